@@ -1,0 +1,25 @@
+"""The two ways a samhw call can go wrong. This module imports nothing, so that every folder may use it."""
+
+__all__ = ["InputError", "RunError", "SamhwError"]
+
+
+class SamhwError(Exception):
+    """Base of every error that samhw reports to its user in one sentence."""
+
+    exit_code = 1
+
+
+class InputError(SamhwError):
+    """Bad usage or bad input: a text that does not parse, shapes that disagree, a missing tool.
+
+    The message is one sentence that names the thing and the mend. The command line exits with 2.
+    """
+
+    exit_code = 2
+
+
+class RunError(SamhwError):
+    """A run or a check that failed: deadlock, overflow, capacity, protocol violation, wrong result.
+
+    The command line exits with 1.
+    """

@@ -1,0 +1,75 @@
+"""Tensor programs, as text and in Python.
+
+A `Program` is a list of einsum statements over named tensors, with storage formats, loop orders and regions
+of statements to be fused. It comes from text (`parse`, `load`), from Python (`ProgramBuilder`, `load_object`)
+or from the built-in kernels (`load_kernel`), and is always checked:
+
+>>> from samhw.frontend import dumps, parse
+>>> program = parse('''
+... tensor A[i, k] : csr
+... tensor X[k, j=16] : dense
+... T[i, j] = A[i, k] * X[k, j]    order i, k, j
+... ''')
+>>> print(dumps(program.bind({"A": (34, 34)})), end="")
+tensor A[i=34, k=34] : csr
+tensor X[k=34, j=16] : dense
+tensor T[i=34, j=16] : dense
+T[i, j] = A[i, k] * X[k, j]    order i, k, j
+"""
+
+from samhw.frontend.build import Index, ProgramBuilder, Tensor
+from samhw.frontend.evaluate import error_bound, evaluate
+from samhw.frontend.expr import (
+    Access,
+    Add,
+    Binary,
+    Call,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Sub,
+    accesses,
+    free_indices,
+    terms,
+    walk,
+)
+from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
+from samhw.frontend.objects import load_object
+from samhw.frontend.parse import dumps, load, parse
+from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.source import Source, Span
+
+__all__ = [
+    "Access",
+    "Add",
+    "Binary",
+    "Call",
+    "Expr",
+    "Index",
+    "Literal",
+    "Mul",
+    "Neg",
+    "Program",
+    "ProgramBuilder",
+    "Region",
+    "Source",
+    "Span",
+    "Statement",
+    "Sub",
+    "Tensor",
+    "TensorDecl",
+    "accesses",
+    "dumps",
+    "error_bound",
+    "evaluate",
+    "free_indices",
+    "kernel_description",
+    "kernel_names",
+    "load",
+    "load_kernel",
+    "load_object",
+    "parse",
+    "terms",
+    "walk",
+]

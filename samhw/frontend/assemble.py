@@ -1,0 +1,74 @@
+"""From what an author wrote, as text or in Python, to a complete and checked program."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from samhw.errors import InputError
+from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.source import Source, Span
+from samhw.tensors import Format, LevelType
+
+__all__ = ["Declaration", "assemble"]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A tensor as its author declared it. A format of None is left to the default."""
+
+    name: str
+    indices: tuple[str, ...]
+    shape: tuple[int | None, ...]
+    format: str | Format | None = None
+    span: Span | None = None
+    format_span: Span | None = None
+
+
+def assemble(
+    name: str, declarations: Iterable[Declaration], regions: Sequence[Region], source: Source | None = None
+) -> Program:
+    """The checked program of these parts.
+
+    A result that is not declared gets a declaration with the left side's index names. A tensor without a
+    format is dense; where a statement with an order writes it, its modes are stored in that order. Raises
+    InputError when the program breaks a rule.
+    """
+    writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
+    tensors: dict[str, TensorDecl] = {}
+    program = Program(name, tensors, tuple(regions), source)
+    for declaration in declarations:
+        if declaration.name in tensors:
+            raise program.error(
+                declaration.span, f"tensor '{declaration.name}' is declared twice; remove one declaration"
+            )
+        try:
+            storage = _format(declaration, writers.get(declaration.name))
+        except InputError as error:
+            raise program.error(declaration.format_span, f"tensor '{declaration.name}': {error}") from None
+        tensors[declaration.name] = TensorDecl(
+            declaration.name, declaration.indices, declaration.shape, storage, declaration.span
+        )
+    for result, statement in writers.items():
+        if result not in tensors:
+            indices = statement.lhs.indices
+            storage = _default_format(indices, statement)
+            tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
+    program.check()
+    return program
+
+
+def _format(declaration: Declaration, writer: Statement | None) -> Format:
+    if declaration.format is None:
+        return _default_format(declaration.indices, writer)
+    return Format.of(declaration.format, len(declaration.indices))
+
+
+def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Format:
+    rank = len(indices)
+    modes = list(range(rank))
+    if writer is not None and writer.order is not None:
+        depth = {index: depth for depth, index in enumerate(writer.order)}
+        lhs = writer.lhs.indices
+        # A left side that does not fit the declaration or the order is the check's to report.
+        if len(lhs) == rank and depth.keys() >= set(lhs):
+            modes.sort(key=lambda mode: depth[lhs[mode]])
+    return Format((LevelType.dense,) * rank, tuple(modes))

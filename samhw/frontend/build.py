@@ -1,0 +1,131 @@
+"""The Python form of programs, one to one with the ``.ein`` text."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from samhw.errors import InputError
+from samhw.frontend.assemble import Declaration, assemble
+from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
+from samhw.frontend.program import Program, Region, Statement
+from samhw.tensors import Format
+
+__all__ = ["Index", "ProgramBuilder", "Tensor"]
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index name. Its extent, where given, goes to the modes that are declared with it."""
+
+    name: str
+    extent: int | None = None
+
+
+class Tensor(Arithmetic):
+    """A declared tensor: ``A[i, k]`` is an operand, ``A[i, k] = ...`` a statement.
+
+    A scalar stands for itself (``alpha * A[i, k]``) and is assigned by ``x[()] = ...``.
+    """
+
+    def __init__(self, builder: "ProgramBuilder", name: str, indices: tuple[Index, ...]) -> None:
+        self.name = name
+        self.indices = indices
+        self._builder = builder
+
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> Access:
+        indices = key if isinstance(key, tuple) else (key,)
+        for position, index in enumerate(indices):
+            if not isinstance(index, Index):
+                raise InputError(
+                    f"tensor '{self.name}' is indexed by {index!r}; use indices made by index() or indices()"
+                )
+            declared = self.indices[position] if position < len(self.indices) else index
+            if None not in (index.extent, declared.extent) and index.extent != declared.extent:
+                raise InputError(
+                    f"index '{index.name}' has extent {index.extent}, but mode {position} of tensor "
+                    f"'{self.name}' has {declared.extent}; use an index of the same extent"
+                )
+        return Access(self.name, tuple(index.name for index in indices))
+
+    def __setitem__(self, key: Index | tuple[Index, ...], value: Operand) -> None:
+        self._builder.assign(self[key], value)
+
+    def as_expr(self) -> Access:
+        if self.indices:
+            modes = ", ".join(index.name for index in self.indices)
+            raise InputError(f"tensor '{self.name}' is used without indices; write {self.name}[{modes}]")
+        return Access(self.name)
+
+
+class ProgramBuilder:
+    """Collects declarations and statements in the order of the calls; `program` checks and returns the whole.
+
+    >>> p = ProgramBuilder("spmm")
+    >>> i, j, k = p.indices("i j k")
+    >>> A = p.tensor("A", (i, k), "csr")
+    >>> X = p.tensor("X", (k, j), "dense")
+    >>> T = p.tensor("T", (i, j))
+    >>> p.assign(T[i, j], A[i, k] * X[k, j], order=(i, k, j))
+    >>> print(p.program().statements[0])
+    T[i, j] = A[i, k] * X[k, j]    order i, k, j
+    """
+
+    def __init__(self, name: str = "program") -> None:
+        self.name = name
+        self._declarations: list[Declaration] = []
+        self._regions: list[Region] = []
+        self._fused: list[Statement] | None = None  # the statements of the open fuse block
+
+    def index(self, name: str, extent: int | None = None) -> Index:
+        """An index; with an extent, ``p.index("i", 34)`` is the text's ``i=34``."""
+        return Index(name, extent)
+
+    def indices(self, names: str) -> tuple[Index, ...]:
+        """Indices of unknown extent, from names separated by blanks: ``i, j = p.indices("i j")``."""
+        return tuple(map(Index, names.split()))
+
+    def tensor(
+        self, name: str, indices: Index | tuple[Index, ...] = (), format: str | Format | None = None
+    ) -> Tensor:
+        """Declare a tensor; without indices, a scalar.
+
+        Without a format it is dense; where a statement with an order writes it, its modes are stored in
+        that order.
+        """
+        modes = indices if isinstance(indices, tuple) else (indices,)
+        names = tuple(mode.name for mode in modes)
+        shape = tuple(mode.extent for mode in modes)
+        self._declarations.append(Declaration(name, names, shape, format))
+        return Tensor(self, name, modes)
+
+    def assign(self, target: Access | Tensor, value: Operand, order: Sequence[Index] | None = None) -> None:
+        """Add the statement ``target = value``; ``T[i, j] = value`` does the same, without an order."""
+        lhs = target.as_expr()
+        try:
+            rhs = as_expr(value)
+        except TypeError:
+            raise InputError(
+                f"'{lhs}' is assigned a {type(value).__name__}; assign an expression of tensors and numbers"
+            ) from None
+        names = None if order is None else tuple(index.name for index in order)
+        statement = Statement(lhs, rhs, names)
+        if self._fused is None:
+            self._regions.append(Region((statement,)))
+        else:
+            self._fused.append(statement)
+
+    @contextmanager
+    def fuse(self) -> Iterator[None]:
+        """The statements of the ``with`` block become one region."""
+        if self._fused is not None:
+            raise InputError("fuse blocks do not nest; end the outer one first")
+        self._fused = []
+        try:
+            yield
+            self._regions.append(Region(tuple(self._fused)))
+        finally:
+            self._fused = None
+
+    def program(self) -> Program:
+        """The program built so far. Raises InputError when it breaks a rule (see `Program.check`)."""
+        return assemble(self.name, self._declarations, self._regions)

@@ -1,0 +1,225 @@
+"""The rules that a program must keep, each broken one reported with its place and its mend."""
+
+import math
+from typing import TYPE_CHECKING
+
+from samhw.errors import InputError
+from samhw.frontend.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub, accesses, free_indices, terms
+from samhw.frontend.extents import unify
+from samhw.frontend.source import Span
+from samhw.frontend.tokens import is_name
+
+if TYPE_CHECKING:
+    from samhw.frontend.program import Program, Statement, TensorDecl
+
+__all__ = ["FUNCTIONS", "MAX_DEPTH", "check_program"]
+
+FUNCTIONS: dict[str, int] = {}
+"""The functions that an expression may call: name -> number of arguments."""
+
+MAX_DEPTH = 100
+"""How deep an expression may nest, and so how many operands a chain of one operator may have. It keeps every
+recursive walk over a checked expression far from Python's limit."""
+
+
+def check_program(program: "Program") -> None:
+    """Raise InputError at the first broken rule of `program`."""
+    if not program.statements:
+        raise InputError(f"program '{program.name}' has no statement; write one such as T[i] = A[i] * 2")
+    if not all(region.statements for region in program.regions):
+        raise InputError(f"program '{program.name}' has an empty fuse block; fill it or leave it out")
+    for decl in program.tensors.values():
+        _check_declaration(program, decl)
+    for statement in program.statements:
+        _check_statement(program, statement)
+    _check_dataflow(program)
+    unify(program)
+
+
+def _check_declaration(program: "Program", decl: "TensorDecl") -> None:
+    _check_name(program, decl.span, "a tensor", decl.name)
+    for index in decl.indices:
+        _check_name(program, decl.span, "an index", index)
+    if len(set(decl.indices)) != len(decl.indices):
+        raise program.error(
+            decl.span, f"tensor '{decl.name}' names two modes alike; give each mode an index of its own"
+        )
+    if len(decl.shape) != decl.rank or decl.format.rank != decl.rank:
+        raise program.error(
+            decl.span,
+            f"tensor '{decl.name}' has {decl.rank} indices, {len(decl.shape)} extents and a format of rank "
+            f"{decl.format.rank}; make the three agree",
+        )
+    for index, extent in zip(decl.indices, decl.shape, strict=True):
+        if extent is not None and extent < 1:
+            raise program.error(
+                decl.span, f"tensor '{decl.name}' is declared with {index}={extent}; an extent is 1 or more"
+            )
+
+
+def _check_name(program: "Program", span: Span | None, what: str, name: str) -> None:
+    if not is_name(name):
+        raise program.error(
+            span, f"'{name}' cannot be the name of {what}; use letters, digits and '_', and no keyword"
+        )
+
+
+def _check_statement(program: "Program", statement: "Statement") -> None:
+    _check_nodes(program, statement)
+    for access in statement.accesses:
+        _check_access(program, access)
+    free = free_indices(statement.rhs)
+    for index in statement.lhs.indices:
+        if index not in free:
+            raise program.error(
+                statement.lhs.span,
+                f"index '{index}' of '{statement.lhs}' is on the left only; use it on the right or drop it",
+            )
+    for index in statement.reduction_indices:
+        for term in terms(statement.rhs):
+            _check_reduction(program, term, index)
+    _check_order(program, statement)
+
+
+def _check_nodes(program: "Program", statement: "Statement") -> None:
+    """The rules of single nodes."""
+    stack = [(statement.rhs, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise program.error(
+                statement.lhs.span,
+                f"the expression assigned to '{statement.lhs}' nests deeper than {MAX_DEPTH} levels; "
+                "use several statements",
+            )
+        if isinstance(node, Literal) and not math.isfinite(node.value):
+            raise program.error(node.span, f"the number {node.value} is not finite; use a smaller one")
+        if isinstance(node, Call):
+            _check_call(program, node)
+        stack.extend((child, depth + 1) for child in reversed(node.children))
+    if next(accesses(statement.rhs), None) is None:
+        raise program.error(
+            statement.rhs.span, f"the expression assigned to '{statement.lhs}' uses no tensor; give it one"
+        )
+
+
+def _check_call(program: "Program", call: Call) -> None:
+    if call.function not in FUNCTIONS:
+        known = ", ".join(sorted(FUNCTIONS)) or "none so far"
+        raise program.error(call.span, f"unknown function '{call.function}'; the functions are: {known}")
+    if len(call.arguments) != FUNCTIONS[call.function]:
+        wanted = FUNCTIONS[call.function]
+        raise program.error(
+            call.span, f"function '{call.function}' has the wrong number of arguments; give it {wanted}"
+        )
+
+
+def _check_access(program: "Program", access: Access) -> None:
+    decl = program.tensors.get(access.tensor)
+    if decl is None:
+        declaration = f"tensor {access.tensor}" + "[..] : format" * bool(access.indices)
+        raise program.error(access.span, f"unknown tensor '{access.tensor}'; declare it with '{declaration}'")
+    if len(access.indices) != decl.rank:
+        raise program.error(
+            access.span,
+            f"'{access}' does not fit tensor '{decl.name}' of rank {decl.rank}; "
+            f"write {Access(decl.name, decl.indices)}",
+        )
+    for index in access.indices:
+        _check_name(program, access.span, "an index", index)
+        if access.indices.count(index) > 1:
+            raise program.error(
+                access.span,
+                f"index '{index}' is used twice in '{access}'; use two indices (a diagonal cannot be read)",
+            )
+
+
+def _check_reduction(program: "Program", term: Expr, index: str) -> None:
+    """Refuse a `term` in which it matters how far the sum over `index` reaches.
+
+    The term is a sum of products once it is multiplied out. As long as each of them uses the index, the sum
+    may be taken over the term, over a product or over the factors that use the index, all to the same result.
+    A product without the index would count once in the one case, and once for each value of it in the other.
+    """
+    if index not in free_indices(term) or (gap := _gap(term, index)) is None:
+        return
+    if isinstance(gap, Call):
+        problem = f"index '{index}' is summed over inside '{gap}'; write the sum"
+    else:
+        problem = (
+            f"index '{index}' is summed over, but '{gap}' in '{term}' lacks it; write the part that has it"
+        )
+    raise program.error(gap.span, f"{problem} as a statement of its own")
+
+
+def _gap(node: Expr, index: str) -> Expr | None:
+    """What leaves a product of the multiplied-out `node` without `index`; None if every product uses it.
+
+    A function is no factor that can move into or out of a sum, so its arguments do not count.
+    """
+    match node:
+        case Access() if index in node.indices:
+            return None
+        case Mul():
+            gaps = [_gap(child, index) for child in node.children]
+            if None in gaps:
+                return None
+            # Blame the factor that has the index in some of its products.
+            return gaps[0] if index in free_indices(node.left) else gaps[1]
+        case Add() | Sub() | Neg():
+            return next((gap for child in node.children if (gap := _gap(child, index)) is not None), None)
+    return node
+
+
+def _check_order(program: "Program", statement: "Statement") -> None:
+    if statement.order is None:
+        return
+    if not statement.order:
+        raise program.error(
+            statement.order_span, "an order names one index or more; leave this empty one out"
+        )
+    listed = f"order {', '.join(statement.order)}"
+    for index in statement.order:
+        if index not in statement.indices:
+            raise program.error(
+                statement.order_span,
+                f"'{listed}' names index '{index}', which the statement does not use; "
+                f"its indices are {', '.join(statement.indices) or 'none'}",
+            )
+        if statement.order.count(index) > 1:
+            raise program.error(statement.order_span, f"'{listed}' names index '{index}' twice; name it once")
+    for index in statement.indices:
+        if index not in statement.order:
+            raise program.error(
+                statement.order_span, f"'{listed}' misses index '{index}'; name every index of the statement"
+            )
+
+
+def _check_dataflow(program: "Program") -> None:
+    """Every tensor is used; a written one is written once, before it is read."""
+    writers = {statement.lhs.tensor for statement in program.statements}
+    used: set[str] = set(writers)
+    written: set[str] = set()
+    for statement in program.statements:
+        target = statement.lhs.tensor
+        for access in accesses(statement.rhs):
+            used.add(access.tensor)
+            if access.tensor == target:
+                raise program.error(
+                    access.span, f"'{target}' is used in its own statement; give the result another name"
+                )
+            if access.tensor in writers and access.tensor not in written:
+                raise program.error(
+                    access.span,
+                    f"'{access.tensor}' is used before the statement that writes it; move that statement up",
+                )
+        if target in written:
+            raise program.error(
+                statement.lhs.span, f"'{target}' is written twice; give the second result another name"
+            )
+        written.add(target)
+    for decl in program.tensors.values():
+        if decl.name not in used:
+            raise program.error(
+                decl.span, f"tensor '{decl.name}' is never used; use it or remove its declaration"
+            )

@@ -1,0 +1,224 @@
+"""The expression tree: what may stand on the right of an einsum statement.
+
+Every node is a frozen dataclass. Two trees are equal when they are built alike; the ``span`` of a parsed node
+only serves error messages. New kinds of node subclass `Expr` and say what their `children` are; the functions
+here then work for them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+from samhw.frontend.source import Span
+
+__all__ = [
+    "Access",
+    "Add",
+    "Arithmetic",
+    "Binary",
+    "Call",
+    "Expr",
+    "Literal",
+    "Mul",
+    "Neg",
+    "Operand",
+    "Sub",
+    "accesses",
+    "as_expr",
+    "free_indices",
+    "terms",
+    "walk",
+]
+
+
+class Arithmetic:
+    """Gives Python's ``+ - *`` and unary ``-`` to whatever can stand for an expression."""
+
+    # Keeps a NumPy array on the left from making an array of expressions, one for each of its elements.
+    __array_ufunc__: ClassVar[None] = None
+
+    def as_expr(self) -> "Expr":
+        """The expression that this object stands for."""
+        raise NotImplementedError
+
+    def __neg__(self) -> "Neg":
+        return Neg(self.as_expr())
+
+    def __add__(self, other: "Operand") -> "Add":
+        return Add(self.as_expr(), as_expr(other)) if _is_operand(other) else NotImplemented
+
+    def __radd__(self, other: "Operand") -> "Add":
+        return Add(as_expr(other), self.as_expr()) if _is_operand(other) else NotImplemented
+
+    def __sub__(self, other: "Operand") -> "Sub":
+        return Sub(self.as_expr(), as_expr(other)) if _is_operand(other) else NotImplemented
+
+    def __rsub__(self, other: "Operand") -> "Sub":
+        return Sub(as_expr(other), self.as_expr()) if _is_operand(other) else NotImplemented
+
+    def __mul__(self, other: "Operand") -> "Mul":
+        return Mul(self.as_expr(), as_expr(other)) if _is_operand(other) else NotImplemented
+
+    def __rmul__(self, other: "Operand") -> "Mul":
+        return Mul(as_expr(other), self.as_expr()) if _is_operand(other) else NotImplemented
+
+
+Operand = Arithmetic | int | float
+
+
+def _is_operand(value: object) -> bool:
+    return isinstance(value, Arithmetic | Real)
+
+
+def as_expr(value: Operand) -> "Expr":
+    """`value` as an expression; a number becomes a `Literal`. Raises TypeError for anything else."""
+    match value:
+        case Arithmetic():
+            return value.as_expr()
+        case Integral():
+            return Literal(int(value))
+        case Real():
+            return Literal(float(value))
+    raise TypeError(f"expected an expression or a number, not {type(value).__name__}")
+
+
+@dataclass(frozen=True)
+class Expr(Arithmetic):
+    """Base of all expression nodes. ``str()`` of a node is its text in the ``.ein`` language."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    # How tightly the text binds: an operand that binds more loosely than its operator needs parentheses.
+    precedence: ClassVar[int] = 4
+
+    @property
+    def children(self) -> tuple["Expr", ...]:
+        """The operands, left to right."""
+        return ()
+
+    def as_expr(self) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class Access(Expr):
+    """A tensor under index names, one for each mode: ``A[i, k]``. A scalar has none: ``alpha``."""
+
+    tensor: str
+    indices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{', '.join(self.indices)}]" if self.indices else self.tensor
+
+
+@dataclass(frozen=True)
+class Literal(Expr):
+    """A number. A minus sign right before a number belongs to the literal, as in ``-2 * A[i]``."""
+
+    value: int | float
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Neg(Expr):
+    """The operand with its sign changed."""
+
+    operand: Expr
+    precedence: ClassVar[int] = 3
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def __str__(self) -> str:
+        # "-2" would read as a literal.
+        bare = self.operand.precedence >= self.precedence and not isinstance(self.operand, Literal)
+        return f"-{self.operand}" if bare else f"-({self.operand})"
+
+
+@dataclass(frozen=True)
+class Binary(Expr):
+    """Base of the operators with two operands."""
+
+    left: Expr
+    right: Expr
+    symbol: ClassVar[str]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+    def __str__(self) -> str:
+        # Operators associate to the left, so an equally loose right operand needs parentheses.
+        left = f"({self.left})" if self.left.precedence < self.precedence else f"{self.left}"
+        right = f"({self.right})" if self.right.precedence <= self.precedence else f"{self.right}"
+        return f"{left} {self.symbol} {right}"
+
+
+class Add(Binary):
+    """The sum of two operands."""
+
+    symbol = "+"
+    precedence = 1
+
+
+class Sub(Binary):
+    """The difference of two operands."""
+
+    symbol = "-"
+    precedence = 1
+
+
+class Mul(Binary):
+    """The product of two operands."""
+
+    symbol = "*"
+    precedence = 2
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function of its arguments, element by element: ``relu(T[i, j])``."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.arguments
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """`expr` and all nodes below it, each before its operands, left to right."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def accesses(expr: Expr) -> Iterator[Access]:
+    """The tensor accesses of `expr`, left to right."""
+    return (node for node in walk(expr) if isinstance(node, Access))
+
+
+def free_indices(expr: Expr) -> tuple[str, ...]:
+    """The index names that `expr` uses, in order of appearance."""
+    return tuple(dict.fromkeys(index for access in accesses(expr) for index in access.indices))
+
+
+def terms(expr: Expr) -> Iterator[Expr]:
+    """The operands of the outermost ``+`` and ``-``, left to right. A sum over an index spans one of them."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Add | Sub | Neg):
+            stack.extend(reversed(node.children))
+        else:
+            yield node

@@ -1,0 +1,259 @@
+"""The text form of programs: a recursive descent parser for ``.ein``, and its inverse `dumps`."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from samhw.errors import InputError
+from samhw.frontend.assemble import Declaration, assemble
+from samhw.frontend.check import MAX_DEPTH
+from samhw.frontend.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend.program import Program, Region, Statement
+from samhw.frontend.source import Source
+from samhw.frontend.tokens import Kind, Token, tokenize
+
+__all__ = ["dumps", "load", "parse"]
+
+T = TypeVar("T")
+
+
+def parse(text: str, name: str = "<text>") -> Program:
+    """The program that `text` describes.
+
+    `name` is how errors call the text; the program itself is named like it, without folder and suffix. Raises
+    InputError, ``name:line:column: what is wrong and how to mend it``, when the text is not a valid program.
+    """
+    return _Parser(Source(name, text)).program()
+
+
+def load(path: str | Path) -> Program:
+    """The program in an ``.ein`` file. Raises InputError when it cannot be read or is not a valid program."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read program '{path}': {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(f"program '{path}' is not a text file; save it in UTF-8") from None
+    return parse(text, str(path))
+
+
+def dumps(program: Program) -> str:
+    """The text of a program: ``parse(dumps(program)) == program``."""
+    lines = [str(decl) for decl in program.tensors.values()]
+    for region in program.regions:
+        if len(region.statements) == 1:
+            lines.append(str(region.statements[0]))
+        else:
+            lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
+    return "\n".join(lines) + "\n"
+
+
+class _Parser:
+    """One method for each rule of the grammar, from the rule's first token to the one after its last."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tokens = tokenize(source)
+        self.position = 0
+        self.nesting = 0
+
+    # program = { declaration | fuse | statement }
+
+    def program(self) -> Program:
+        declarations: list[Declaration] = []
+        regions: list[Region] = []
+        while self.token.kind is not Kind.END:
+            if self.at("tensor"):
+                declarations.append(self.declaration())
+            elif self.at("fuse"):
+                regions.append(self.fuse())
+            else:
+                regions.append(Region((self.statement(),)))
+                self.end_of_line()
+        return assemble(Path(self.source.name).stem, declarations, regions, self.source)
+
+    # declaration = "tensor" name [ "[" mode { "," mode } "]" ] [ ":" format ] end
+    # mode        = name [ "=" integer ]
+
+    def declaration(self) -> Declaration:
+        self.expect("tensor")
+        name = self.name("a tensor's name")
+        modes = self.bracketed("[", self.mode, "]") if self.at("[") else ()
+        storage, format_span = None, None
+        if self.accept(":"):
+            format_span = self.token.span
+            storage = self.format_text()
+        self.end_of_line("': format'")
+        return Declaration(
+            name.text,
+            tuple(index for index, _ in modes),
+            tuple(extent for _, extent in modes),
+            storage,
+            name.span,
+            format_span,
+        )
+
+    def mode(self) -> tuple[str, int | None]:
+        index = self.name("an index")
+        if not self.accept("="):
+            return index.text, None
+        extent = self.advance()
+        if not extent.text.isdigit():
+            self.fail(extent, f"expected a whole number as the extent of '{index.text}', found {extent}")
+        return index.text, int(extent.text)
+
+    def format_text(self) -> str:
+        """Everything up to the end of the line: the grammar of formats is their own."""
+        first = last = self.token
+        if first.kind in (Kind.NEWLINE, Kind.END):
+            self.fail(first, f"expected a format after ':', found {first}; name one such as dense or csr")
+        while self.token.kind not in (Kind.NEWLINE, Kind.END):
+            last = self.advance()
+        return re.sub(r"(#[^\n]*)?\s+", " ", self.source.text[first.start : last.stop])
+
+    # fuse = "fuse" "{" { statement end } "}" end
+
+    def fuse(self) -> Region:
+        start = self.expect("fuse")
+        self.expect("{")
+        statements = []
+        while not self.at("}"):
+            if self.token.kind is Kind.END:
+                self.fail(start, "this fuse block is not closed; end it with '}'")
+            if self.at("fuse") or self.at("tensor"):
+                self.fail(self.token, f"{self.token} cannot stand in a fuse block; move it out of the block")
+            statements.append(self.statement())
+            if not self.at("}"):
+                self.end_of_line()
+        if not statements:
+            self.fail(start, "this fuse block is empty; put statements in it or remove it")
+        self.expect("}")
+        self.end_of_line("a comment")
+        return Region(tuple(statements))
+
+    # statement = access "=" sum [ "order" name { "," name } ]
+
+    def statement(self) -> Statement:
+        if self.token.text in ("+", "-", "*", "@", "order"):
+            self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
+        lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
+        self.expect("=")
+        rhs = self.sum()
+        if not self.at("order"):
+            return Statement(lhs, rhs)
+        span = self.expect("order").span
+        order = [self.name("an index").text]
+        while self.accept(","):
+            order.append(self.name("an index").text)
+        return Statement(lhs, rhs, tuple(order), span)
+
+    # sum     = product { ("+" | "-") product }
+    # product = unary { "*" unary }
+    # unary   = "-" unary | atom
+
+    def sum(self) -> Expr:
+        left = self.product()
+        while self.at("+") or self.at("-"):
+            operator = self.advance()
+            node = Add if operator.text == "+" else Sub
+            left = node(left, self.product(), span=operator.span)
+        return left
+
+    def product(self) -> Expr:
+        left = self.unary()
+        while self.at("*"):
+            operator = self.advance()
+            left = Mul(left, self.unary(), span=operator.span)
+        return left
+
+    def unary(self) -> Expr:
+        self.nesting += 1
+        if self.nesting > MAX_DEPTH:
+            self.fail(self.token, f"expressions nest at most {MAX_DEPTH} deep; use several statements")
+        if self.at("-"):
+            minus = self.advance()
+            if self.token.kind is Kind.NUMBER:
+                expr: Expr = Literal(-_number(self.advance()), span=minus.span)
+            else:
+                expr = Neg(self.unary(), span=minus.span)
+        else:
+            expr = self.atom()
+        self.nesting -= 1
+        return expr
+
+    # atom   = number | "(" sum ")" | name "(" sum { "," sum } ")" | access
+    # access = name [ "[" name { "," name } "]" ]
+
+    def atom(self) -> Expr:
+        if self.token.kind is Kind.NUMBER:
+            number = self.advance()
+            return Literal(_number(number), span=number.span)
+        if self.accept("("):
+            expr = self.sum()
+            self.expect(")")
+            return expr
+        name = self.name("a tensor, a number or '('")
+        if self.at("("):
+            return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
+        return self.access(name)
+
+    def access(self, name: Token) -> Access:
+        indices = self.bracketed("[", lambda: self.name("an index").text, "]") if self.at("[") else ()
+        return Access(name.text, indices, span=name.span)
+
+    # Tools for the rules above.
+
+    @property
+    def token(self) -> Token:
+        """The token to be read next."""
+        return self.tokens[self.position]
+
+    def advance(self) -> Token:
+        token = self.token
+        if token.kind is not Kind.END:
+            self.position += 1
+        return token
+
+    def at(self, text: str) -> bool:
+        return self.token.kind in (Kind.SYMBOL, Kind.KEYWORD) and self.token.text == text
+
+    def accept(self, text: str) -> bool:
+        found = self.at(text)
+        if found:
+            self.advance()
+        return found
+
+    def expect(self, text: str) -> Token:
+        if not self.at(text):
+            self.fail(self.token, f"expected '{text}', found {self.token}")
+        return self.advance()
+
+    def name(self, what: str) -> Token:
+        if self.token.kind is Kind.KEYWORD:
+            self.fail(self.token, f"expected {what}, found {self.token}; a keyword cannot be a name")
+        if self.token.kind is not Kind.NAME:
+            self.fail(self.token, f"expected {what}, found {self.token}")
+        return self.advance()
+
+    def bracketed(self, opening: str, item: Callable[[], T], closing: str) -> tuple[T, ...]:
+        self.expect(opening)
+        items = [item()]
+        while self.accept(","):
+            items.append(item())
+        if not self.at(closing):
+            self.fail(self.token, f"expected ',' or '{closing}', found {self.token}")
+        self.advance()
+        return tuple(items)
+
+    def end_of_line(self, alternative: str = "an operator") -> None:
+        if self.token.kind not in (Kind.NEWLINE, Kind.END):
+            self.fail(self.token, f"expected {alternative} or the end of the line, found {self.token}")
+        self.advance()
+
+    def fail(self, token: Token, message: str) -> NoReturn:
+        raise self.source.error(token.span, message)
+
+
+def _number(token: Token) -> int | float:
+    return int(token.text) if token.text.isdigit() else float(token.text)

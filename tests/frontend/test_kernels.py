@@ -1,0 +1,63 @@
+import pytest
+
+from samhw.errors import InputError
+from samhw.frontend import dumps, kernel_description, kernel_names, load_kernel, parse
+
+STATEMENTS = {
+    "innerprod": "x = B[i, j, k] * C[i, j, k]    order i, j, k",
+    "mattransmul": "x[i] = alpha * B[j, i] * c[j] + beta * d[i]    order i, j",
+    "mmadd": "X[i, j] = B[i, j] + C[i, j]    order i, j",
+    "mttkrp": "X[i, j] = B[i, k, l] * C[j, k] * D[j, l]    order i, k, l, j",
+    "plus2": "X[i, j, k] = B[i, j, k] + C[i, j, k]    order i, j, k",
+    "plus3": "X[i, j] = B[i, j] + C[i, j] + D[i, j]    order i, j",
+    "residual": "x[i] = b[i] - C[i, j] * d[j]    order i, j",
+    "sddmm": "X[i, j] = B[i, j] * C[i, k] * D[k, j]    order i, j, k",
+    "spmm": "T[i, j] = A[i, k] * X[k, j]    order i, k, j",
+    "spmv": "x[i] = B[i, j] * c[j]    order i, j",
+    "ttm": "X[i, j, k] = B[i, j, l] * C[k, l]    order i, j, k, l",
+    "ttv": "X[i, j] = B[i, j, k] * c[k]    order i, j, k",
+    **{
+        f"spmspm_{order}": f"X[i, j] = B[i, k] * C[k, j]    order {', '.join(order)}"
+        for order in ("ijk", "ikj", "jik", "jki", "kij", "kji")
+    },
+}
+
+
+def test_names():
+    assert kernel_names() == tuple(sorted(STATEMENTS))
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_kernel(name):
+    program = load_kernel(name)
+    assert program.name == name
+    assert [str(statement) for statement in program.statements] == [STATEMENTS[name]]
+    assert parse(dumps(program)) == program
+    assert all(extent is None for decl in program.tensors.values() for extent in decl.shape)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_storage_is_concordant_with_the_order(name):
+    program = load_kernel(name)
+    (statement,) = program.statements
+    for access in statement.accesses:
+        storage = program.tensors[access.tensor].format
+        depths = [statement.order.index(access.indices[mode]) for mode in storage.mode_order]
+        assert depths == sorted(depths), access
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_description(name):
+    description = kernel_description(name)
+    assert description[0].isupper()
+    assert description[-1].isalnum() or description[-1] == ")"
+    assert len(description) < 90
+
+
+def test_an_unknown_name():
+    with pytest.raises(
+        InputError, match=r"there is no built-in program 'spmw'; there are innerprod, .*, ttv$"
+    ):
+        load_kernel("spmw")
+    with pytest.raises(InputError, match=r"there is no built-in program '\.\./kernels/spmv'"):
+        kernel_description("../kernels/spmv")

@@ -1,0 +1,177 @@
+"""The SAMML graph: nodes, ports, channels and memories, as plain data that every backend reads."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Channel",
+    "Endpoint",
+    "Graph",
+    "Memory",
+    "MemoryRole",
+    "Node",
+    "Port",
+    "Stream",
+    "StreamKind",
+    "TensorBinding",
+]
+
+
+class StreamKind(StrEnum):
+    """What the payloads of a stream are."""
+
+    CRD = "crd"
+    REF = "ref"
+    VAL = "val"
+
+
+class Stream(NamedTuple):
+    """The type of a stream: what it carries, and how many fiber levels lie around a payload."""
+
+    kind: StreamKind
+    depth: int
+
+
+class Port(NamedTuple):
+    """A named input or output of a node."""
+
+    name: str
+    stream: Stream
+
+
+class Endpoint(NamedTuple):
+    """One end of a channel."""
+
+    node: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.port}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One primitive (docs/primitives.md): its kind, its parameters (JSON values) and its ports."""
+
+    name: str
+    kind: str
+    params: Mapping[str, Any]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    note: str = ""
+    """The cell of the fusion table that it comes from, for readers of reports and generated code."""
+
+    def input(self, name: str) -> Port:
+        """The input port of that name."""
+        return next(p for p in self.inputs if p.name == name)
+
+    def output(self, name: str) -> Port:
+        """The output port of that name."""
+        return next(p for p in self.outputs if p.name == name)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A FIFO from an output to an input. `latency` in cycles, `depth` in tokens (docs/timing.md)."""
+
+    source: Endpoint
+    sink: Endpoint
+    latency: int
+    depth: int
+
+    @property
+    def name(self) -> str:
+        """Unique, since an input has one channel."""
+        return f"{self.source}->{self.sink}"
+
+
+class MemoryRole(StrEnum):
+    """Who writes a memory: the host before a run, or the graph during it."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`."""
+
+    name: str
+    tensor: str
+    array: str
+    role: MemoryRole
+    capacity: int
+
+    @property
+    def is_value(self) -> bool:
+        """The words are values of the graph's value type."""
+        return self.array == "vals"
+
+
+@dataclass(frozen=True)
+class TensorBinding:
+    """How a tensor of the program lies in the graph's memories `<name>.<array>`.
+
+    `format` is the text form of `samhw.tensors.Format`; `indices` and `shape` are in the order of the
+    tensor's modes, `shape` being the greatest extents that the build takes.
+    """
+
+    name: str
+    role: MemoryRole
+    format: str
+    indices: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A whole SAMML graph. `value` is the text name of the value type; `extents` maps each index to the
+    greatest extent the build takes (the run's own extents are registers that the host writes)."""
+
+    name: str
+    value: str
+    nodes: tuple[Node, ...]
+    channels: tuple[Channel, ...]
+    memories: tuple[Memory, ...]
+    tensors: tuple[TensorBinding, ...]
+    extents: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def node(self) -> dict[str, Node]:
+        """Nodes by name."""
+        return {n.name: n for n in self.nodes}
+
+    @cached_property
+    def memory(self) -> dict[str, Memory]:
+        """Memories by name."""
+        return {m.name: m for m in self.memories}
+
+    @cached_property
+    def fanout(self) -> dict[Endpoint, tuple[Channel, ...]]:
+        """The channels of each connected output."""
+        result: dict[Endpoint, list[Channel]] = {}
+        for channel in self.channels:
+            result.setdefault(channel.source, []).append(channel)
+        return {k: tuple(v) for k, v in result.items()}
+
+    @cached_property
+    def fanin(self) -> dict[Endpoint, Channel]:
+        """The channel of each input."""
+        return {c.sink: c for c in self.channels}
+
+    def writers(self) -> Iterator[Node]:
+        """The nodes without outputs, whose DONE ends a run."""
+        return (n for n in self.nodes if not n.outputs)
+
+    def stream(self, channel: Channel) -> Stream:
+        """The type of the stream on a channel."""
+        return self.node[channel.source.node].output(channel.source.port).stream
+
+    def with_depths(self, depths: Mapping[str, int]) -> "Graph":
+        """A copy in which the named channels have other depths."""
+        return replace(
+            self, channels=tuple(replace(c, depth=depths.get(c.name, c.depth)) for c in self.channels)
+        )

@@ -1,0 +1,21 @@
+"""Value types: the one bit-true definition of every operation, which model, RTL and C++ must match."""
+
+import re
+
+from samhw.errors import InputError
+from samhw.numerics.integer import Fixed, Integer
+from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
+
+__all__ = ["ARITY", "OVERFLOW", "Fixed", "Integer", "ScalarOp", "ValueType", "Words", "value_type"]
+
+
+def value_type(name: str) -> ValueType:
+    """The value type of that name: `i8`, `i16`, `i32` or `fixed<W,F>`; raises `InputError` for any other."""
+    text = name.replace(" ", "")
+    if match := re.fullmatch(r"i(8|16|32)", text):
+        return Integer(int(match[1]))
+    if match := re.fullmatch(r"fixed<(\d+),(\d+)>", text):
+        return Fixed(int(match[1]), int(match[2]))
+    raise InputError(
+        f"Unknown value type {name!r}; the types are i8, i16, i32 and fixed<W,F>, such as 'fixed<16,8>'."
+    )

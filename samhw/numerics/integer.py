@@ -1,0 +1,159 @@
+"""Two's complement integers and signed fixed point: one arithmetic, with or without saturation."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from samhw.errors import InputError
+from samhw.numerics.valuetype import OVERFLOW, ScalarOp, ValueType, Words
+
+__all__ = ["Fixed", "Integer"]
+
+
+class _TwosComplement(ValueType):
+    """Words are two's complement; the value is the signed word times 2**-fraction."""
+
+    def __init__(self, name: str, width: int, fraction: int):
+        self.name = name
+        self.width = width
+        self.fraction = fraction
+        self.lowest = -(1 << width - 1)
+        self.highest = (1 << width - 1) - 1
+        self._mask = (1 << width) - 1
+        self._sign = 1 << width - 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _TwosComplement) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def _signed(self, words: ArrayLike) -> Words:
+        return (np.asarray(words, dtype=np.int64) ^ self._sign) - self._sign
+
+    def apply(self, op: str, *operands: Words) -> Words:
+        self._check_op(op)
+        a = self._signed(operands[0])
+        b = self._signed(operands[1]) if len(operands) > 1 else a
+        match op:
+            case "add":
+                exact = a + b
+            case "sub":
+                exact = a - b
+            case "mul":
+                exact = _round_half_even(a * b, self.fraction)
+            case "max":
+                exact = np.maximum(a, b)
+            case "min":
+                exact = np.minimum(a, b)
+            case _:
+                exact = -a
+        if self.saturates:
+            return np.clip(exact, self.lowest, self.highest) & self._mask
+        fits = (self.lowest <= exact) & (exact <= self.highest)
+        return np.where(fits, exact & self._mask, OVERFLOW)
+
+    def scalar(self, op: str) -> ScalarOp:
+        self._check_op(op)
+        sign, mask, lowest, highest = self._sign, self._mask, self.lowest, self.highest
+        fraction, saturates = self.fraction, self.saturates
+
+        def finish(exact: int) -> int:
+            if lowest <= exact <= highest:
+                return exact & mask
+            if saturates:
+                return (highest if exact > 0 else lowest) & mask
+            return OVERFLOW
+
+        def add(a: int, b: int) -> int:
+            return finish((a ^ sign) + (b ^ sign) - 2 * sign)
+
+        def sub(a: int, b: int) -> int:
+            return finish((a ^ sign) - (b ^ sign))
+
+        def mul(a: int, b: int) -> int:
+            product = ((a ^ sign) - sign) * ((b ^ sign) - sign)
+            if fraction:
+                product = product + (1 << fraction - 1) - 1 + (product >> fraction & 1) >> fraction
+            return finish(product)
+
+        def maximum(a: int, b: int) -> int:
+            return a if (a ^ sign) >= (b ^ sign) else b
+
+        def minimum(a: int, b: int) -> int:
+            return a if (a ^ sign) <= (b ^ sign) else b
+
+        def neg(a: int) -> int:
+            return finish(sign - (a ^ sign))
+
+        table: dict[str, ScalarOp] = {
+            "add": add,
+            "sub": sub,
+            "mul": mul,
+            "max": maximum,
+            "min": minimum,
+            "neg": neg,
+        }
+        return table[op]
+
+
+class Integer(_TwosComplement):
+    """`i8`, `i16`, `i32`. A result out of range is an overflow error, never a wrapped value."""
+
+    saturates = False
+
+    def __init__(self, width: int):
+        super().__init__(f"i{width}", width, 0)
+
+    def encode(self, values: ArrayLike) -> Words:
+        array = np.asarray(values)
+        if array.dtype.kind not in "iub":
+            if not np.all(np.isfinite(array)):
+                raise InputError(
+                    f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value "
+                    "f32."
+                )
+            if not np.all(array == np.rint(array)):
+                raise InputError(
+                    f"The data holds {array[array != np.rint(array)].flat[0]}, which is no integer; round "
+                    f"it or choose another --value than {self.name}."
+                )
+        if array.size and not (self.lowest <= array.min() and array.max() <= self.highest):
+            raise InputError(
+                f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
+                "choose a wider --value."
+            )
+        return array.astype(np.int64) & self._mask
+
+    def decode(self, words: ArrayLike) -> NDArray[np.int64]:
+        return self._signed(words)
+
+
+class Fixed(_TwosComplement):
+    """`fixed<W,F>`: signed, W bits of which F are fraction; saturates; rounds to nearest, ties to even."""
+
+    saturates = True
+
+    def __init__(self, width: int, fraction: int):
+        if not (8 <= width <= 32 and 0 <= fraction < width):
+            raise InputError(
+                f"fixed<{width},{fraction}> is not a value type; give 8 to 32 bits and a fraction below that."
+            )
+        super().__init__(f"fixed<{width},{fraction}>", width, fraction)
+
+    def encode(self, values: ArrayLike) -> Words:
+        array = np.asarray(values, dtype=np.float64)
+        if not np.all(np.isfinite(array)):
+            raise InputError(
+                f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value f32."
+            )
+        raw = np.clip(np.rint(np.ldexp(array, self.fraction)), self.lowest, self.highest)
+        return raw.astype(np.int64) & self._mask
+
+    def decode(self, words: ArrayLike) -> NDArray[np.float64]:
+        return np.ldexp(self._signed(words).astype(np.float64), -self.fraction)
+
+
+def _round_half_even(product: Words, fraction: int) -> Words:
+    if fraction == 0:
+        return product
+    return product + (1 << fraction - 1) - 1 + (product >> fraction & 1) >> fraction

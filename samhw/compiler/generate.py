@@ -1,0 +1,60 @@
+"""From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
+
+from collections.abc import Mapping, Sequence
+
+from samhw import primitives
+from samhw.compiler.table import FusionTable, Output, Primitive
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding
+
+__all__ = ["generate"]
+
+
+def generate(
+    name: str,
+    table: FusionTable,
+    value: str,
+    arch: Arch,
+    memories: Sequence[Memory],
+    tensors: Sequence[TensorBinding],
+    extents: Mapping[str, int],
+) -> Graph:
+    """Expands the writers of the table, and recursively what they read; producers come first in the graph.
+
+    Channels get the latency of their source and the least depth that runs at full rate; `size_channels`
+    deepens them.
+    """
+    notes: dict[Output, str] = {}
+    for row, column, cell in table.cells():
+        notes.setdefault(table.resolve(cell.source), f"{row}, {column}: {cell.label}")
+    nodes: dict[Primitive, Node] = {}
+    channels: list[Channel] = []
+
+    def make(primitive: Primitive) -> Node:
+        if primitive in nodes:
+            return nodes[primitive]
+        sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
+        made = {port: make(source.primitive) for port, source in sources.items()}
+        note = next((text for output, text in notes.items() if output.primitive is primitive), "")
+        node = primitives.make(primitive.kind, primitive.name, primitive.depth, note=note, **primitive.params)
+        nodes[primitive] = node
+        for port, source in sources.items():
+            latency = primitives.latency(made[port], source.port, arch)
+            channels.append(
+                Channel(
+                    Endpoint(made[port].name, source.port), Endpoint(node.name, port), latency, latency + 1
+                )
+            )
+        return node
+
+    for sink in table.sinks:
+        make(sink)
+    used = {v for node in nodes.values() for v in node.params.values() if isinstance(v, str)}
+    return Graph(
+        name=name,
+        value=value,
+        nodes=tuple(nodes.values()),
+        channels=tuple(channels),
+        memories=tuple(m for m in memories if m.name in used),
+        tensors=tuple(tensors),
+        extents=dict(extents),
+    )

@@ -1,0 +1,123 @@
+"""The fusion table (FuseFlow section 6.1): what will become a graph, while it can still be moved about.
+
+Rows are the indices in iteration order and, last, `val`; columns are tensor views, intermediates and the
+result. A cell stands for one stream: the ref stream of a view at that row, a coordinate stream of a
+reduction, or, in the row `val`, the values. It holds an output of a *primitive* (planned, not yet made) or
+refers to another cell. Primitives name their inputs by cell, so a cell may be named before it is filled, and
+when a cell is moved into a join, everything that names it follows without being touched.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["VAL", "Cell", "CellName", "FusionTable", "Output", "Primitive", "Source"]
+
+VAL = "val"
+"""The name of the last row."""
+
+
+@dataclass(frozen=True)
+class CellName:
+    """A reference to whatever the cell holds when the graph is generated: written ⟨column_row⟩."""
+
+    row: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"⟨{self.column}_{self.row}⟩"
+
+
+@dataclass(eq=False)
+class Primitive:
+    """A node to be. `depth` is the stream depth of its first input; `name` is the node's name."""
+
+    kind: str
+    name: str
+    depth: int
+    inputs: "dict[str, Source]"
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def output(self, port: str) -> "Output":
+        """One of its outputs."""
+        return Output(self, port)
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output of a planned primitive."""
+
+    primitive: Primitive
+    port: str
+
+
+Source = CellName | Output
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell holds, and the words that a reader sees in it."""
+
+    source: Source
+    label: str
+
+    @property
+    def is_reference(self) -> bool:
+        """A reference cell makes no node of its own."""
+        return isinstance(self.source, CellName)
+
+
+class FusionTable:
+    """The grid. Cells are named by (row, column); filling one twice is how a cell is moved into a join."""
+
+    def __init__(self, rows: tuple[str, ...], columns: tuple[str, ...]):
+        self.rows = (*rows, VAL)
+        self.columns = columns
+        self.headings: dict[str, str] = {}
+        """What heads each column, such as `A[i,k]`."""
+        self.joins: dict[tuple[str, str], str] = {}
+        """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
+        box."""
+        self.sinks: list[Primitive] = []
+        """The writers, from which the graph is generated."""
+        self._cells: dict[tuple[str, str], Cell] = {}
+
+    def fill(self, row: str, column: str, source: Source, label: str) -> CellName:
+        """Places a cell and gives its name."""
+        self._cells[row, column] = Cell(source, label)
+        return CellName(row, column)
+
+    def move(self, row: str, column: str, source: Source, join: str) -> None:
+        """Moves a filled cell into a join: from now on its name stands for that output of the join."""
+        self._cells[row, column] = Cell(source, self._cells[row, column].label)
+        self.joins[row, column] = join
+
+    def get(self, row: str, column: str) -> Cell | None:
+        """The cell, if it is filled."""
+        return self._cells.get((row, column))
+
+    def resolve(self, source: Source) -> Output:
+        """Follows references to the planned output that they stand for."""
+        while isinstance(source, CellName):
+            source = self._cells[source.row, source.column].source
+        return source
+
+    def cells(self) -> Iterator[tuple[str, str, Cell]]:
+        """All filled cells, row by row."""
+        for row in self.rows:
+            for column in self.columns:
+                if (cell := self.get(row, column)) is not None:
+                    yield row, column, cell
+
+    def grid(self) -> list[list[str]]:
+        """The table as text, headings first, for printing (as figures 9 and 20 of the paper)."""
+        result = [["", *(self.headings.get(c, c) for c in self.columns)]]
+        for row in self.rows:
+            line = [row]
+            for column in self.columns:
+                cell = self.get(row, column)
+                text = cell.label if cell else ""
+                join = self.joins.get((row, column))
+                line.append(f"{join}: {text}" if join else text)
+            result.append(line)
+        return result

@@ -1,0 +1,85 @@
+"""Graphs: shape, determinism, and the programs that are refused."""
+
+import pytest
+
+from samhw.compiler import Capacity, compile_program
+from samhw.errors import InputError
+from samhw.frontend import kernel_names, load_kernel, parse
+from samhw.graph import Arch, dumps, validate
+
+
+def small(name: str, **options: object):  # noqa: ANN201
+    program = load_kernel(name)
+    capacity = Capacity(dict.fromkeys(program.statements[0].indices, 8))
+    return compile_program(program, capacity=capacity, **options)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("factored", [True, False])
+def test_kernels_give_valid_graphs(name: str, factored: bool) -> None:
+    validate(small(name, factored=factored).graph)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_compilation_is_deterministic(name: str) -> None:
+    assert dumps(small(name).graph) == dumps(small(name).graph)
+
+
+def test_channels_run_at_full_rate_and_have_the_slack_of_their_path() -> None:
+    arch = Arch()
+    graph = small("spmv").graph
+    assert all(c.depth >= c.latency + 1 + arch.slack for c in graph.channels)
+    into_mul = {c.sink.port: c for c in graph.channels if c.sink.node == "mul"}
+    longer = next(c for c in graph.channels if c.sink.node == "array_c")
+    # c is read behind a locator, so B's values wait for it.
+    assert longer.source.node.startswith("locate")
+    assert into_mul["a"].depth == into_mul["b"].depth + arch.locate - arch.step
+
+
+def test_immediates_and_signs() -> None:
+    text = "tensor b[i=4] : dense\ntensor x[i] : dense\nx[i] = 3 - 2 * b[i] * 2"
+    ops = [(n.params["op"], n.params.get("immediate")) for n in compile_program(parse(text)).graph.nodes if n.kind == "alu"]
+    assert ops == [("mul", 4), ("neg", None), ("add", 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tensor A[i, j=4] : csr\ntensor x[i] : dense\nx[i] = A[i,j]", "Nothing gives the extent of index i"),
+        (
+            "tensor A[i=4, j=4] : dcsr\ntensor b[j] : dense\ntensor X[i, j] : dcsr\nX[i,j] = A[i,j] + b[j]",
+            "has no index i, so the sum has a value at every i",
+        ),
+        (
+            "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor X[i, j] : dense\n"
+            "X[i,j] = A[k,i] * B[k,j]    order k,i,j",
+            "'X' is dense in i, but the sum over k gives only some i",
+        ),
+        (
+            "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
+            "X[i,j] = D[i,j] + A[k,i] * B[k,j]    order k,i,j",
+            "choose an order in which k comes after i",
+        ),
+        ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
+        ("tensor a[i=4] : dense\ntensor b[i] : dense\ntensor c[i] : dense\nb[i] = a[i]\nc[i] = b[i]", "2 statements"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_lowered_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        compile_program(parse(text))
+    assert message in str(error.value)
+    assert str(error.value).count("\n") == 0
+
+
+def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
+    text = (
+        "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
+        "X[i,j] = D[i,j] * A[k,i] * B[k,j]    order k,i,j"
+    )
+    graph = compile_program(parse(text)).graph
+    assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
+
+
+def test_unknown_value_type() -> None:
+    with pytest.raises(InputError, match="Unknown value type 'f99'"):
+        small("spmv", value="f99")

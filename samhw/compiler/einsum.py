@@ -4,7 +4,7 @@ This is the fused-einsum form of the FuseFlow paper (section 5) for one statemen
 and each reduction is a node of its own, an intermediate tensor that the fusion table gives a column.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from samhw.frontend import Access, Add, Expr, Literal, Mul, Neg, Program, Statement, Sub
@@ -151,62 +151,65 @@ class _Builder:
         name = access.tensor if count == 1 else f"{access.tensor}_{count}"
         return View(name, access.tensor, tuple(access.indices[mode] for mode in fmt.mode_order), fmt.levels)
 
-    def reduce(self, e: Einsum, index: str) -> Einsum:
-        """Sums e over the index, as far inside as the order allows (factored iteration, section 6.2)."""
+    def sum(self, e: Einsum, indices: Collection[str]) -> Einsum:
+        """Sums e over those of the indices that it has, each sum where it belongs."""
+        mine = [i for i in indices if i in free(e)]
         match e:
             case Negate():
-                return Negate(self.reduce(e.operand, index))
+                return Negate(self.sum(e.operand, mine))
             case Combine(op="mul"):
-                return self.reduce_product(e, index)
+                return self.sum_product(e.operands, mine)
             case Combine():
-                return Combine(
-                    e.op, tuple(self.reduce(o, index) if index in free(o) else o for o in e.operands)
-                )
+                return Combine(e.op, tuple(self.sum(o, mine) for o in e.operands))
             case _:
-                self.intermediates += 1
-                return Reduce(f"t{self.intermediates - 1}", index, e)
+                for index in sorted(mine, key=self.position.__getitem__, reverse=True):
+                    e = self.reduce(e, index)
+                return e
 
-    def reduce_product(self, e: Combine, index: str) -> Einsum:
-        group = [o for o in e.operands if index in free(o)]
-        rest = [o for o in e.operands if index not in free(o)]
-        if not self.factored:
-            group, rest = list(e.operands), []
-        while drawn := [o for o in rest if self.lies_inside(o, group, index)]:
-            group += drawn
-            rest = [o for o in rest if o not in drawn]
-        inner = (
-            self.reduce(group[0], index)
-            if len(group) == 1
-            else self.reduce_whole(Combine("mul", tuple(group)), index)
-        )
-        if not rest:
-            return inner
-        # The new factor takes the place of the first of its group, so that the table reads like the text.
-        first = next(n for n, o in enumerate(e.operands) if o in group)
-        kept: list[Einsum] = [o for o in e.operands if o in rest]
-        kept.insert(sum(o in rest for o in e.operands[:first]), inner)
-        return Combine("mul", tuple(kept))
+    def sum_product(self, factors: tuple[Einsum, ...], indices: list[str]) -> Einsum:
+        """Sums a product, one index after another: next is always the one whose sum keeps the fewest levels
+        inside of it, and among equals the outermost, which brings equal coordinates together soonest."""
+        while indices:
+            groups = {i: self.group(factors, i) for i in indices}
+            index = min(indices, key=lambda i: (self.kept_inside(groups[i], i), self.position[i]))
+            group = groups[index]
+            product = Combine("mul", tuple(group)) if len(group) > 1 else group[0]
+            summed = self.reduce(product, index) if len(group) > 1 else self.sum(product, [index])
+            # The sum takes the place of the first of its factors, so that the table reads like the text.
+            first = next(n for n, factor in enumerate(factors) if factor in group)
+            factors = (
+                *(f for f in factors[:first] if f not in group),
+                summed,
+                *(f for f in factors[first:] if f not in group),
+            )
+            indices = [i for i in indices if i != index]
+        return Combine("mul", factors) if len(factors) > 1 else factors[0]
 
-    def reduce_whole(self, e: Einsum, index: str) -> Reduce:
+    def reduce(self, e: Einsum, index: str) -> Reduce:
         self.intermediates += 1
         return Reduce(f"t{self.intermediates - 1}", index, e)
 
-    def lies_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
-        """Whether the factor has an index between the reduction and the innermost index that the reduction
-        keeps.
+    def group(self, factors: Sequence[Einsum], index: str) -> list[Einsum]:
+        """The factors that a sum takes in: those with the index and, since only the innermost level of a
+        reducer's result can be joined later, those with an index between it and the innermost it keeps."""
+        group = [f for f in factors if index in free(f) or not self.factored]
+        while drawn := [f for f in factors if f not in group and self.lies_inside(f, group, index)]:
+            group += drawn
+        return [f for f in factors if f in group]
 
-        Such a factor cannot meet the reduced stream later: only the innermost level of a reducer's result can
-            be joined.
-        """
+    def lies_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
         start = self.position[index]
-        kept = [self.position[i] for o in group for i in free(o) if self.position[i] > start]
+        kept = [self.position[i] for f in group for i in free(f) if self.position[i] > start]
         return bool(kept) and any(start < self.position[i] < max(kept) for i in free(factor))
+
+    def kept_inside(self, group: Sequence[Einsum], index: str) -> int:
+        kept = frozenset().union(*(free(f) for f in group))
+        return sum(self.position[i] > self.position[index] for i in kept)
 
 
 def stored_format(fmt: Format) -> Format:
-    """The format in memory. Coordinate lists (COO) are loaded as compressed levels, since the coordinates of
-    a
-    stream strictly increase and those of a list repeat."""
+    """The format in memory: coordinate lists (COO) are loaded as compressed levels, since the coordinates of
+    a stream strictly increase and those of a list repeat."""
     levels = (LevelType.compressed if level is LevelType.singleton else level for level in fmt.levels)
     return Format(tuple(levels), fmt.mode_order, fmt.block)
 
@@ -216,13 +219,9 @@ def einsum_of(
 ) -> Einsum:
     """The tree of a statement's right side for an order of its indices.
 
-    Each additive term is summed over its own indices that the left side lacks, innermost first. With
-    `factored` a factor without the index stays outside of the sum; otherwise all factors of a term meet in
-    one (global) iteration space.
+    Each additive term is summed over its own indices that the left side lacks. With `factored` a factor
+    without the index stays outside of the sum; otherwise all factors of a term meet in one (global) iteration
+    space.
     """
     builder = _Builder(program, order, factored)
-    tree = builder.build(statement.rhs)
-    kept = set(statement.lhs.indices)
-    for index in reversed([i for i in order if i not in kept]):
-        tree = builder.reduce(tree, index)
-    return tree
+    return builder.sum(builder.build(statement.rhs), [i for i in order if i not in statement.lhs.indices])

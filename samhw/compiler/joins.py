@@ -13,7 +13,8 @@ __all__ = ["Join", "Joiner"]
 
 @dataclass
 class Join:
-    """The coordinates of a row while they are joined. `crd` is None while every coordinate is present."""
+    """The coordinates of a row while they are joined. `crd` is None while only dense levels meet and none is
+    scanned yet."""
 
     crd: Source | None
     payloads: list[tuple[View | Reduce | None, Source]]
@@ -60,7 +61,7 @@ class Joiner:
         level = self.plan.level[view]
         assert view.indices[level] == row, "the order is concordant"
         if view.levels[level] is LevelType.dense:
-            return Join(None, [], [view], full=True)
+            return Join(None, [], [view], full=view not in self.plan.missing)
         scan = self.plan.make(
             "scan_compressed",
             f"{view.name}_{row}",
@@ -72,6 +73,7 @@ class Joiner:
         self.plan.table.fill(
             row, view.name, scan.output("ref"), f"LS({self.plan.text(self.plan.cursor[view])})"
         )
+        self.plan.missing.discard(view)
         return Join(scan.output("crd"), [(view, scan.output("ref"))], [], full=False)
 
     def scan_dense(self, join: Join, row: str, depth: int) -> None:
@@ -83,6 +85,7 @@ class Joiner:
         self.plan.table.fill(
             row, view.name, scan.output("ref"), f"LS({self.plan.text(self.plan.cursor[view])})"
         )
+        self.plan.missing.discard(view)
         join.crd = scan.output("crd")
         join.payloads.append((view, scan.output("ref")))
 
@@ -97,29 +100,31 @@ class Joiner:
     def intersect(self, parts: list[Join], row: str, depth: int) -> Join:
         sparse = [p for p in parts if p.crd is not None]
         dense = [v for p in parts for v in p.dense]
-        if len(sparse) < 2:
-            joined = sparse[0] if sparse else parts[0]
-            return Join(joined.crd, joined.payloads, dense, joined.full, joined.nested)
+        if not sparse:
+            dense.sort(key=lambda view: view in self.plan.missing)
+            return Join(None, [], dense, full=any(p.full for p in parts))
+        if len(sparse) == 1:
+            return Join(sparse[0].crd, sparse[0].payloads, dense, sparse[0].full, sparse[0].nested)
         return self.merge("intersect", sparse, dense, row, depth, full=all(p.full for p in sparse))
 
     def union(self, e: Combine, parts: list[Join], row: str, depth: int, *, lacking: bool) -> Join:
-        sparse = [p for p in parts if p.crd is not None]
-        whole = [p for p in parts if p.crd is None]
         full = any(p.full for p in parts)
         if lacking and not full:
             raise InputError(
                 f"A term of the sum in '{self.plan.statement.lhs} = ..' has no index {row}, so the sum has a "
-                f"value at every {row}, but no other term "
-                f"stores {row} densely; store one with a dense level {row}."
+                f"value at every {row}, but no other term stores {row} densely; store one with a dense level "
+                f"{row}."
             )
-        if not sparse:
-            return Join(None, [], [v for p in parts for v in p.dense], full=True)
-        if whole:
-            self.scan_dense(whole[0], row, depth)
-            sparse = [p for p in parts if p.crd is not None]
-            whole = whole[1:]
+        unscanned = sorted((p for p in parts if p.crd is None), key=lambda p: not p.full)
+        if len(unscanned) == len(parts) and full:
+            return Join(None, [], [v for p in unscanned for v in p.dense], full=True)
+        # One operand with every coordinate locates the others; without one, each gives those that it has.
+        if not any(p.full for p in parts if p.crd is not None):
+            for part in unscanned[:1] if full else unscanned:
+                self.scan_dense(part, row, depth)
+        sparse = [p for p in parts if p.crd is not None]
         dense = [v for p in parts for v in p.dense]
-        if len(sparse) < 2:
+        if len(sparse) == 1:
             return Join(sparse[0].crd, sparse[0].payloads, dense, full, sparse[0].nested)
         return self.merge("union", sparse, dense, row, depth, full=full)
 
@@ -141,6 +146,9 @@ class Joiner:
         join = self.plan.make(kind, row, depth + 1, inputs, inputs=len(streams), payloads=kinds)
         label = f"{kind.capitalize()}_{row}"
         payloads: list[tuple[View | Reduce | None, Source]] = []
+        if kind == "union":
+            absent = (view for part in parts if not part.full for view, _ in part.payloads)
+            self.plan.missing.update(view for view in absent if isinstance(view, View))
         for n, (_, operand, _) in enumerate(streams):
             output = join.output(f"ref{n}")
             payloads.append((operand, output))
@@ -155,12 +163,11 @@ class Joiner:
         if join.nested is not None:
             raise InputError(
                 f"'{self.plan.result}' is dense in {row}, but the sum over {join.nested.index} gives only "
-                "some "
-                f"{row}, each with a fiber inside; "
-                f"declare {self.plan.result} with a compressed level {row}, such as 'csf', or choose an "
-                "order in "
-                f"which {join.nested.index} comes later."
+                f"some {row}, each with a fiber inside; declare {self.plan.result} with a compressed level "
+                f"{row}, such as 'csf', or choose an order in which {join.nested.index} comes later."
             )
+        if join.crd is None:
+            self.scan_dense(join, row, depth)
         scan = self.plan.make("scan_dense", f"{self.plan.result}_{row}", depth, {"ref": outer}, extent=row)
         every = Join(scan.output("crd"), [(None, scan.output("ref"))], [], full=True)
         return self.merge("union", [join, every], join.dense, row, depth, full=True)

@@ -27,6 +27,7 @@ class Plan:
     Attributes:
         position: the place of each index in the order of rows.
         cursor, level: the ref stream of each view as far as its rows are done, and the level that comes next.
+        missing: the views whose refs may be EMPTY, so that a dense level below has no coordinates there.
         reduced: the reductions whose spaces are lowered.
     """
 
@@ -47,6 +48,7 @@ class Plan:
         self.root = Primitive("root", "root", 0, {}).output("out")
         self.cursor: dict[View, Source] = dict.fromkeys(views(tree), self.root)
         self.level: dict[View, int] = dict.fromkeys(views(tree), 0)
+        self.missing: set[View] = set()
         self.reduced: dict[Reduce, Reduced] = {}
         columns = [c.name for c in _columns(tree)]
         self.table = FusionTable(tuple(order), (*columns, self.result))

@@ -1,6 +1,9 @@
 """The SAMML graph IR: what the compiler emits and every backend reads. Plain data, no behaviour of its own."""
 
+from samhw.graph.address_map import AddressMap
 from samhw.graph.arch import Arch
+from samhw.graph.deadlock import waiting_cycle
+from samhw.graph.dot import to_dot, to_svg
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -13,13 +16,16 @@ from samhw.graph.ir import (
     StreamKind,
     TensorBinding,
 )
+from samhw.graph.json_form import dumps, loads
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
+from samhw.graph.validate import validate
 
 __all__ = [
     "DONE",
     "EMPTY",
     "STOP",
     "VAL",
+    "AddressMap",
     "Arch",
     "Channel",
     "Endpoint",
@@ -35,5 +41,11 @@ __all__ = [
     "TensorBinding",
     "Token",
     "check_stream",
+    "dumps",
+    "loads",
     "stop",
+    "to_dot",
+    "to_svg",
+    "validate",
+    "waiting_cycle",
 ]

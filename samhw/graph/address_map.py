@@ -1,0 +1,216 @@
+"""Where a host finds everything: the address map that RTL and drivers share (docs/host_port.md)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from samhw.errors import InputError
+from samhw.graph.arch import Arch
+from samhw.graph.ir import Graph, Memory
+from samhw.numerics import value_type
+
+__all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window", "identifiers"]
+
+_WORD = 4
+_CHANNELS_PER_WORD = 16
+_ADDRESS_BITS = 32
+
+NO_NODE = 0xFFFF_FFFF
+"""What ERROR_NODE reads for an error that is no single node's: a deadlock, or none."""
+
+
+class Register(IntEnum):
+    """Byte addresses of the registers that every build has."""
+
+    CONTROL = 0x00
+    STATUS = 0x04
+    ERROR = 0x08
+    ERROR_NODE = 0x0C
+    CYCLES_LO = 0x10
+    CYCLES_HI = 0x14
+    IDENTITY = 0x18
+
+
+_FIRST_EXTENT = 0x1C
+
+
+class Status(IntFlag):
+    """The bits of STATUS."""
+
+    RUNNING = 1
+    DONE = 2
+    ERROR = 4
+
+
+class Cause(IntFlag):
+    """The bits of ERROR (docs/timing.md)."""
+
+    OVERFLOW = 1
+    CAPACITY = 2
+    PROTOCOL = 4
+    RANGE = 8
+    DEADLOCK = 16
+
+
+@dataclass(frozen=True)
+class Window:
+    """The words of one memory: word i lies at byte address `base + 4*i`.
+
+    `size` is the power of two of bytes to which `base` is aligned; `width` the bits of a word that count.
+    """
+
+    memory: Memory
+    base: int
+    size: int
+    width: int
+
+
+class AddressMap:
+    """The byte addresses of a build's registers and memories on its AXI4-Lite port.
+
+    Attributes:
+        extents: the address of each index's extent register.
+        channel_states: the addresses of the channel state words, 16 channels in each.
+        windows: the window of each memory, by the memory's name.
+        address_bits: the number of address bits that the map takes.
+        identity: what IDENTITY reads, a hash of graph and arch.
+
+    Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
+    """
+
+    def __init__(self, graph: Graph, arch: Arch):
+        for index, extent in graph.extents.items():
+            if extent >> arch.index_bits:
+                raise InputError(
+                    f"The extent {index}={extent} of {graph.name} does not fit {arch.index_bits} bits; "
+                    "give a greater Arch.index_bits."
+                )
+        self.graph = graph
+        self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(graph.extents))}
+        states = _FIRST_EXTENT + _WORD * len(self.extents)
+        end = states + _WORD * -(-len(graph.channels) // _CHANNELS_PER_WORD)
+        self.channel_states = range(states, end, _WORD)
+        self.windows: dict[str, Window] = {}
+        value_width = value_type(graph.value).width
+        for memory in graph.memories:
+            size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
+            base = -(-end // size) * size
+            end = base + size
+            self.windows[memory.name] = Window(
+                memory, base, size, value_width if memory.is_value else arch.index_bits
+            )
+        self.address_bits = (end - 1).bit_length()
+        if self.address_bits > _ADDRESS_BITS:
+            raise InputError(
+                f"The memories of {graph.name} take {end} bytes, more than a 32-bit address reaches; "
+                "give them smaller capacities."
+            )
+        self.identity = _hash32([_plain(graph), arch.to_json()])
+
+    def channel_state(self, index: int) -> tuple[int, int]:
+        """Byte address and lowest bit of the state (empty, then full) of `graph.channels[index]`."""
+        return self.channel_states[index // _CHANNELS_PER_WORD], 2 * (index % _CHANNELS_PER_WORD)
+
+    def to_json(self) -> dict[str, Any]:
+        """The map as a JSON object, with the names that ERROR_NODE and the channel states count."""
+        graph = self.graph
+        return {
+            "name": graph.name,
+            "value": graph.value,
+            "identity": self.identity,
+            "address_bits": self.address_bits,
+            "registers": {r.name: int(r) for r in Register},
+            "status_bits": {s.name: int(s) for s in Status},
+            "error_bits": {c.name: int(c) for c in Cause},
+            "extents": {
+                name: {"address": address, "greatest": graph.extents[name]}
+                for name, address in self.extents.items()
+            },
+            "channel_states": {"address": self.channel_states.start, "words": len(self.channel_states)},
+            "memories": [
+                {
+                    "name": name,
+                    "tensor": window.memory.tensor,
+                    "array": window.memory.array,
+                    "role": window.memory.role.value,
+                    "address": window.base,
+                    "words": window.memory.capacity,
+                    "width": window.width,
+                }
+                for name, window in self.windows.items()
+            ],
+            "nodes": [n.name for n in graph.nodes],
+            "channels": [c.name for c in graph.channels],
+        }
+
+    def c_header(self, name: str) -> str:
+        """The map as a C header whose macros begin with `name` in capitals; other names keep their case."""
+        prefix = re.sub(r"\W", "_", name).upper()
+        if not prefix.isidentifier():
+            prefix = f"SAMHW_{prefix}"
+        lines = [f"/* Address map of {self.graph.name}: byte addresses of 32-bit words. */"]
+        lines += [f"#ifndef {prefix}_MAP_H", f"#define {prefix}_MAP_H", ""]
+
+        def define(macro: str, text: str) -> None:
+            lines.append(f"#define {prefix}_{macro} {text}")
+
+        for register in Register:
+            define(register.name, f"0x{register:02x}u")
+        lines.append("")
+        define("CONTROL_START", "0x1u")
+        for status in Status:
+            define(f"STATUS_{status.name}", f"0x{status:x}u")
+        for cause in Cause:
+            define(f"ERROR_{cause.name}", f"0x{cause:x}u")
+        define("NO_NODE", f"0x{NO_NODE:x}u")
+        define("IDENTITY_VALUE", f"0x{self.identity:08x}u")
+        lines += ["", "/* Extents: the registers, and the greatest values that they take. */"]
+        for index, macro in identifiers(self.extents).items():
+            define(f"EXTENT_{macro}", f"0x{self.extents[index]:02x}u")
+            define(f"EXTENT_{macro}_MAX", f"{self.graph.extents[index]}u")
+        lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
+        define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
+        define("CHANNELS", f"{len(self.graph.channels)}u")
+        lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
+        for memory, macro in identifiers(self.windows).items():
+            window = self.windows[memory]
+            define(f"MEM_{macro}", f"0x{window.base:x}u")
+            define(f"MEM_{macro}_WORDS", f"{window.memory.capacity}u")
+        lines += ["", f"#endif /* {prefix}_MAP_H */"]
+        return "\n".join(lines) + "\n"
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """A distinct C and Verilog identifier for each of some distinct names; like the name as far as can be."""
+    result: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        if not plain.isidentifier():
+            plain = f"n{plain}"
+        unique, count = plain, 2
+        while unique in taken:
+            unique, count = f"{plain}_{count}", count + 1
+        taken.add(unique)
+        result[name] = unique
+    return result
+
+
+def _plain(value: object) -> object:
+    """A dataclass tree as what `json` can write."""
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _hash32(value: object) -> int:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

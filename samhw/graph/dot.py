@@ -1,0 +1,59 @@
+"""A graph as a drawing, in the DOT language of Graphviz."""
+
+import shutil
+import subprocess
+
+from samhw.errors import InputError, RunError
+from samhw.graph.ir import Channel, Graph, Node, StreamKind
+
+__all__ = ["to_dot", "to_svg"]
+
+EDGE_STYLE = {
+    StreamKind.CRD: "style=solid",
+    StreamKind.REF: "style=dashed",
+    StreamKind.VAL: 'style=bold, color="black:invis:black"',
+}
+"""Coordinates solid, references dashed, values as double lines, as in the literature on SAM."""
+
+
+def to_dot(graph: Graph) -> str:
+    """The DOT text: a box for each node, an edge for each channel with its stream depth as label."""
+    lines = [
+        f"digraph {_quote(graph.name)} {{",
+        "  node [shape=box, fontname=Helvetica, fontsize=10];",
+        "  edge [fontname=Helvetica, fontsize=8];",
+        *(f"  {_quote(node.name)} [label={_quote(_node_label(node))}];" for node in graph.nodes),
+        *(f"  {_edge(graph, channel)}" for channel in graph.channels),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_svg(graph: Graph) -> str:
+    """The drawing as SVG, laid out by Graphviz; raises `InputError` if its program `dot` is not installed."""
+    program = shutil.which("dot")
+    if program is None:
+        raise InputError(
+            "Drawing SVG needs the program 'dot'; install Graphviz (package 'graphviz') or write DOT text."
+        )
+    run = subprocess.run([program, "-Tsvg"], input=to_dot(graph), capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise RunError(f"The program 'dot' failed: {run.stderr.strip()}; write DOT text instead.")
+    return run.stdout
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _node_label(node: Node) -> str:
+    params = ", ".join(f"{key}={value}" for key, value in node.params.items())
+    return "\n".join(line for line in (node.name, f"{node.kind}({params})", node.note) if line)
+
+
+def _edge(graph: Graph, channel: Channel) -> str:
+    stream = graph.stream(channel)
+    ends = f"{_quote(channel.source.node)} -> {_quote(channel.sink.node)}"
+    ports = f"taillabel={_quote(channel.source.port)}, headlabel={_quote(channel.sink.port)}"
+    return f"{ends} [{EDGE_STYLE[stream.kind]}, label={_quote(str(stream.depth))}, {ports}];"

@@ -1,0 +1,120 @@
+"""A graph as JSON text, and back."""
+
+import json
+from typing import Any
+
+from samhw.errors import InputError
+from samhw.graph.ir import (
+    Channel,
+    Endpoint,
+    Graph,
+    Memory,
+    MemoryRole,
+    Node,
+    Port,
+    Stream,
+    StreamKind,
+    TensorBinding,
+)
+
+__all__ = ["dumps", "loads"]
+
+VERSION = 1
+
+
+def dumps(graph: Graph) -> str:
+    """The JSON text of a graph; equal graphs give equal texts."""
+    data = {
+        "version": VERSION,
+        "name": graph.name,
+        "value": graph.value,
+        "extents": dict(graph.extents),
+        "tensors": [
+            {
+                "name": t.name,
+                "role": t.role,
+                "format": t.format,
+                "indices": t.indices,
+                "shape": t.shape,
+            }
+            for t in graph.tensors
+        ],
+        "memories": [
+            {"name": m.name, "tensor": m.tensor, "array": m.array, "role": m.role, "capacity": m.capacity}
+            for m in graph.memories
+        ],
+        "nodes": [
+            {
+                "name": n.name,
+                "kind": n.kind,
+                "params": dict(n.params),
+                "inputs": [_port_data(p) for p in n.inputs],
+                "outputs": [_port_data(p) for p in n.outputs],
+                "note": n.note,
+            }
+            for n in graph.nodes
+        ],
+        "channels": [
+            {"source": c.source, "sink": c.sink, "latency": c.latency, "depth": c.depth}
+            for c in graph.channels
+        ],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def loads(text: str) -> Graph:
+    """The graph of a JSON text by `dumps`; raises `InputError` for any other text."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        version = data.get("version") if isinstance(data, dict) else None
+        raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
+    try:
+        return _graph(data)
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"The graph is damaged ({what}); compile it again.") from error
+
+
+def _port_data(port: Port) -> dict[str, Any]:
+    return {"name": port.name, "kind": port.stream.kind, "depth": port.stream.depth}
+
+
+def _port(data: dict[str, Any]) -> Port:
+    return Port(data["name"], Stream(StreamKind(data["kind"]), data["depth"]))
+
+
+def _graph(data: dict[str, Any]) -> Graph:
+    return Graph(
+        name=data["name"],
+        value=data["value"],
+        nodes=tuple(
+            Node(
+                name=n["name"],
+                kind=n["kind"],
+                params=n["params"],
+                inputs=tuple(_port(p) for p in n["inputs"]),
+                outputs=tuple(_port(p) for p in n["outputs"]),
+                note=n["note"],
+            )
+            for n in data["nodes"]
+        ),
+        channels=tuple(
+            Channel(Endpoint(*c["source"]), Endpoint(*c["sink"]), c["latency"], c["depth"])
+            for c in data["channels"]
+        ),
+        memories=tuple(Memory(**{**m, "role": MemoryRole(m["role"])}) for m in data["memories"]),
+        tensors=tuple(
+            TensorBinding(
+                name=t["name"],
+                role=MemoryRole(t["role"]),
+                format=t["format"],
+                indices=tuple(t["indices"]),
+                shape=tuple(t["shape"]),
+            )
+            for t in data["tensors"]
+        ),
+        extents=data["extents"],
+    )

@@ -1,0 +1,106 @@
+"""Checks that a graph hangs together before anything is built from it."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import networkx as nx
+
+from samhw.errors import InputError
+from samhw.graph.ir import Channel, Graph, MemoryRole, Node, Port, StreamKind
+
+__all__ = ["validate"]
+
+MEMORY_PARAMS = ("pos", "crd", "vals")
+EXTENT_PARAM = "extent"
+
+
+def validate(graph: Graph) -> None:
+    """Raises `InputError` for the first thing that is wrong with a graph."""
+    _check_unique("node", (node.name for node in graph.nodes))
+    _check_unique("memory", (memory.name for memory in graph.memories))
+    _check_unique("tensor", (tensor.name for tensor in graph.tensors))
+    for channel in graph.channels:
+        _check_channel(graph, channel)
+    _check_inputs(graph)
+    _check_params(graph)
+    if not any(not node.inputs for node in graph.nodes):
+        raise InputError(f"Graph {graph.name!r} has no root; add one, so that a run can start.")
+    if not any(graph.writers()):
+        raise InputError(f"Graph {graph.name!r} has no writer; add one, so that a run can end.")
+    _check_acyclic(graph)
+
+
+def _check_unique(what: str, names: Iterable[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"{count} {what} entries are named {name!r}; give each its own name.")
+
+
+def _check_channel(graph: Graph, channel: Channel) -> None:
+    source = _port(graph, channel, channel.source.node, channel.source.port, output=True)
+    sink = _port(graph, channel, channel.sink.node, channel.sink.port, output=False)
+    # A coordinate is a reference into a dense level.
+    kinds = (source.stream.kind, sink.stream.kind)
+    fits = kinds[0] is kinds[1] or kinds == (StreamKind.CRD, StreamKind.REF)
+    if not fits or source.stream.depth != sink.stream.depth:
+        raise InputError(
+            f"Channel {channel.name} joins a {source.stream.kind} stream of depth {source.stream.depth} "
+            f"to an input for {sink.stream.kind} of depth {sink.stream.depth}; connect ports of one type."
+        )
+    if channel.latency < 1:
+        raise InputError(f"Channel {channel.name} has latency {channel.latency}; give at least 1.")
+    if channel.depth < 1:
+        raise InputError(f"Channel {channel.name} has depth {channel.depth}; give at least 1.")
+
+
+def _port(graph: Graph, channel: Channel, node: str, port: str, *, output: bool) -> Port:
+    if node not in graph.node:
+        raise InputError(f"Channel {channel.name} ends at node {node!r}, which does not exist; name a node.")
+    ports = graph.node[node].outputs if output else graph.node[node].inputs
+    for candidate in ports:
+        if candidate.name == port:
+            return candidate
+    which = "output" if output else "input"
+    names = ", ".join(p.name for p in ports) or "none"
+    raise InputError(f"Channel {channel.name} ends at {which} {port!r}; {node!r} has only: {names}.")
+
+
+def _check_inputs(graph: Graph) -> None:
+    fed = Counter(channel.sink for channel in graph.channels)
+    for sink, count in fed.items():
+        if count > 1:
+            raise InputError(f"Input {sink} has {count} channels; give it exactly one.")
+    for node in graph.nodes:
+        for port in node.inputs:
+            if (node.name, port.name) not in fed:
+                raise InputError(f"Input {node.name}.{port.name} has no channel; connect it to an output.")
+
+
+def _check_params(graph: Graph) -> None:
+    writers: dict[str, Node] = {}
+    for node in graph.nodes:
+        for key in MEMORY_PARAMS:
+            if key not in node.params:
+                continue
+            name = node.params[key]
+            if name not in graph.memory:
+                raise InputError(f"Node {node.name!r} uses memory {name!r}, which the graph lacks; add it.")
+            role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
+            if graph.memory[name].role is not role:
+                raise InputError(f"Node {node.name!r} needs memory {name!r} to be {role}; give it that role.")
+            if role is MemoryRole.OUTPUT and writers.setdefault(name, node) is not node:
+                both = f"{writers[name].name!r} and {node.name!r}"
+                raise InputError(f"Nodes {both} both write memory {name!r}; give each its own.")
+        if EXTENT_PARAM in node.params and node.params[EXTENT_PARAM] not in graph.extents:
+            extent = node.params[EXTENT_PARAM]
+            raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
+
+
+def _check_acyclic(graph: Graph) -> None:
+    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
+    try:
+        cycle = nx.find_cycle(flow)
+    except nx.NetworkXNoCycle:
+        return
+    path = " -> ".join(edge[0] for edge in cycle)
+    raise InputError(f"The channels form a loop: {path} -> {cycle[0][0]}; remove one of them.")

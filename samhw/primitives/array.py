@@ -1,0 +1,51 @@
+"""array: the values at given references."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.base import NAME, Params, Ports, Primitive, parameters, ref, val
+from samhw.primitives.network import Actor, ActorNetwork, Place, Store
+from samhw.primitives.step import EMPTY, NONE, RANGE, VAL, Memory, Step, Words, fault, firing
+
+__all__ = ["Array"]
+
+
+def _load() -> Step:
+    wait = firing(1)
+    take = firing(1, 1, 1)
+    beyond = fault(RANGE, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        if head == VAL:
+            r = data[0]
+            if r >= len(memory[0]):
+                return beyond
+            out_kind[0] = VAL
+            out_data[0] = memory[0][r]
+        elif head == EMPTY:
+            out_kind[0] = VAL
+            out_data[0] = 0
+        else:
+            out_kind[0] = head
+            out_data[0] = data[0]
+        return take
+
+    return step
+
+
+class Array(Primitive):
+    """The value array."""
+
+    kind = "array"
+    params = parameters(vals=NAME)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth)], [val("val", depth)]
+
+    def latency(self, node: Node, port: str, arch: Arch) -> int:
+        return arch.memory
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        vals = (Store(Place.MEMORY, node.params["vals"]),)
+        return ActorNetwork((Actor("load", _load(), ("ref",), ("val",), memory=vals),))

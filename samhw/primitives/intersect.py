@@ -1,0 +1,89 @@
+"""intersect: the coordinates that all inputs have."""
+
+from samhw.primitives.join import Join, crd_heads
+from samhw.primitives.step import (
+    EMPTY,
+    NONE,
+    PAYLOAD,
+    PROTOCOL,
+    PUSHES,
+    STOP,
+    TAKES,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
+
+__all__ = ["Intersect"]
+
+
+def _intersect(n: int) -> Step:
+    crds = crd_heads(n)
+    every = crds | crds << 1
+    wait = firing(crds)
+    pushes = (1 << n + 1) - 1 << PUSHES
+    protocol = fault(PROTOCOL, crds)
+    crd_inputs = range(0, 2 * n, 2)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        vals = 0
+        stops = 0
+        greatest = -1
+        for i in crd_inputs:
+            head = kind[i]
+            if head == NONE:
+                return wait
+            if head == VAL:
+                vals += 1
+                if data[i] > greatest:
+                    greatest = data[i]
+            elif head == STOP:
+                stops += 1
+        if 0 < vals < n and vals + stops < n:
+            return protocol
+
+        # The pairs that this row takes: coordinates that some input lacks, or else everything.
+        takes = 0
+        for i in crd_inputs:
+            if kind[i] == VAL and (stops > 0 or data[i] < greatest):
+                takes |= 3 << i
+        drop = takes != 0
+        if not drop:
+            takes = every
+            for i in crd_inputs:
+                if kind[i] == EMPTY or kind[i] != kind[0] or data[i] != data[0]:
+                    return protocol
+
+        needs = crds | takes
+        for i in crd_inputs:
+            if takes >> i & 1:
+                payload = kind[i + 1]
+                if payload == NONE:
+                    return needs
+                if kind[i] == VAL:
+                    if payload not in PAYLOAD:
+                        return protocol
+                elif payload != kind[i] or data[i + 1] != data[i]:
+                    return protocol
+        if drop:
+            return needs | takes << TAKES
+        out_kind[0] = kind[0]
+        out_data[0] = data[0]
+        for i in range(n):
+            out_kind[i + 1] = kind[2 * i + 1]
+            out_data[i + 1] = data[2 * i + 1]
+        return needs | takes << TAKES | pushes
+
+    return step
+
+
+class Intersect(Join):
+    """The intersecter."""
+
+    kind = "intersect"
+
+    def step(self, n: int) -> Step:
+        return _intersect(n)

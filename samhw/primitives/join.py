@@ -1,0 +1,52 @@
+"""What intersect and union have in common: their ports and parameters."""
+
+from abc import abstractmethod
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.base import Param, Params, Ports, Primitive, crd, parameters, typed
+from samhw.primitives.network import Actor, ActorNetwork
+from samhw.primitives.step import PORTS, Step
+
+__all__ = ["Join", "crd_heads"]
+
+MOST = PORTS // 2
+KINDS = ("crd", "ref", "val")
+
+
+def crd_heads(n: int) -> int:
+    """The set of the coordinate inputs: input 2i is crd<i>, input 2i + 1 is ref<i>."""
+    return sum(1 << 2 * i for i in range(n))
+
+
+class Join(Primitive):
+    """n pairs of crd and payload streams in lockstep become one crd stream and n payload streams."""
+
+    params = parameters(
+        inputs=Param(f"a number from 2 to {MOST}", lambda n: type(n) is int and 2 <= n <= MOST),
+        payloads=Param(
+            "a list of 'crd', 'ref' and 'val', one for each input",
+            lambda kinds: isinstance(kinds, list | tuple) and all(k in KINDS for k in kinds),
+        ),
+    )
+
+    def clash(self, params: Params) -> str | None:
+        if len(params["payloads"]) != params["inputs"]:
+            return f"has {params['inputs']} inputs and {len(params['payloads'])} payloads; give one for each"
+        return None
+
+    def ordered(self, port: str) -> bool:
+        return port.startswith("crd")
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        payloads = [typed(f"ref{i}", kind, depth) for i, kind in enumerate(params["payloads"])]
+        pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
+        return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
+
+    @abstractmethod
+    def step(self, n: int) -> Step:
+        """The step function of n inputs."""
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        inputs = tuple(port.name for port in node.inputs)
+        outputs = tuple(port.name for port in node.outputs)
+        return ActorNetwork((Actor(self.kind, self.step(node.params["inputs"]), inputs, outputs),))

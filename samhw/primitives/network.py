@@ -1,0 +1,65 @@
+"""A node as the actors it consists of: what the simulator runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from samhw.graph import Token
+from samhw.primitives.step import Step
+
+__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Store"]
+
+
+class Place(StrEnum):
+    """Where a store lies."""
+
+    MEMORY = "memory"
+    """A memory of the graph."""
+    EXTENT = "extent"
+    """The register with the run's extent of an index, a store of one word."""
+    PRIVATE = "private"
+    """Inside the node, zero at power-on, shared by those of its actors that name it."""
+
+
+class Store(NamedTuple):
+    """An array that an actor indexes. `words` is the size of a private one."""
+
+    place: Place
+    name: str
+    words: int = 1
+
+
+@dataclass(frozen=True)
+class Actor:
+    """One state machine of a node.
+
+    `inputs` and `outputs` name links of the network, or else ports of the node. `state` is the start state.
+    """
+
+    name: str
+    step: Step
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    state: tuple[int, ...] = ()
+    memory: tuple[Store, ...] = ()
+    written: Mapping[int, int] = field(default_factory=dict)
+    """For each store that it writes from the start on: its place in `memory` -> the place in `state` of the
+    number of words written."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """An internal channel. `initial` are the tokens in it at power-on; each takes a slot."""
+
+    latency: int
+    depth: int
+    initial: tuple[Token, ...] = ()
+
+
+@dataclass(frozen=True)
+class ActorNetwork:
+    """The actors of a node, and the links between them by name."""
+
+    actors: tuple[Actor, ...]
+    links: Mapping[str, Link] = field(default_factory=dict)

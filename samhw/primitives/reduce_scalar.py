@@ -1,0 +1,134 @@
+"""reduce_scalar: each innermost fiber becomes one value."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.numerics import ScalarOp, value_type
+from samhw.primitives.base import Params, Ports, Primitive, choice, parameters, val
+from samhw.primitives.network import Actor, ActorNetwork, Link
+from samhw.primitives.step import (
+    DONE,
+    EMPTY,
+    NONE,
+    OVERFLOW,
+    PAYLOAD,
+    PROTOCOL,
+    S0,
+    STOP,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
+
+__all__ = ["REDUCTIONS", "ReduceScalar"]
+
+REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
+"""The operation of the value type that each reduction repeats."""
+
+ACC, NOT_FIRST = 0, 1
+HALF = 0
+
+
+def _accumulate(op: ScalarOp) -> Step:
+    wait = firing(1)
+    take = firing(1, 1)
+    take_push = firing(1, 1, 0b11)
+    overflow = fault(OVERFLOW, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        if head in PAYLOAD:
+            if state[NOT_FIRST]:
+                acc = op(state[ACC], data[0])
+                if acc < 0:
+                    return overflow
+                state[ACC] = acc
+            else:
+                state[ACC] = data[0]
+                state[NOT_FIRST] = 1
+            return take
+        if head == STOP:
+            if data[0] & 15 == 0:
+                out_kind[0] = VAL
+                out_data[0] = state[ACC]
+                if data[0] == S0:
+                    out_kind[1] = EMPTY
+                    out_data[1] = 0
+                else:
+                    out_kind[1] = STOP
+                    out_data[1] = data[0] - 16  # STOP(0, hi-1)
+                state[ACC] = 0
+                state[NOT_FIRST] = 0
+            else:
+                out_kind[0] = EMPTY
+                out_data[0] = 0
+                out_kind[1] = STOP
+                out_data[1] = data[0] - 17  # STOP(lo-1, hi-1)
+            return take_push
+        out_kind[0] = out_kind[1] = DONE
+        out_data[0] = out_data[1] = 0
+        return take_push
+
+    return step
+
+
+def _emit() -> Step:
+    both = 0b11
+    wait = firing(both)
+    push = firing(both, 0, 1)
+    take_push = firing(both, both, 1)
+    protocol = fault(PROTOCOL, both)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        total = kind[0]
+        stop = kind[1]
+        if total == NONE or stop == NONE:
+            return wait
+        if total == VAL and stop == EMPTY:
+            out_kind[0] = VAL
+            out_data[0] = data[0]
+            return take_push
+        if total == VAL and stop == STOP and not state[HALF]:
+            out_kind[0] = VAL
+            out_data[0] = data[0]
+            state[HALF] = 1
+            return push
+        if total in PAYLOAD and stop == STOP:
+            out_kind[0] = STOP
+            out_data[0] = data[1]
+            state[HALF] = 0
+            return take_push
+        if total == DONE and stop == DONE:
+            out_kind[0] = DONE
+            out_data[0] = 0
+            return take_push
+        return protocol
+
+    return step
+
+
+class ReduceScalar(Primitive):
+    """The scalar reducer, in the order of the stream. An empty fiber gives zero."""
+
+    kind = "reduce_scalar"
+    params = parameters(op=choice(*REDUCTIONS))
+
+    def least_depth(self, params: Params) -> int:
+        return 1
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [val("val", depth)], [val("val", depth - 1)]
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        op = value_type(graph.value).scalar(REDUCTIONS[node.params["op"]])
+        link = Link(arch.step, arch.internal_depth(arch.step))
+        return ActorNetwork(
+            (
+                Actor("accumulate", _accumulate(op), ("val",), ("sum", "stop"), (0, 0)),
+                Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,)),
+            ),
+            {"sum": link, "stop": link},
+        )

@@ -1,0 +1,72 @@
+"""scan_compressed: the level scanner of a compressed level."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
+from samhw.primitives.step import NONE, RANGE, VAL, Memory, Step, Words, fault, firing
+from samhw.primitives.walk import WALK_STATE, walk
+
+__all__ = ["ScanCompressed"]
+
+
+def _fetch() -> Step:
+    wait = firing(1)
+    take = firing(1, 1, 0b11)
+    beyond = fault(RANGE, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        out_kind[0] = out_kind[1] = head
+        if head == VAL:
+            pos = memory[0]
+            r = data[0]
+            if r + 1 >= len(pos):
+                return beyond
+            out_data[0] = pos[r]
+            out_data[1] = pos[r + 1]
+        else:
+            out_data[0] = out_data[1] = data[0]
+        return take
+
+    return step
+
+
+def _length(ends: Words, memory: Memory) -> int:
+    return ends[1] - ends[0]
+
+
+def _coordinate(ends: Words, memory: Memory, c: int) -> int:
+    position = ends[0] + c
+    return memory[0][position] if position < len(memory[0]) else -1
+
+
+def _reference(ends: Words, memory: Memory, c: int) -> int:
+    return ends[0] + c
+
+
+class ScanCompressed(Primitive):
+    """Enumerates crd[pos[r]..pos[r+1]] below each r. `fetch` runs ahead: short fibers cost no bubble."""
+
+    kind = "scan_compressed"
+    params = parameters(pos=NAME, crd=NAME)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
+
+    def latency(self, node: Node, port: str, arch: Arch) -> int:
+        return arch.memory if port == "crd" else arch.step
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        pos = Store(Place.MEMORY, node.params["pos"])
+        coordinates = Store(Place.MEMORY, node.params["crd"])
+        step = walk(2, _length, _coordinate, _reference)
+        link = Link(arch.memory, arch.internal_depth(arch.memory))
+        return ActorNetwork(
+            (
+                Actor("fetch", _fetch(), ("ref",), ("start", "end"), memory=(pos,)),
+                Actor("walk", step, ("start", "end"), ("crd", "ref"), WALK_STATE, (coordinates,)),
+            ),
+            {"start": link, "end": link},
+        )

@@ -1,0 +1,57 @@
+"""scan_dense: the level scanner of a dense level."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
+from samhw.primitives.step import NONE, VAL, Memory, Step, Words, firing
+from samhw.primitives.walk import WALK_STATE, walk
+
+__all__ = ["ScanDense"]
+
+
+def _scale() -> Step:
+    wait = firing(1)
+    take = firing(1, 1, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        out_kind[0] = head
+        out_data[0] = data[0] * memory[0][0] if head == VAL else data[0]
+        return take
+
+    return step
+
+
+def _extent(base: Words, memory: Memory) -> int:
+    return memory[0][0]
+
+
+def _coordinate(base: Words, memory: Memory, c: int) -> int:
+    return c
+
+
+def _reference(base: Words, memory: Memory, c: int) -> int:
+    return base[0] + c
+
+
+class ScanDense(Primitive):
+    """Enumerates 0..N-1 below each reference."""
+
+    kind = "scan_dense"
+    params = parameters(extent=NAME)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        extent = (Store(Place.EXTENT, node.params["extent"]),)
+        step = walk(1, _extent, _coordinate, _reference)
+        return ActorNetwork(
+            (
+                Actor("scale", _scale(), ("ref",), ("base",), memory=extent),
+                Actor("walk", step, ("base",), ("crd", "ref"), WALK_STATE, extent),
+            ),
+            {"base": Link(arch.locate, arch.internal_depth(arch.locate))},
+        )

@@ -1,0 +1,40 @@
+"""scan_singleton: the level scanner of a singleton level, one coordinate below each reference."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.network import Actor, ActorNetwork, Place, Store
+from samhw.primitives.step import Memory, Words
+from samhw.primitives.walk import WALK_STATE, walk
+
+__all__ = ["ScanSingleton"]
+
+
+def _one(parent: Words, memory: Memory) -> int:
+    return 1
+
+
+def _coordinate(parent: Words, memory: Memory, c: int) -> int:
+    r = parent[0]
+    return memory[0][r] if r < len(memory[0]) else -1
+
+
+def _reference(parent: Words, memory: Memory, c: int) -> int:
+    return parent[0]
+
+
+class ScanSingleton(Primitive):
+    """Gives crd[r] for each reference r."""
+
+    kind = "scan_singleton"
+    params = parameters(crd=NAME)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
+
+    def latency(self, node: Node, port: str, arch: Arch) -> int:
+        return arch.memory if port == "crd" else arch.step
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        coordinates = Store(Place.MEMORY, node.params["crd"])
+        step = walk(1, _one, _coordinate, _reference)
+        return ActorNetwork((Actor("walk", step, ("ref",), ("crd", "ref"), WALK_STATE, (coordinates,)),))

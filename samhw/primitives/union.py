@@ -1,0 +1,88 @@
+"""union: the coordinates that any input has."""
+
+from samhw.primitives.join import Join, crd_heads
+from samhw.primitives.step import (
+    EMPTY,
+    NONE,
+    PAYLOAD,
+    PROTOCOL,
+    PUSHES,
+    STOP,
+    TAKES,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
+
+__all__ = ["Union"]
+
+
+def _union(n: int) -> Step:
+    crds = crd_heads(n)
+    every = crds | crds << 1
+    wait = firing(crds)
+    pushes = (1 << n + 1) - 1 << PUSHES
+    protocol = fault(PROTOCOL, crds)
+    crd_inputs = range(0, 2 * n, 2)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        least = -1
+        others = 0
+        for i in crd_inputs:
+            head = kind[i]
+            if head == NONE:
+                return wait
+            if head == VAL:
+                if least < 0 or data[i] < least:
+                    least = data[i]
+            elif head != STOP:
+                others += 1
+
+        takes = 0
+        if least >= 0:
+            if others > 0:
+                return protocol
+            for i in crd_inputs:
+                if kind[i] == VAL and data[i] == least:
+                    takes |= 3 << i
+        else:
+            takes = every
+            for i in crd_inputs:
+                if kind[i] == EMPTY or kind[i] != kind[0] or data[i] != data[0]:
+                    return protocol
+
+        needs = crds | takes
+        for i in crd_inputs:
+            if takes >> i & 1:
+                payload = kind[i + 1]
+                if payload == NONE:
+                    return needs
+                if kind[i] == VAL:
+                    if payload not in PAYLOAD:
+                        return protocol
+                elif payload != kind[i] or data[i + 1] != data[i]:
+                    return protocol
+        out_kind[0] = VAL if least >= 0 else kind[0]
+        out_data[0] = least if least >= 0 else data[0]
+        for i in range(n):
+            if takes >> 2 * i & 1:
+                out_kind[i + 1] = kind[2 * i + 1]
+                out_data[i + 1] = data[2 * i + 1]
+            else:
+                out_kind[i + 1] = EMPTY
+                out_data[i + 1] = 0
+        return needs | takes << TAKES | pushes
+
+    return step
+
+
+class Union(Join):
+    """The unioner. An input that lacks the coordinate gives EMPTY."""
+
+    kind = "union"
+
+    def step(self, n: int) -> Step:
+        return _union(n)

@@ -1,0 +1,190 @@
+"""The actors `accumulate` and `emit` of reduce_vector: into the banks, and out of them."""
+
+from collections.abc import Sequence
+from itertools import accumulate as running_sum
+
+from samhw.numerics import ScalarOp
+from samhw.primitives.step import (
+    DONE,
+    NONE,
+    OVERFLOW,
+    PAYLOAD,
+    PROTOCOL,
+    PUSHES,
+    RANGE,
+    STOP,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
+
+__all__ = ["EMIT_STATE", "accumulate", "emit"]
+
+BANK = 0
+OPEN, LAST, FRESH = 1, 2, 3
+EMIT_STATE = (0, 0, 0, 0)
+
+
+def _shifts(bits: Sequence[int]) -> tuple[int, ...]:
+    """The place of each coordinate in an address."""
+    return tuple(running_sum(bits, initial=0))[:-1]
+
+
+def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
+    """Adds each point to the bank in use, which is flushed when the reduced level ends.
+
+    Inputs: crd0 .. crd<n-1>, val, bank. Output: flush. Memory, for each bank: values, present, the bitmaps.
+    """
+    n = len(bits)
+    widths = tuple(bits)
+    shifts = _shifts(bits)
+    stride = 2 + bitmaps
+    heads = (1 << n + 1) - 1
+    with_bank = heads | 1 << n + 1
+    wait = firing(heads)
+    wait_bank = firing(with_bank)
+    take = firing(heads, heads)
+    take_push = firing(heads, heads, 1)
+    take_bank_push = firing(with_bank, with_bank, 1)
+    protocol = fault(PROTOCOL, heads)
+    overflow = fault(OVERFLOW, heads)
+    beyond = fault(RANGE, heads)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        for i in range(n + 1):
+            if kind[i] == NONE:
+                return wait
+        head = kind[n]
+        if head in PAYLOAD:
+            addr = 0
+            for i in range(n):
+                if kind[i] not in PAYLOAD:
+                    return protocol
+                if data[i] >> widths[i] != 0:
+                    return beyond
+                addr += data[i] << shifts[i]
+            bank = state[BANK] * stride
+            values = memory[bank]
+            present = memory[bank + 1]
+            if present[addr]:
+                total = op(values[addr], data[n])
+                if total < 0:
+                    return overflow
+                values[addr] = total
+            else:
+                values[addr] = data[n]
+                present[addr] = 1
+                for k in range(bitmaps):
+                    memory[bank + 2 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)
+            return take
+
+        for i in range(n):
+            if kind[i] != head or data[i] != data[n]:
+                return protocol
+        out_kind[0] = head
+        out_data[0] = data[n]
+        if head == DONE:
+            return take_push
+        if data[n] >> 4 < n:
+            return take
+        if data[n] & 15 <= n:
+            if kind[n + 1] == NONE:
+                return wait_bank
+            state[BANK] = 1 - state[BANK]
+            return take_bank_push
+        return take_push
+
+    return step
+
+
+def emit(bits: Sequence[int]) -> Step:
+    """Reads out the addresses that are present, and clears them.
+
+    Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, present.
+    """
+    n = len(bits)
+    masks = tuple((1 << width) - 1 for width in bits)
+    shifts = _shifts(bits)
+    inner_width = bits[0]
+    val = n
+    bank = n + 1
+    point = 1 << 0 | 1 << val
+    streams = (1 << n + 1) - 1
+    wait = firing(1)
+    look = firing(1)
+    take = firing(1, 1)
+    take_push = firing(1, 1, streams)
+    take_flush = firing(1, 1, streams | 1 << bank)
+    protocol = fault(PROTOCOL, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        if head == VAL:
+            addr = data[0]
+            outer = addr >> inner_width
+            if state[OPEN] and outer != state[LAST]:
+                differ = (outer ^ state[LAST]) << inner_width
+                m = n - 1
+                while differ >> shifts[m] == 0:
+                    m -= 1
+                pushes = 1 << val
+                for s in range(m):
+                    pushes |= 1 << s
+                    out_kind[s] = STOP
+                    out_data[s] = m - 1 - s << 4  # STOP(0, m-1-s)
+                out_kind[val] = STOP
+                out_data[val] = m - 1 << 4
+                state[LAST] = outer
+                state[FRESH] = m
+                return look | pushes << PUSHES
+            due = state[FRESH] if state[OPEN] else n - 1
+            pushes = point
+            out_kind[0] = VAL
+            out_data[0] = addr & masks[0]
+            for s in range(1, due + 1):
+                pushes |= 1 << s
+                out_kind[s] = VAL
+                out_data[s] = addr >> shifts[s] & masks[s]
+            first = 2 * state[BANK]
+            out_kind[val] = VAL
+            out_data[val] = memory[first][addr]
+            memory[first + 1][addr] = 0
+            state[OPEN] = 1
+            state[LAST] = outer
+            state[FRESH] = 0
+            return take | pushes << PUSHES
+
+        if head == STOP:
+            lo = data[0] & 15
+            hi = data[0] >> 4
+            for s in range(n):
+                out_kind[s] = STOP
+                if lo > n:
+                    low = lo - 1 - s
+                elif state[OPEN]:
+                    low = 0
+                else:
+                    low = n - 1 - s
+                out_data[s] = low | hi - 1 - s << 4
+            out_kind[val] = STOP
+            out_data[val] = out_data[0]
+            if lo > n:
+                return take_push
+            out_kind[bank] = VAL
+            out_data[bank] = 0
+            state[BANK] = 1 - state[BANK]
+            state[OPEN] = 0
+            return take_flush
+        if head == DONE:
+            for s in range(n + 1):
+                out_kind[s] = DONE
+                out_data[s] = 0
+            return take_push
+        return protocol
+
+    return step

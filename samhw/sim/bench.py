@@ -1,0 +1,204 @@
+"""Runs one primitive alone, between sources and sinks with given timing: cases that model and RTL share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token
+from samhw.primitives import Actor, latency
+from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
+from samhw.primitives.step import Memory as Stored
+from samhw.sim.engine import run
+from samhw.sim.fault import raise_fault
+from samhw.sim.machine import Ends, Machine, Queue, Tap, Worker, build_node, connect
+from samhw.sim.result import Trace
+from samhw.sim.stores import make_stores
+
+__all__ = ["Bench", "bench_primitive", "run_primitive"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What came out.
+
+    Attributes:
+        outputs: for each output port (cycle in which the sink popped it, token), in order.
+        pushed: for each input port the cycle of each push of its source: this shows back-pressure.
+        memories: the words that a writer has written to its memories.
+        committed: the cycle in which a writer fired on DONE; None for other nodes, or if it has not.
+    """
+
+    outputs: Mapping[str, Trace]
+    pushed: Mapping[str, Sequence[int]]
+    memories: Mapping[str, NDArray[np.int64]]
+    committed: int | None
+
+
+def run_primitive(
+    node: Node,
+    arch: Arch,
+    inputs: Mapping[str, Sequence[tuple[int, Token]]],
+    memories: Mapping[str, NDArray[Any]] | None = None,
+    extents: Mapping[str, int] | None = None,
+    sinks: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_depths: Mapping[str, int] | None = None,
+    output_depths: Mapping[str, int] | None = None,
+    value: str = "i32",
+) -> dict[str, Trace]:
+    """The tokens that a primitive gives, and when: `bench_primitive(...).outputs`."""
+    bench = bench_primitive(
+        node,
+        arch,
+        inputs,
+        memories,
+        extents,
+        sinks,
+        input_depths=input_depths,
+        output_depths=output_depths,
+        value=value,
+    )
+    return dict(bench.outputs)
+
+
+def bench_primitive(
+    node: Node,
+    arch: Arch,
+    inputs: Mapping[str, Sequence[tuple[int, Token]]],
+    memories: Mapping[str, NDArray[Any]] | None = None,
+    extents: Mapping[str, int] | None = None,
+    sinks: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_depths: Mapping[str, int] | None = None,
+    output_depths: Mapping[str, int] | None = None,
+    value: str = "i32",
+) -> Bench:
+    """Runs a primitive between a source at each input and a sink at each output, until nothing can fire.
+
+    Cycles are numbered from 0, the cycle in which `start` is accepted.
+
+    * The source of an input has tokens (s_0, T_0), (s_1, T_1), ... It pushes T_k in the first cycle that is
+      at least s_k, later than its push of T_(k-1), and in which its channel has a free slot. It may push in
+      cycle 0. Its channel has latency 1, so what is pushed in cycle 0 is seen by the primitive in cycle 1.
+    * The actors of the primitive fire from cycle 1 on.
+    * Each output has a channel with the latency of the port. Its sink pops token k in the first cycle that is
+      at least r_k, later than its pop of token k-1, and in which the token is available. Where `sinks` gives
+      no r_k it is 0. The cycle reported is that of the pop; the slot is free again in the next one.
+
+    Args:
+        node: a node by `make`.
+        arch: latencies.
+        inputs: for each input port its tokens as (s_k, T_k).
+        memories: the words, by the memory names in the node's params; of a writer's memories only the length
+            counts, which is the capacity.
+        extents: the extent of each index named in the node's params.
+        sinks: for output ports, the cycles r_k.
+        input_depths: depths of the channels, by input port; else `Arch.internal_depth` of the latency.
+        output_depths: the same, by output port.
+        value: the value type.
+
+    Raises:
+        RunError: the first overflow, capacity, protocol or range error.
+    """
+    memories, extents, sinks = memories or {}, extents or {}, sinks or {}
+    input_depths, output_depths = input_depths or {}, output_depths or {}
+    role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
+    graph = Graph(
+        name=node.name,
+        value=value,
+        nodes=(node,),
+        channels=(),
+        memories=tuple(Memory(name, "", "", role, len(words)) for name, words in memories.items()),
+        tensors=(),
+        extents=extents,
+    )
+    stores, written = make_stores(graph, memories, extents)
+    node_outputs: Ends = {}
+    node_inputs: Ends = {}
+    workers = build_node(node, graph, arch, stores, node_outputs, node_inputs)
+
+    pushed: dict[str, list[int]] = {}
+    for port in node.inputs:
+        tokens = inputs[port.name]
+        source = _source(tokens, pushed.setdefault(port.name, []))
+        queue = Queue(f"source->{port.name}", 1, input_depths.get(port.name, arch.internal_depth(1)))
+        connect(queue, (source, 0), node_inputs[Endpoint(node.name, port.name)])
+        workers.append(source)
+    outputs: dict[str, Trace] = {}
+    for port in node.outputs:
+        sink = _sink(sinks.get(port.name, ()))
+        cycles = latency(node, port.name, arch)
+        queue = Queue(f"{port.name}->sink", cycles, output_depths.get(port.name, arch.internal_depth(cycles)))
+        queue.tap = _recorder(outputs.setdefault(port.name, []))
+        connect(queue, node_outputs[Endpoint(node.name, port.name)], (sink, 0))
+        workers.append(sink)
+    run(workers)
+    raise_fault(graph, workers)
+    counts = Machine(workers, {}).words_written()
+    writer = None if node.outputs else workers[0]
+    return Bench(
+        outputs=outputs,
+        pushed=pushed,
+        memories={name: array[: counts[name]] for name, array in written.items()},
+        committed=writer.last if writer is not None and writer.state[COMMITTED] else None,
+    )
+
+
+def _source(tokens: Sequence[tuple[int, Token]], pushed: list[int]) -> Worker:
+    kinds = [int(token.kind) for _, token in tokens]
+    payloads = [token.payload for _, token in tokens]
+    worker = Worker("source", Actor("source", _give(), (), ("out",), (0,)), (kinds, payloads))
+
+    def gate(cycle: int, k: int) -> int:
+        pushed.append(max(cycle, tokens[k][0]))
+        return pushed[-1]
+
+    worker.gate = gate
+    worker.last = -1
+    return worker
+
+
+def _sink(earliest: Sequence[int]) -> Worker:
+    worker = Worker("sink", Actor("sink", _take(), ("in",)))
+
+    def gate(cycle: int, k: int) -> int:
+        return max(cycle, earliest[k]) if k < len(earliest) else cycle
+
+    worker.gate = gate
+    return worker
+
+
+def _recorder(trace: Trace) -> Tap:
+    def tap(cycle: int, kind: int, payload: int) -> None:
+        trace.append((cycle, Token(Kind(kind), payload)))
+
+    return tap
+
+
+def _give() -> Step:
+    push = firing(0, 0, 1)
+    rest = firing(0)
+
+    def step(kind: Words, data: Words, state: Words, memory: Stored, out_kind: Words, out_data: Words) -> int:
+        k = state[0]
+        if k == len(memory[0]):
+            return rest
+        out_kind[0] = memory[0][k]
+        out_data[0] = memory[1][k]
+        state[0] = k + 1
+        return push
+
+    return step
+
+
+def _take() -> Step:
+    wait = firing(1)
+    take = firing(1, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Stored, out_kind: Words, out_data: Words) -> int:
+        return wait if kind[0] == NONE else take
+
+    return step

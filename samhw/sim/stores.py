@@ -1,0 +1,44 @@
+"""The memories and extents of a run, checked against the graph."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.errors import InputError
+from samhw.graph import Graph, Memory, MemoryRole
+from samhw.primitives import Place
+from samhw.sim.machine import Stores, as_words
+
+__all__ = ["make_stores"]
+
+
+def make_stores(
+    graph: Graph, memories: Mapping[str, NDArray[Any]], extents: Mapping[str, int]
+) -> tuple[Stores, dict[str, NDArray[np.int64]]]:
+    """The stores of a run, and those of them that are its OUTPUT memories, as arrays of their capacity."""
+    outputs = {m.name: np.zeros(m.capacity, np.int64) for m in graph.memories if m.role is MemoryRole.OUTPUT}
+    inputs = {m.name: _input(m, memories) for m in graph.memories if m.role is MemoryRole.INPUT}
+    stores = {(Place.MEMORY, name): as_words(array) for name, array in (inputs | outputs).items()}
+    for index, greatest in graph.extents.items():
+        if index not in extents:
+            raise InputError(f"The run lacks the extent of index {index!r}; give it.")
+        if not 0 <= extents[index] <= greatest:
+            raise InputError(f"Index {index!r} has extent {extents[index]}; give 0 to {greatest}.")
+        stores[Place.EXTENT, index] = [int(extents[index])]
+    return stores, outputs
+
+
+def _input(memory: Memory, memories: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    if memory.name not in memories:
+        raise InputError(f"The run lacks memory {memory.name!r}; give its words.")
+    words = np.asarray(memories[memory.name])
+    if words.ndim != 1 or (words.size and (words.dtype.kind not in "iu" or words.min() < 0)):
+        raise InputError(f"Memory {memory.name!r} holds words; give a flat array of integers >= 0.")
+    if words.size > memory.capacity:
+        raise InputError(
+            f"Memory {memory.name!r} holds {memory.capacity} words, but {words.size} were given; "
+            "build with a greater capacity."
+        )
+    return np.ascontiguousarray(words, np.int64)

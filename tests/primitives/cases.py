@@ -1,0 +1,420 @@
+"""Random cases of every primitive: well-formed inputs, and what they mean in plain nested lists."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from samhw.graph import Node, Token
+from samhw.graph.nested import Nested, to_stream
+from samhw.graph.strategies import coordinates, like, payloads, structures
+from samhw.primitives import make
+
+VALUE_LIMIT = 100
+COORDINATE_LIMIT = 40
+Draw = Callable[[st.SearchStrategy], Any]
+
+
+@dataclass
+class Case:
+    """A node, its input structures by port, and the output structures (or the memories) that must come out."""
+
+    node: Node
+    inputs: Mapping[str, Nested]
+    expected: Mapping[str, Nested] = field(default_factory=dict)
+    memories: Mapping[str, np.ndarray] = field(default_factory=dict)
+    extents: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, list[int]] = field(default_factory=dict)
+
+    def streams(self) -> dict[str, list[Token]]:
+        """The tokens of each input."""
+        return {p.name: to_stream(self.inputs[p.name], p.stream.depth) for p in self.node.inputs}
+
+
+def leaves(structure: Nested, depth: int) -> list:
+    """The items at a depth, in order."""
+    return [structure] if depth == 0 else [leaf for item in structure for leaf in leaves(item, depth - 1)]
+
+
+def at_depth(structure: Nested, depth: int, change: Callable[[Any], Any]) -> Nested:
+    """The structure with each item at that depth replaced."""
+    return change(structure) if depth == 0 else [at_depth(item, depth - 1, change) for item in structure]
+
+
+def zip_at(depth: int, change: Callable[..., Any], *parts: Nested) -> Nested:
+    """Items at that depth of structures of one shape, combined."""
+    if depth == 0:
+        return change(*parts)
+    return [zip_at(depth - 1, change, *items) for items in zip(*parts, strict=True)]
+
+
+def word(value: int) -> int:
+    """The i32 word of a value."""
+    return value & 0xFFFFFFFF
+
+
+def value(payload: int | None) -> int:
+    """The value of an i32 payload; EMPTY reads as zero."""
+    return 0 if payload is None else (payload ^ 1 << 31) - (1 << 31)
+
+
+fibers = st.sets(st.integers(0, COORDINATE_LIMIT - 1), max_size=4).map(sorted)
+values = st.integers(-VALUE_LIMIT, VALUE_LIMIT).map(word)
+depths = st.integers(0, 3)
+some_depths = st.integers(1, 3)
+
+
+def root() -> st.SearchStrategy[Case]:
+    return st.just(Case(make("root", "n", 0), {}, {"out": 0}))
+
+
+@st.composite
+def scan_dense(draw: Draw) -> Case:
+    d = draw(depths)
+    extent = draw(st.integers(0, 4))
+    refs = draw(structures(d, payloads(9, empty=True)))
+
+    def fiber(r: int | None) -> list[int]:
+        return [] if r is None else list(range(extent))
+
+    def below(r: int | None) -> list[int]:
+        return [] if r is None else [r * extent + c for c in range(extent)]
+
+    return Case(
+        make("scan_dense", "n", d, extent="i"),
+        {"ref": refs},
+        {"crd": at_depth(refs, d, fiber), "ref": at_depth(refs, d, below)},
+        extents={"i": extent},
+    )
+
+
+@st.composite
+def scan_compressed(draw: Draw) -> Case:
+    d = draw(depths)
+    stored = draw(st.lists(fibers, min_size=1, max_size=6))
+    pos = np.cumsum([0, *map(len, stored)])
+    refs = draw(structures(d, payloads(len(stored), empty=True)))
+
+    def fiber(r: int | None) -> list[int]:
+        return [] if r is None else stored[r]
+
+    def below(r: int | None) -> list[int]:
+        return [] if r is None else list(range(pos[r], pos[r + 1]))
+
+    return Case(
+        make("scan_compressed", "n", d, pos="p", crd="c"),
+        {"ref": refs},
+        {"crd": at_depth(refs, d, fiber), "ref": at_depth(refs, d, below)},
+        {"p": pos, "c": np.array(leaves(stored, 2), np.int64)},
+    )
+
+
+@st.composite
+def scan_singleton(draw: Draw) -> Case:
+    d = draw(depths)
+    crd = draw(st.lists(st.integers(0, COORDINATE_LIMIT - 1), min_size=1, max_size=6))
+    refs = draw(structures(d, payloads(len(crd), empty=True)))
+    return Case(
+        make("scan_singleton", "n", d, crd="c"),
+        {"ref": refs},
+        {
+            "crd": at_depth(refs, d, lambda r: [] if r is None else [crd[r]]),
+            "ref": at_depth(refs, d, lambda r: [] if r is None else [r]),
+        },
+        {"c": np.array(crd)},
+    )
+
+
+@st.composite
+def repeat(draw: Draw) -> Case:
+    d = draw(depths)
+    outer = draw(structures(d, payloads(99, empty=True)))
+    inner = draw(like(outer, d, fibers))
+    return Case(
+        make("repeat", "n", d, payload=draw(st.sampled_from(["ref", "val"]))),
+        {"ref": outer, "crd": inner},
+        {"ref": zip_at(d, lambda h, fiber: [h] * len(fiber), outer, inner)},
+    )
+
+
+@st.composite
+def crd_hold(draw: Draw) -> Case:
+    d = draw(some_depths)
+    outer = draw(coordinates(d, COORDINATE_LIMIT))
+    inner = draw(like(outer, d, fibers))
+    return Case(
+        make("crd_hold", "n", d),
+        {"outer": outer, "inner": inner},
+        {"crd": zip_at(d, lambda h, fiber: [h] * len(fiber), outer, inner)},
+    )
+
+
+@st.composite
+def locate(draw: Draw) -> Case:
+    d = draw(depths)
+    outer = draw(structures(d, payloads(9, empty=True)))
+    inner = draw(like(outer, d, fibers))
+    extent = COORDINATE_LIMIT
+
+    def below(r: int | None, fiber: list[int]) -> list[int | None]:
+        return [None if r is None else r * extent + x for x in fiber]
+
+    return Case(
+        make("locate", "n", d, extent="i"),
+        {"ref": outer, "crd": inner},
+        {"ref": zip_at(d, below, outer, inner)},
+        extents={"i": extent},
+    )
+
+
+def _join(draw: Draw, kind: str, merge: Callable[[tuple[dict, ...]], list[int]]) -> Case:
+    d = draw(some_depths)
+    n = draw(st.integers(2, 4))
+    skeleton = draw(structures(d - 1, st.none()))
+    fiber = st.dictionaries(st.integers(0, 7), payloads(99, empty=True), max_size=5)
+    sides = [draw(like(skeleton, d - 1, fiber)) for _ in range(n)]
+    inputs, expected = {}, {"crd": zip_at(d - 1, lambda *maps: merge(maps), *sides)}
+    for i, side in enumerate(sides):
+        inputs[f"crd{i}"] = at_depth(side, d - 1, sorted)
+        inputs[f"ref{i}"] = at_depth(side, d - 1, lambda m: [m[c] for c in sorted(m)])
+        expected[f"ref{i}"] = zip_at(d - 1, lambda *maps, i=i: [maps[i].get(c) for c in merge(maps)], *sides)
+    kinds = draw(st.lists(st.sampled_from(["crd", "ref", "val"]), min_size=n, max_size=n))
+    return Case(make(kind, "n", d, inputs=n, payloads=kinds), inputs, expected)
+
+
+@st.composite
+def intersect(draw: Draw) -> Case:
+    return _join(draw, "intersect", lambda maps: sorted(set.intersection(*map(set, maps))))
+
+
+@st.composite
+def union(draw: Draw) -> Case:
+    return _join(draw, "union", lambda maps: sorted(set.union(*map(set, maps))))
+
+
+@st.composite
+def array(draw: Draw) -> Case:
+    d = draw(depths)
+    vals = draw(st.lists(values, min_size=1, max_size=6))
+    refs = draw(structures(d, payloads(len(vals), empty=True)))
+    return Case(
+        make("array", "n", d, vals="v"),
+        {"ref": refs},
+        {"val": at_depth(refs, d, lambda r: 0 if r is None else vals[r])},
+        {"v": np.array(vals)},
+    )
+
+
+OPS = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b}
+
+
+@st.composite
+def alu(draw: Draw) -> Case:
+    d = draw(depths)
+    a = draw(structures(d, st.none() | values))
+    op = draw(st.sampled_from(["add", "sub", "mul", "neg"]))
+    if op == "neg":
+        return Case(make("alu", "n", d, op=op), {"a": a}, {"val": at_depth(a, d, lambda x: word(-value(x)))})
+    if draw(st.booleans()):
+        b = draw(st.integers(-VALUE_LIMIT, VALUE_LIMIT))
+        result = at_depth(a, d, lambda x: word(OPS[op](value(x), b)))
+        return Case(make("alu", "n", d, op=op, immediate=b), {"a": a}, {"val": result})
+    b = draw(like(a, d, st.none() | values))
+    result = zip_at(d, lambda x, y: word(OPS[op](value(x), value(y))), a, b)
+    return Case(make("alu", "n", d, op=op), {"a": a, "b": b}, {"val": result})
+
+
+REDUCTIONS = {"sum": sum, "max": max, "min": min}
+
+
+@st.composite
+def reduce_scalar(draw: Draw) -> Case:
+    d = draw(some_depths)
+    op = draw(st.sampled_from(sorted(REDUCTIONS)))
+    val = draw(structures(d, st.none() | values))
+
+    def total(fiber: list) -> int:
+        return word(REDUCTIONS[op]([value(x) for x in fiber])) if fiber else 0
+
+    return Case(make("reduce_scalar", "n", d, op=op), {"val": val}, {"val": at_depth(val, d - 1, total)})
+
+
+def _tree(bits: list[int]) -> st.SearchStrategy[dict]:
+    """Nested dicts of coordinates, outermost first, with a value at each leaf; empty dicts among them."""
+    tree: st.SearchStrategy = st.none() | values
+    for width in bits:
+        tree = st.dictionaries(st.integers(0, (1 << width) - 1), tree, max_size=4)
+    return tree
+
+
+def _points(tree: dict, levels: int, above: tuple[int, ...] = ()) -> Nested:
+    """The tree as nested lists of (coordinates from the innermost out, value)."""
+    if levels == 0:
+        return above, tree
+    return [_points(tree[c], levels - 1, (c, *above)) for c in sorted(tree)]
+
+
+@st.composite
+def reduce_vector(draw: Draw) -> Case:
+    n = draw(st.integers(1, 3))
+    bits = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    if n == 1 and draw(st.booleans()):
+        bits = [draw(st.integers(5, 11))]
+    outer = draw(st.integers(0, 2))
+    op = draw(st.sampled_from(sorted(REDUCTIONS)))
+    summands = st.lists(_tree(bits).map(lambda tree: _points(tree, n)), max_size=4)
+    points = draw(structures(outer, summands))
+    d = outer + 1 + n
+
+    def totals(summands: list) -> dict[tuple[int, ...], int]:
+        sums: dict[tuple[int, ...], int] = {}
+        for crds, val in leaves(summands, n + 1):
+            sums[crds] = REDUCTIONS[op]([sums[crds], value(val)]) if crds in sums else value(val)
+        return sums
+
+    def grouped(keys: list[tuple[int, ...]], level: int, show: Callable[[tuple[int, ...]], int]) -> Nested:
+        """Keys as lists nested by their coordinates, from the outermost (n - 1) down to `level`."""
+
+        def nest(keys: list[tuple[int, ...]], at: int) -> Nested:
+            distinct = sorted({key[at] for key in keys})
+            if at == level:
+                return [show(next(k for k in keys if k[at] == c)) for c in distinct]
+            return [nest([k for k in keys if k[at] == c], at - 1) for c in distinct]
+
+        return nest(keys, n - 1)
+
+    inputs = {f"crd{m}": at_depth(points, d, lambda point, m=m: point[0][m]) for m in range(n)}
+    inputs["val"] = at_depth(points, d, lambda point: point[1])
+    expected = {
+        f"crd{m}": at_depth(points, outer, lambda part, m=m: grouped(list(totals(part)), m, lambda k: k[m]))
+        for m in range(n)
+    }
+    expected["val"] = at_depth(
+        points, outer, lambda part: grouped(list(totals(part)), 0, lambda k: word(totals(part)[k]))
+    )
+    return Case(make("reduce_vector", "n", d, op=op, bits=bits), inputs, expected)
+
+
+@st.composite
+def drop_crd(draw: Draw) -> Case:
+    d = draw(some_depths)
+    outer = draw(coordinates(d, COORDINATE_LIMIT))
+    inner = draw(like(outer, d, fibers))
+
+    def keep(crds: list[int], below: list[list[int]]) -> list[tuple[int, list[int]]]:
+        return [(c, fiber) for c, fiber in zip(crds, below, strict=True) if fiber]
+
+    kept = zip_at(d - 1, keep, outer, inner)
+    return Case(
+        make("drop_crd", "n", d),
+        {"outer": outer, "inner": inner},
+        {"outer": at_depth(kept, d, lambda pair: pair[0]), "inner": at_depth(kept, d, lambda pair: pair[1])},
+    )
+
+
+@st.composite
+def drop_val(draw: Draw) -> Case:
+    d = draw(some_depths)
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    val = draw(like(crd, d, st.sampled_from([None, 0, 1, word(-1)])))
+    kept = zip_at(d - 1, lambda cs, vs: [(c, v) for c, v in zip(cs, vs, strict=True) if v], crd, val)
+    return Case(
+        make("drop_val", "n", d),
+        {"crd": crd, "val": val},
+        {"crd": at_depth(kept, d, lambda pair: pair[0]), "val": at_depth(kept, d, lambda pair: pair[1])},
+    )
+
+
+@st.composite
+def write_compressed(draw: Draw) -> Case:
+    d = draw(some_depths)
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    written = leaves(crd, d - 1)
+    pos = [0, *(int(p) for p in np.cumsum([len(fiber) for fiber in written]))]
+    return Case(
+        make("write_compressed", "n", d, pos="p", crd="c"),
+        {"crd": crd},
+        memories={"p": np.zeros(len(pos), np.int64), "c": np.zeros(pos[-1], np.int64)},
+        written={"p": pos, "c": leaves(crd, d)},
+    )
+
+
+@st.composite
+def write_dense(draw: Draw) -> Case:
+    d = draw(some_depths)
+    extent = draw(st.integers(0, 4))
+    crd = draw(structures(d - 1, st.just(list(range(extent)))))
+    return Case(make("write_dense", "n", d, extent="i"), {"crd": crd}, extents={"i": extent})
+
+
+@st.composite
+def write_val(draw: Draw) -> Case:
+    d = draw(depths)
+    val = draw(structures(d, st.none() | values))
+    written = [0 if x is None else x for x in leaves(val, d)]
+    return Case(
+        make("write_val", "n", d, vals="v"),
+        {"val": val},
+        memories={"v": np.zeros(len(written), np.int64)},
+        written={"v": written},
+    )
+
+
+CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
+    strategy.__name__: strategy
+    for strategy in (
+        root,
+        scan_dense,
+        scan_compressed,
+        scan_singleton,
+        repeat,
+        crd_hold,
+        locate,
+        intersect,
+        union,
+        array,
+        alu,
+        reduce_scalar,
+        reduce_vector,
+        drop_crd,
+        drop_val,
+        write_compressed,
+        write_dense,
+        write_val,
+    )
+}
+
+
+@dataclass
+class Timing:
+    """How sources, sinks and channels behave."""
+
+    ready: Mapping[str, list[int]]
+    sinks: Mapping[str, list[int]]
+    input_depths: Mapping[str, int]
+    output_depths: Mapping[str, int]
+
+
+@st.composite
+def timings(draw: Draw, case: Case) -> Timing:
+    """Random ready times: bursts, gaps, or everything at once."""
+    gaps = st.lists(st.sampled_from([0, 0, 0, 1, 2, 9]), max_size=12)
+
+    def cycles() -> list[int]:
+        return [int(c) for c in np.cumsum(draw(gaps))]
+
+    inputs, outputs = case.node.inputs, case.node.outputs
+    sizes = st.integers(1, 6)
+    return Timing(
+        ready={port.name: cycles() for port in inputs},
+        sinks={port.name: cycles() for port in outputs},
+        input_depths={port.name: draw(sizes) for port in inputs},
+        output_depths={port.name: draw(sizes) for port in outputs},
+    )
+
+
+def timed(tokens: list[Token], ready: list[int]) -> list[tuple[int, Token]]:
+    """Tokens with their ready cycles; those beyond the list come without delay."""
+    return [(ready[k] if k < len(ready) else 0, token) for k, token in enumerate(tokens)]

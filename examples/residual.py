@@ -1,0 +1,24 @@
+"""A program in Python: the residual of a linear system, compiled, simulated and checked.
+
+Run it with `python examples/residual.py`, or hand it to the command line: `samhw run examples/residual.py:program`.
+"""
+
+from samhw.frontend import ProgramBuilder
+from samhw.targets import check, compile_workload, make_workload, run
+
+p = ProgramBuilder("residual")
+i, j = p.indices("i j")
+A = p.tensor("A", (i, j), "csr")
+b = p.tensor("b", (i,), "dense")
+x = p.tensor("x", (j,), "dense")
+r = p.tensor("r", (i,), "dense")
+p.assign(r[i], b[i] - A[i, j] * x[j], order=(i, j))
+program = p.program()
+
+if __name__ == "__main__":
+    workload = make_workload(program, ["karate"])
+    compiled = compile_workload(workload)
+    for line in compiled.table.grid():
+        print("".join(f"{cell:16}" for cell in line))
+    result = run(compiled, workload.tensors)
+    print(f"{result.cycles} cycles, right: {check(workload, compiled, result.outputs).good}")

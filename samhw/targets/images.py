@@ -1,0 +1,135 @@
+"""Between tensors and the words in a graph's memories, for the simulator and for hardware alike."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from samhw.errors import InputError, RunError
+from samhw.graph import Graph, MemoryRole, TensorBinding
+from samhw.numerics import Words, value_type
+from samhw.tensors.format import Format, LevelType
+from samhw.tensors.tensor import Tensor
+
+__all__ = ["load", "stored_words", "unload"]
+
+
+def load(graph: Graph, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
+    """The words of the input memories, and the extent of each index, for a run on those tensors.
+
+    An index of no input tensor gets the greatest extent that the build takes. Raises `InputError` for a
+    tensor that is missing, not wanted, of another format, or too large for the build, for values that the
+    graph's value type has not, and for shapes that disagree.
+    """
+    bindings = {binding.name: binding for binding in graph.tensors if binding.role is MemoryRole.INPUT}
+    for name in tensors.keys() - bindings.keys():
+        raise InputError(f"{graph.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
+    memories: dict[str, Words] = {}
+    origin: dict[str, str] = {}
+    extents: dict[str, int] = {}
+    for name, binding in bindings.items():
+        if name not in tensors:
+            raise InputError(f"{graph.name} needs the tensor {name!r}, which is missing; add it to the data.")
+        tensor = tensors[name]
+        _check(binding, tensor)
+        for index, size in zip(binding.indices, tensor.shape, strict=True):
+            if extents.setdefault(index, size) != size:
+                raise InputError(
+                    f"Index {index} runs to {extents[index]:,} in tensor {origin[index]!r} but to {size:,} "
+                    f"in tensor {name!r}; give tensors whose shapes agree."
+                )
+            origin.setdefault(index, name)
+        memories |= _words(graph, name, tensor)
+    return memories, {index: extents.get(index, greatest) for index, greatest in graph.extents.items()}
+
+
+def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
+    """The output tensors that a run with those extents left in the memories.
+
+    Words behind the end of an array are ignored. Raises `RunError` where the words are no tensor.
+    """
+    values = value_type(graph.value)
+    tensors = {}
+    for binding in graph.tensors:
+        if binding.role is MemoryRole.OUTPUT:
+            words = stored_words(graph, binding, extents, lambda name, count: memories[name][:count])
+            arrays = {name.rpartition(".")[2]: array for name, array in words.items()}
+            arrays["vals"] = values.decode(arrays["vals"])
+            shape = [extents[index] for index in binding.indices]
+            try:
+                tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
+            except InputError as error:
+                raise RunError(
+                    f"The run left an output {binding.name!r} that is no tensor: {error}"
+                ) from error
+    return tensors
+
+
+def stored_words(
+    graph: Graph, binding: TensorBinding, extents: Mapping[str, int], fetch: Callable[[str, int], Words]
+) -> dict[str, Words]:
+    """The words of an output tensor's arrays, by the names of their memories.
+
+    `fetch(name, count)` gives the first words of a memory. How many there are follows level by level: a
+    compressed level has as many entries as the last word of its `pos` says. Raises `RunError` where that is
+    more than fits.
+    """
+
+    def take(array: str, count: int) -> Words:
+        name = f"{binding.name}.{array}"
+        capacity = graph.memory[name].capacity
+        if not 0 <= count <= capacity:
+            raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")
+        words[name] = fetch(name, count)
+        return words[name]
+
+    words: dict[str, Words] = {}
+    format = Format.parse(binding.format, len(binding.indices))
+    sizes = format.level_sizes(tuple(extents[index] for index in binding.indices))
+    entries = 1
+    for depth, (level, size) in enumerate(zip(format.levels, sizes, strict=True)):
+        if level is LevelType.dense:
+            entries *= size
+            continue
+        if level is LevelType.compressed:
+            entries = int(take(f"pos{depth}", entries + 1)[-1])
+        take(f"crd{depth}", entries)
+    take("vals", entries)
+    return words
+
+
+def _check(binding: TensorBinding, tensor: Tensor) -> None:
+    """That the build can take a tensor of this rank, format and shape."""
+    name, rank = binding.name, len(binding.indices)
+    if tensor.rank != rank:
+        raise InputError(f"Tensor {name!r} has rank {tensor.rank}, but the program gives it {rank} indices.")
+    if tensor.format != Format.parse(binding.format, rank):
+        raise InputError(
+            f"Tensor {name!r} is stored as {tensor.format}, but this build takes {binding.format}; "
+            "convert it first."
+        )
+    for index, size, greatest in zip(binding.indices, tensor.shape, binding.shape, strict=True):
+        if size > greatest:
+            raise InputError(
+                f"Tensor {name!r} has extent {index}={size:,}, but this build takes {greatest:,}; "
+                "rebuild with a larger shape."
+            )
+
+
+def _words(graph: Graph, name: str, tensor: Tensor) -> dict[str, Words]:
+    values = value_type(graph.value)
+    words: dict[str, Words] = {}
+    for array, content in tensor.arrays().items():
+        memory = graph.memory.get(f"{name}.{array}")
+        if memory is None:  # An array that the graph never reads, such as the coordinates of a located level.
+            continue
+        if len(content) > memory.capacity:
+            what = "nonzeros" if array == "vals" else f"entries in {array}"
+            raise InputError(
+                f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.capacity:,}; "
+                "rebuild with a larger capacity."
+            )
+        try:
+            words[memory.name] = values.encode(content) if memory.is_value else content.astype(np.int64)
+        except InputError as error:
+            raise InputError(f"Tensor {name!r} cannot be used: {error}") from error
+    return words

@@ -1,0 +1,235 @@
+"""Data for a program: what `--data` names, and seeded random tensors for whatever it does not.
+
+A *main* matrix (the karate club, a file, the adjacency of a data set) goes to the first operand with a
+compressed level; a further feature matrix to the first other matrix that it fits. Every operand left over is
+random, of the main matrix' density where it is sparse.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from samhw.compiler import Capacity
+from samhw.errors import InputError
+from samhw.frontend import Program, Statement, TensorDecl, accesses, evaluate
+from samhw.numerics import Integer, value_type
+from samhw.tensors import LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
+
+__all__ = ["Workload", "make_workload"]
+
+FEATURES = 16
+"""Extent of an index that no data fixes: the width of the feature matrices of the examples."""
+
+RANDOM_DENSITY = 0.2
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program bound to data. `tensors` holds every input, in the format that the program declares."""
+
+    name: str
+    program: Program
+    tensors: dict[str, Tensor]
+
+    @property
+    def statement(self) -> Statement:
+        """The program's statement."""
+        return self.program.statements[0]
+
+    @property
+    def extents(self) -> dict[str, int]:
+        """The extent of each index of the statement."""
+        return {i: n for i, n in self.program.extents(self.statement).items() if n is not None}
+
+    def capacity(self) -> Capacity:
+        """What a build must hold to run this data, in powers of two so that similar data share a build."""
+        entries = {
+            name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
+        }
+        # The result holds at most what the patterns give, and at least a fiber for each outer coordinate.
+        patterns = {
+            name: Tensor.from_coo(t.to_coo()[0], np.ones(t.nnz, np.int64), t.shape, "dense").to_dense()
+            for name, t in self.tensors.items()
+        }
+        result = int(np.count_nonzero(evaluate(self.statement, patterns, self.extents, pattern=True)))
+        entries[self.statement.lhs.tensor] = max(result, *self.extents.values(), 1)
+        return Capacity(
+            {i: _power_of_two(n) for i, n in self.extents.items()},
+            {name: _power_of_two(n) for name, n in entries.items()},
+        )
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(0, (n - 1).bit_length())
+
+
+def make_workload(
+    program: Program, data: Sequence[str] = ("random",), *, value: str = "i32", seed: int = 0
+) -> Workload:
+    """Binds a program to data.
+
+    Args:
+        data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data-set
+            `.npz`), with `:pattern` behind it to keep only its pattern and draw the values; or `NAME=FILE`
+            for single tensors.
+        value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
+            -1 and 1.
+
+    Raises:
+        InputError: for a name that is no tensor, a file that cannot be read, or shapes that disagree.
+    """
+    return _Binder(program, value, seed).bind(data)
+
+
+class _Binder:
+    def __init__(self, program: Program, value: str, seed: int):
+        self.program = program
+        self.integer = isinstance(value_type(value), Integer)
+        self.seed = seed
+        self.size = FEATURES
+        self.density = RANDOM_DENSITY
+        self.given: dict[str, Tensor] = {}
+        self.used = {a.tensor for s in program.statements for a in accesses(s.rhs)}
+
+    def bind(self, data: Sequence[str]) -> Workload:
+        for spec in data:
+            self.take(spec)
+        self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
+        self.bind_free_extents()
+        for n, decl in enumerate(self.inputs()):
+            tensor = self.given.get(decl.name)
+            if tensor is None:
+                shape = tuple(extent or self.size for extent in decl.shape)
+                sparse = LevelType.compressed in decl.format.levels
+                tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
+            self.given[decl.name] = tensor.convert(decl.format)
+        return Workload("+".join(data), self.program, {d.name: self.given[d.name] for d in self.inputs()})
+
+    def inputs(self) -> Iterator[TensorDecl]:
+        return (d for d in self.program.inputs if d.name in self.used)
+
+    def bind_free_extents(self) -> None:
+        """Gives every extent that is still open the default size, one tensor after another, since binding one
+        may fix others."""
+        for name in [d.name for d in self.inputs()]:
+            shape = tuple(extent or self.size for extent in self.program.tensors[name].shape)
+            self.program = self.program.bind({name: shape})
+
+    def random(self, shape: tuple[int, ...], density: float, seed: int) -> Tensor:
+        if self.integer:
+            return random_tensor(
+                shape, "dense" if density == 1 else "coo", density=density, seed=seed, low=-4, high=4
+            )
+        tensor = random_tensor(
+            shape, "dense" if density == 1 else "coo", density=density, seed=seed, low=-16, high=16
+        )
+        coords, vals = tensor.to_coo()
+        return Tensor.from_coo(coords, vals / 16, shape, tensor.format)
+
+    # One --data each
+
+    def take(self, spec: str) -> None:
+        name, equals, path = spec.partition("=")
+        if spec == "karate":
+            self.give_main(karate())
+        elif spec.partition(":")[0] == "random":
+            self.take_random(spec)
+        elif equals and name.isidentifier():
+            if name not in self.used:
+                raise InputError(
+                    f"'{self.program.name}' reads no tensor '{name}'; it reads "
+                    f"{', '.join(d.name for d in self.inputs())}."
+                )
+            self.given[name] = read_tensor(Path(path))
+        else:
+            self.take_file(spec)
+
+    def take_random(self, spec: str) -> None:
+        for item in filter(None, spec.partition(":")[2].split(",")):
+            key, _, text = item.partition("=")
+            try:
+                if key == "size":
+                    self.size = int(text)
+                elif key == "density":
+                    self.density = float(text)
+                elif key == "seed":
+                    self.seed = int(text)
+                else:
+                    raise InputError(
+                        f"--data {spec}: unknown key '{key}'; the keys are size, density and seed."
+                    )
+            except ValueError:
+                raise InputError(f"--data {spec}: '{text}' is no number for {key}.") from None
+        if self.size < 1 or not 0 <= self.density <= 1:
+            raise InputError(f"--data {spec}: give a size of 1 or more and a density from 0 to 1.")
+
+    def take_file(self, spec: str) -> None:
+        path_text, _, option = spec.partition(":")
+        if option not in ("", "pattern"):
+            raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
+        path = Path(path_text)
+        if path.suffix == ".npz" and _is_dataset(path):
+            data = read_dataset(path)
+            self.give_main(data["adjacency"])
+            self.give_features(data["features"])
+            return
+        tensor = read_tensor(path)
+        if option:
+            coords, vals = tensor.to_coo(drop_zeros=True)
+            drawn = self.random((len(vals),), 1.0, self.seed).vals
+            tensor = Tensor.from_coo(coords, drawn, tensor.shape, tensor.format)
+        self.give_main(tensor)
+
+    def give_main(self, tensor: Tensor) -> None:
+        """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets
+        fibers on it."""
+        self.density = tensor.nnz / max(1, int(np.prod(tensor.shape)))
+        sparse = [
+            d for d in self.inputs() if LevelType.compressed in d.format.levels and d.name not in self.given
+        ]
+        for decl in sparse:
+            if decl.rank == tensor.rank:
+                self.given[decl.name] = tensor
+                return
+        for decl in sparse:
+            if decl.rank > tensor.rank:
+                self.given[decl.name] = self.extrude(tensor, decl.rank)
+                return
+        raise InputError(
+            f"'{self.program.name}' reads no sparse tensor of rank {tensor.rank} that could take this data; "
+            "name it, as in 'A=file.mtx'."
+        )
+
+    def extrude(self, tensor: Tensor, rank: int) -> Tensor:
+        """A tensor of the given rank whose outer modes are the matrix: a quarter of the inner coordinates at
+        each nonzero."""
+        coords, vals = tensor.to_coo(drop_zeros=True)
+        rng = np.random.default_rng(self.seed)
+        inner = self.size ** (rank - tensor.rank)
+        chosen, flat = np.nonzero(rng.random((len(vals), inner)) < 0.25)
+        modes = [coords[m][chosen] for m in range(tensor.rank)]
+        modes += list(np.unravel_index(flat, (self.size,) * (rank - tensor.rank)))
+        shape = (*tensor.shape, *(self.size,) * (rank - tensor.rank))
+        return Tensor.from_coo(np.stack(modes), vals[chosen], shape, "coo")
+
+    def give_features(self, tensor: Tensor) -> None:
+        for decl in self.inputs():
+            if decl.name not in self.given and decl.rank == 2:
+                try:
+                    self.program.bind(
+                        {**{n: t.shape for n, t in self.given.items()}, decl.name: tensor.shape}
+                    )
+                except InputError:
+                    continue
+                self.given[decl.name] = tensor
+                return
+
+
+def _is_dataset(path: Path) -> bool:
+    try:
+        with np.load(path) as archive:
+            return "adj_indptr" in archive
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,208 @@
+"""The command line: what it prints, and one sentence with exit code 2 for each kind of bad input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from click.testing import CliRunner, Result
+
+from samhw.cli import main
+from samhw.frontend import kernel_names
+
+
+def samhw(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def refused(*arguments: object) -> str:
+    """The sentence with which bad input is refused."""
+    result = samhw(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    message = result.stderr
+    assert message.startswith("samhw: ")
+    assert "Traceback" not in message
+    return message
+
+
+def test_kernels_are_a_line_each() -> None:
+    result = samhw("kernels")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.output.splitlines()] == list(kernel_names())
+
+
+def test_run_prints_one_json_object() -> None:
+    result = samhw("run", "spmm", "--data", "karate", "--json", "-")
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert report["checked"]
+    assert report["max_abs_error"] == 0
+    assert {"program", "backend", "cycles", "seconds"} <= report.keys()
+
+
+def test_run_says_what_it_did() -> None:
+    output = samhw("run", "spmv", "--data", "karate").output
+    assert "156 stored" in output
+    assert "right" in output
+
+
+def test_fixed_point_run_is_within_its_bound() -> None:
+    report = json.loads(samhw("run", "sddmm", "--value", "fixed<16,8>", "--json", "-").stdout)
+    assert report["checked"]
+
+
+def test_result_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "x.mtx"
+    assert samhw("run", "spmm", "--data", "karate", "--save", path).exit_code == 0
+    assert path.exists()
+
+
+def test_compile_prints_the_table_and_writes_the_graph(tmp_path: Path) -> None:
+    graph, dot = tmp_path / "graph.json", tmp_path / "graph.dot"
+    result = samhw("compile", "spmm", "--data", "karate", "--table", "--channels", "--dot", dot, "-o", graph)
+    assert result.exit_code == 0
+    assert "Red1_k[crd0]" in result.output
+    assert json.loads(graph.read_text())["version"] == 1
+    assert dot.read_text().startswith("digraph")
+
+
+def test_build_for_the_simulator(tmp_path: Path) -> None:
+    result = samhw("build", "spmm", "--data", "karate", "--target", "sim", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"graph.json", "graph.dot", "arch.json"}
+
+
+@pytest.mark.verilator
+def test_build_for_verilator(tmp_path: Path) -> None:
+    result = samhw("build", "spmv", "--data", "karate", "--target", "verilator", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "module samhw_top" in (tmp_path / "out" / "samhw_top.v").read_text()
+    assert "SAMHW_TOP" in (tmp_path / "out" / "address_map.h").read_text().upper()
+
+
+@pytest.mark.verilator
+def test_run_on_verilator_equals_the_simulator() -> None:
+    report = json.loads(samhw("run", "spmm", "--data", "karate", "--backend", "verilator", "--json", "-").stdout)
+    assert report["checked"]
+    assert report["cycles"] == report["model_cycles"]
+
+
+@pytest.mark.verilator
+def test_correlate_reports(tmp_path: Path) -> None:
+    result = samhw("correlate", "spmv", "mmadd", "--json", "-", "--report", tmp_path / "report")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["total"] == report["exact"] == 4
+    assert report["r2"] == 1
+    assert all(row["checked"] for row in report["kernels"])
+    assert "4 of 4 runs" in (tmp_path / "report" / "index.html").read_text()
+    assert (tmp_path / "report" / "correlation.png").exists()
+
+
+# Bad input
+
+
+def test_unknown_program() -> None:
+    assert "There is no program 'spnn'" in refused("run", "spnn")
+
+
+def test_malformed_text(tmp_path: Path) -> None:
+    path = tmp_path / "bad.ein"
+    path.write_text("tensor A[i, j] : csr\nx[i] = A[i,j] * )\n")
+    assert f"{path}:2:" in refused("run", path)
+
+
+def test_unknown_index(tmp_path: Path) -> None:
+    path = tmp_path / "bad.ein"
+    path.write_text("tensor A[i=3, j=3] : csr\nx[i,q] = A[i,j]\n")
+    assert "q" in refused("run", path)
+
+
+def test_order_with_an_unknown_index() -> None:
+    assert "does not name each index" in refused("run", "spmm", "--order", "i,k,q")
+
+
+def test_discordant_order() -> None:
+    assert "declare X with the mode order" in refused("run", "spmm", "--order", "i,j,k")
+
+
+def test_shapes_that_disagree(tmp_path: Path) -> None:
+    a, x = tmp_path / "a.mtx", tmp_path / "x.npz"
+    write_mtx(a, np.ones((3, 4)))
+    np.savez(x, X=np.ones((5, 2)))
+    message = refused("run", "spmm", "--data", f"A={a}", "--data", f"X={x}")
+    assert "k" in message
+    assert "4" in message
+    assert "5" in message
+
+
+def test_wrong_file_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text("this is no matrix\n")
+    assert str(path) in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_unknown_suffix(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("")
+    assert ".xyz" in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_missing_file() -> None:
+    assert "nowhere.mtx" in refused("run", "spmm", "--data", "A=nowhere.mtx")
+
+
+def test_data_for_an_unknown_tensor() -> None:
+    assert "reads no tensor 'Q'" in refused("run", "spmm", "--data", "Q=a.mtx")
+
+
+def test_nan_in_integer_data(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, A=np.array([[1.0, np.nan], [0.0, 2.0]]))
+    assert "NaN" in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_fractions_in_integer_data(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    write_mtx(path, np.array([[1.5, 0.0], [0.0, 2.0]]))
+    assert "1.5, which is no integer" in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_unknown_value_type() -> None:
+    assert "Unknown value type 'f99'" in refused("run", "spmm", "--value", "f99")
+
+
+def test_unknown_target(tmp_path: Path) -> None:
+    assert "There is no target 'asic'" in refused("build", "spmm", "--target", "asic", "-o", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_directory_that_is_not_empty(tmp_path: Path) -> None:
+    (tmp_path / "keep").write_text("")
+    assert "not empty" in refused("build", "spmm", "--data", "karate", "--target", "sim", "-o", tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["keep"]
+
+
+def test_missing_tool_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    monkeypatch.setenv("SAMHW_CACHE", str(tmp_path / "cache"))
+    message = refused("build", "spmv", "--data", "karate", "--target", "verilator", "-o", tmp_path / "out")
+    assert "install" in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_svg_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "graphviz" in refused("compile", "spmm", "--data", "karate", "--dot", tmp_path / "g.svg").lower()
+    assert not (tmp_path / "g.svg").exists()
+
+
+def test_correlate_needs_programs() -> None:
+    assert "correlate needs programs" in refused("correlate")
+
+
+def write_mtx(path: Path, array: np.ndarray) -> None:
+    scipy.io.mmwrite(path, scipy.sparse.coo_array(array))

@@ -1,0 +1,32 @@
+"""Every file under examples/ runs as its first lines say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.cli import main
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.name)
+def test_python_example(path: Path) -> None:
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "right: True" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.name)
+def test_python_example_on_the_command_line(path: Path) -> None:
+    result = CliRunner().invoke(main, ["run", f"{path}:program", "--data", "karate"])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ein")), ids=lambda p: p.name)
+def test_text_example(path: Path) -> None:
+    result = CliRunner().invoke(main, ["run", str(path), "--data", "random"])
+    assert result.exit_code == 0, result.output
+    assert "right" in result.output

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.compiler import Capacity
 from samhw.errors import InputError
@@ -49,16 +50,20 @@ class Workload:
             name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
         }
         # The result holds at most what the patterns give, and at least a fiber for each outer coordinate.
-        patterns = {
-            name: Tensor.from_coo(t.to_coo()[0], np.ones(t.nnz, np.int64), t.shape, "dense").to_dense()
-            for name, t in self.tensors.items()
-        }
+        patterns = {name: _pattern(tensor) for name, tensor in self.tensors.items()}
         result = int(np.count_nonzero(evaluate(self.statement, patterns, self.extents, pattern=True)))
         entries[self.statement.lhs.tensor] = max(result, *self.extents.values(), 1)
         return Capacity(
             {i: _power_of_two(n) for i, n in self.extents.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
+
+
+def _pattern(tensor: Tensor) -> NDArray[np.int64]:
+    """1 wherever the tensor stores something, 0 elsewhere."""
+    pattern = np.zeros(tensor.shape, np.int64)
+    pattern[tuple(tensor.to_coo()[0])] = 1
+    return pattern
 
 
 def _power_of_two(n: int) -> int:

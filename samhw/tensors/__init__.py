@@ -1,0 +1,48 @@
+"""Sparse tensors: storage formats, conversions, files and generators. This package knows nothing of hardware.
+
+A :class:`Format` is a list of level types with a mode order, and has a short name. A :class:`Tensor` is a
+shape, a format, one record per level, and the values::
+
+    >>> import numpy as np
+    >>> from samhw.tensors import Tensor
+    >>> a = Tensor.from_dense(np.array([[0, 5, 0], [0, 0, 0], [7, 0, 8]]), "csr")
+    >>> a
+    <Tensor 3x3 csr, 3 values of int64>
+    >>> a.arrays()
+    {'pos1': array([0, 1, 1, 3]), 'crd1': array([1, 0, 2]), 'vals': array([5, 7, 8])}
+    >>> a.convert("csc").arrays()["vals"]
+    array([7, 5, 8])
+
+Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``bcsr(b)``, ``scalar``,
+or level by level, ``(dense, compressed, singleton)``; with a mode order, ``csf @ (2, 0, 1)``.
+"""
+
+from samhw.tensors.format import Format, LevelType
+from samhw.tensors.generate import (
+    block_diagonal_graph,
+    karate,
+    power_law_graph,
+    random_tensor,
+    uniform_graph,
+)
+from samhw.tensors.io import read_dataset, read_tensor, write_tensor
+from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
+from samhw.tensors.tensor import Tensor
+
+__all__ = [
+    "CompressedLevel",
+    "DenseLevel",
+    "Format",
+    "Level",
+    "LevelType",
+    "SingletonLevel",
+    "Tensor",
+    "block_diagonal_graph",
+    "karate",
+    "power_law_graph",
+    "random_tensor",
+    "read_dataset",
+    "read_tensor",
+    "uniform_graph",
+    "write_tensor",
+]

@@ -1,0 +1,230 @@
+"""Storage formats: one level type per stored level, outermost first, and the order of the tensor's modes."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from samhw.errors import InputError
+
+__all__ = ["Format", "LevelType"]
+
+
+class LevelType(StrEnum):
+    """How one level stores the coordinates of its fibers."""
+
+    dense = "dense"
+    """Every coordinate from 0 to size - 1; nothing is stored but the size."""
+
+    compressed = "compressed"
+    """The present coordinates only: fiber ``f`` is ``crd[pos[f]:pos[f + 1]]``."""
+
+    singleton = "singleton"
+    """Exactly one coordinate for each position of the level above, as in the inner levels of COO."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A storage format for tensors of one rank.
+
+    Parameters
+    ----------
+    levels
+        The level types, outermost first.
+    mode_order
+        A permutation of the tensor's modes: level ``k`` stores mode ``mode_order[k]``.
+    block
+        The side ``b`` of the square dense blocks of ``bcsr(b)``, ``None`` for every other format. A blocked
+        format has rank 2 and four levels: blocks of the outer mode, blocks of the inner mode, then the
+        coordinate of each of the two inside the block.
+
+    Raises
+    ------
+    InputError
+        When the three do not make a format.
+    """
+
+    levels: tuple[LevelType, ...]
+    mode_order: tuple[int, ...]
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(_level_type(level) for level in self.levels))
+        object.__setattr__(self, "mode_order", tuple(int(mode) for mode in self.mode_order))
+        if sorted(self.mode_order) != list(range(self.rank)):
+            raise InputError(
+                f"mode order {_tuple_text(self.mode_order)} is not a permutation: "
+                f"name each of the modes 0 to {self.rank - 1} once"
+            )
+        if self.block is not None:
+            self._check_blocked()
+        elif len(self.levels) != self.rank:
+            raise InputError(
+                f"format {_tuple_text(self.levels)} has {len(self.levels)} levels but its mode order has "
+                f"{self.rank} modes: give one level per mode"
+            )
+        for above, level in zip((None, *self.levels), self.levels, strict=False):
+            if level is LevelType.singleton and above in (None, LevelType.dense):
+                raise InputError(
+                    f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow a "
+                    "compressed or another singleton level"
+                )
+
+    def _check_blocked(self) -> None:
+        if self.block is None or self.block < 1:
+            raise InputError(f"block size {self.block} is impossible: use 1 or more")
+        if self.rank != 2 or self.levels != _BLOCKED_LEVELS:
+            raise InputError(
+                f"a blocked format has rank 2 and the levels {_tuple_text(_BLOCKED_LEVELS)}, "
+                f"not rank {self.rank} and {_tuple_text(self.levels)}"
+            )
+
+    @classmethod
+    def parse(cls, text: str, rank: int) -> "Format":
+        """The format of that name for tensors of rank ``rank``.
+
+        ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``bcsr(4)``,
+        ``scalar``) or a list of levels such as ``(dense, compressed, singleton)``. Either may be followed by
+        a mode order, ``csf @ (2, 0, 1)``, which replaces the order that the name implies.
+
+        Raises
+        ------
+        InputError
+            When the text is no format, or none of this rank.
+        """
+        name, at, order_text = (part.strip() for part in text.partition("@"))
+        format = _parse_levels(name, rank)
+        if not at:
+            return format
+        order = _tuple_items(order_text)
+        if order is None or not all(mode.isdecimal() for mode in order):
+            raise InputError(f"mode order {order_text!r} does not parse: write it as in 'csf @ (2, 0, 1)'")
+        return cls(format.levels, tuple(int(mode) for mode in order), format.block)
+
+    @classmethod
+    def of(cls, format: "Format | str", rank: int) -> "Format":
+        """``format``, parsed if it is a text, and checked to be of rank ``rank``.
+
+        Raises
+        ------
+        InputError
+            When the text is no format, or the format is of another rank.
+        """
+        if isinstance(format, str):
+            return cls.parse(format, rank)
+        if format.rank != rank:
+            raise InputError(f"format {format} is for rank {format.rank} but the tensor has rank {rank}")
+        return format
+
+    def __str__(self) -> str:
+        """The shortest text that :meth:`parse` reads back as this format."""
+        if self.block is not None:
+            name = f"bcsr({self.block})"
+            return name if self._is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
+        named = _named_formats(self.rank)
+        for name, format in named.items():
+            if format == self:
+                return name
+        for name, format in named.items():
+            if format.levels == self.levels and format._is_natural:
+                return f"{name} @ {_tuple_text(self.mode_order)}"
+        if self._is_natural:
+            return _tuple_text(self.levels)
+        return f"{_tuple_text(self.levels)} @ {_tuple_text(self.mode_order)}"
+
+    @property
+    def rank(self) -> int:
+        """The number of modes of the tensors that this format stores."""
+        return len(self.mode_order)
+
+    @property
+    def level_modes(self) -> tuple[int, ...]:
+        """The tensor mode that each stored level belongs to. A blocked format has two levels a mode."""
+        return self.mode_order if self.block is None else self.mode_order * 2
+
+    @property
+    def is_all_dense(self) -> bool:
+        """Whether every level is dense, so that ``vals`` is the whole array in ``mode_order``."""
+        return all(level is LevelType.dense for level in self.levels)
+
+    @property
+    def stores_fill(self) -> bool:
+        """Whether ``vals`` holds zeros that nobody stored, because the innermost level is dense."""
+        return bool(self.levels) and self.levels[-1] is LevelType.dense
+
+    def is_unique(self, level: int) -> bool:
+        """Whether a coordinate occurs at most once in a fiber of that level.
+
+        A level above a singleton level repeats its coordinate for every entry below; only the coordinates
+        of the whole run of levels together are unique there.
+        """
+        return level + 1 == len(self.levels) or self.levels[level + 1] is not LevelType.singleton
+
+    def level_sizes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The size of each stored level for a tensor of that shape. Blocks at the edge are padded."""
+        sizes = tuple(shape[mode] for mode in self.mode_order)
+        if self.block is None:
+            return sizes
+        return (*(-(-size // self.block) for size in sizes), self.block, self.block)
+
+    @property
+    def _is_natural(self) -> bool:
+        return self.mode_order == tuple(range(self.rank))
+
+
+_BLOCKED_LEVELS = (LevelType.dense, LevelType.compressed, LevelType.dense, LevelType.dense)
+
+
+@lru_cache
+def _named_formats(rank: int) -> dict[str, Format]:
+    """The named formats of a rank. Where two names mean the same format, the canonical one comes first."""
+    dense, compressed, singleton = LevelType.dense, LevelType.compressed, LevelType.singleton
+    natural = tuple(range(rank))
+    if rank == 0:
+        return {"scalar": Format((), ()), "dense": Format((), ())}
+    named = {"dense": Format((dense,) * rank, natural)}
+    if rank == 2:
+        named["csr"] = Format((dense, compressed), (0, 1))
+        named["csc"] = Format((dense, compressed), (1, 0))
+        named["dcsr"] = Format((compressed, compressed), (0, 1))
+        named["dcsc"] = Format((compressed, compressed), (1, 0))
+    named["csf"] = Format((compressed,) * rank, natural)
+    named["coo"] = Format((compressed, *(singleton,) * (rank - 1)), natural)
+    return named
+
+
+def _parse_levels(text: str, rank: int) -> Format:
+    named = _named_formats(rank)
+    if text in named:
+        return named[text]
+    if (blocked := re.fullmatch(r"bcsr\(\s*(\d+)\s*\)", text)) and rank == 2:
+        return Format(_BLOCKED_LEVELS, (0, 1), int(blocked[1]))
+    items = _tuple_items(text)
+    if items is None:
+        names = [*named, *(["bcsr(b)"] if rank == 2 else [])]
+        raise InputError(
+            f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
+            "or a list of levels such as '(dense, compressed)'"
+        )
+    if len(items) != rank:
+        raise InputError(f"format {text!r} has {len(items)} levels but the tensor has rank {rank}")
+    return Format(tuple(_level_type(item) for item in items), tuple(range(rank)))
+
+
+def _level_type(name: str) -> LevelType:
+    try:
+        return LevelType(name)
+    except ValueError:
+        raise InputError(f"unknown level type {name!r}: use {', '.join(LevelType)}") from None
+
+
+def _tuple_items(text: str) -> list[str] | None:
+    """The items of ``(a, b, c)``, or ``None`` if the text is not in parentheses."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return None
+    inner = text[1:-1].strip()
+    return [item.strip() for item in inner.split(",")] if inner else []
+
+
+def _tuple_text(items: tuple[object, ...]) -> str:
+    return f"({', '.join(str(item) for item in items)})"

@@ -1,0 +1,174 @@
+"""Tensors to try things on: random ones, random graphs by pattern, and one real graph that needs no file.
+
+Everything random is drawn from ``np.random.default_rng(seed)``: equal arguments give equal tensors.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from samhw.errors import InputError
+from samhw.tensors.format import Format
+from samhw.tensors.levels import IntArray
+from samhw.tensors.tensor import Tensor
+
+__all__ = ["block_diagonal_graph", "karate", "power_law_graph", "random_tensor", "uniform_graph"]
+
+
+def random_tensor(
+    shape: Sequence[int],
+    format: Format | str,
+    *,
+    seed: int,
+    density: float | None = None,
+    nnz: int | None = None,
+    low: float = -8,
+    high: float = 8,
+    dtype: npt.DTypeLike = np.int64,
+) -> Tensor:
+    """A tensor with nonzeros at uniformly random places.
+
+    Parameters
+    ----------
+    density, nnz
+        Either the fraction of the places that are nonzero, or their number.
+    low, high
+        The values are uniform from ``low`` to ``high``, both included for integers, but never 0.
+    dtype
+        The dtype of the values.
+
+    Raises
+    ------
+    InputError
+        When not exactly one of ``density`` and ``nnz`` is given, or either is impossible for the shape, or no
+        value lies in the range.
+    """
+    places = math.prod(shape)
+    if (density is None) == (nnz is None):
+        raise InputError("random_tensor needs either density or nnz: give exactly one of them")
+    if density is not None:
+        nnz = _entries(density, places)
+    elif nnz is None or not 0 <= nnz <= places:
+        raise InputError(f"nnz {nnz} is impossible for shape {tuple(shape)}: use 0 to {places}")
+    rng = np.random.default_rng(seed)
+    flat = _choose(rng, places, nnz)
+    coords = np.zeros((len(shape), nnz), np.int64)
+    for mode in reversed(range(len(shape))):
+        flat, coords[mode] = np.divmod(flat, shape[mode])
+    return Tensor.from_coo(coords, _nonzero_values(rng, nnz, low, high, np.dtype(dtype)), shape, format)
+
+
+def uniform_graph(n: int, density: float, *, seed: int, format: Format | str = "csr") -> Tensor:
+    """The n x n adjacency, 0 or 1, of a directed graph whose edges are equally likely everywhere.
+
+    Raises
+    ------
+    InputError
+        When ``density`` is not in 0 to 1.
+    """
+    flat = _choose(np.random.default_rng(seed), n * n, _entries(density, n * n))
+    return _adjacency(n, flat // n, flat % n, format)
+
+
+def power_law_graph(
+    n: int, density: float, *, seed: int, skew: float = 0.5, format: Format | str = "csr"
+) -> Tensor:
+    """The n x n adjacency, 0 or 1, of a directed scale-free graph: few nodes have most of the edges.
+
+    The heaviest node has weight 1, the next ``2 ** -skew``, then ``3 ** -skew``, and so on; an edge is likely
+    in proportion to the weights of both its ends. 0.5 gives degrees as in the model of Barabási and Albert,
+    with exponent 3. Nodes are in random order. Time and memory grow with n².
+
+    Raises
+    ------
+    InputError
+        When ``density`` is not in 0 to 1.
+    """
+    edges = _entries(density, n * n)
+    rng = np.random.default_rng(seed)
+    weights = rng.permutation(np.arange(1.0, n + 1) ** -skew)
+    # A race of exponential clocks draws without replacement: the edges that ring first, at rates in
+    # proportion to their weights, are the sample.
+    times = rng.exponential(size=(n, n)) / (weights[:, None] * weights)
+    flat = np.argsort(times, axis=None)[:edges]
+    return _adjacency(n, flat // n, flat % n, format)
+
+
+def block_diagonal_graph(
+    n: int, density: float, *, seed: int, blocks: int | None = None, format: Format | str = "csr"
+) -> Tensor:
+    """The n x n adjacency, 0 or 1, of a directed graph of separate communities of equal size.
+
+    Parameters
+    ----------
+    density
+        The fraction of all n² places that is nonzero; all of those lie in the blocks.
+    blocks
+        The number of communities. By default as many as leave room for the edges, so that they are dense.
+
+    Raises
+    ------
+    InputError
+        When ``density`` is not in 0 to 1, or the edges do not fit in the blocks.
+    """
+    edges = _entries(density, n * n)
+    if blocks is None:
+        blocks = min(n, n * n // max(edges, 1))
+    if not 0 <= blocks <= n or (blocks == 0) != (n == 0):
+        raise InputError(f"{blocks} blocks are impossible for {n} nodes: use 1 to {n}")
+    starts = np.arange(blocks + 1) * n // max(blocks, 1)
+    sizes = np.diff(starts)
+    areas = np.concatenate([[0], np.cumsum(sizes**2)])
+    if edges > areas[-1]:
+        raise InputError(f"density {density} does not fit in {blocks} blocks: use fewer blocks")
+    places = _choose(np.random.default_rng(seed), int(areas[-1]), edges)
+    block = np.searchsorted(areas, places, side="right") - 1
+    row, column = np.divmod(places - areas[block], sizes[block])
+    return _adjacency(n, starts[block] + row, starts[block] + column, format)
+
+
+def karate() -> Tensor:
+    """Zachary's karate club: the symmetric 34 x 34 adjacency, 0 or 1, of its 78 friendships, as CSR."""
+    ends = np.array(nx.karate_club_graph().edges, np.int64).T
+    return _adjacency(34, np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]), "csr")
+
+
+def _entries(density: float, places: int) -> int:
+    if not 0 <= density <= 1:
+        raise InputError(f"density {density} is impossible: use 0 to 1")
+    return round(density * places)
+
+
+def _choose(rng: np.random.Generator, places: int, count: int) -> IntArray:
+    """``count`` distinct integers below ``places``."""
+    if places > np.iinfo(np.int64).max:
+        raise InputError(f"a tensor with {places} places is too large to draw from: use a smaller shape")
+    return rng.choice(places, count, replace=False, shuffle=False) if count else np.zeros(0, np.int64)
+
+
+def _nonzero_values(
+    rng: np.random.Generator, count: int, low: float, high: float, dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    if dtype.kind not in "iu":
+        if not low < high:
+            raise InputError(f"no value lies between {low} and {high}: make low smaller than high")
+        reals = rng.uniform(low, high, count).astype(dtype)
+        reals[reals == 0] = high or low
+        return reals
+    first, last = math.ceil(low), math.floor(high)
+    has_zero = first <= 0 <= last
+    if last - first < has_zero:
+        raise InputError(f"no integer but 0 lies between {low} and {high}: widen the range")
+    if first < np.iinfo(dtype).min or last > np.iinfo(dtype).max:
+        raise InputError(f"values from {low} to {high} do not fit {dtype}: change low, high or dtype")
+    vals = rng.integers(first, last - has_zero, count, endpoint=True)
+    # Leave out 0 by moving what is not below it up by one.
+    return (vals + (has_zero & (vals >= 0))).astype(dtype)
+
+
+def _adjacency(n: int, rows: IntArray, columns: IntArray, format: Format | str) -> Tensor:
+    return Tensor.from_coo(np.stack([rows, columns]), np.ones(len(rows), np.int64), (n, n), format)

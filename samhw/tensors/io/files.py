@@ -1,0 +1,82 @@
+"""One reader and one writer for every file form, chosen by the path."""
+
+from pathlib import Path
+
+from samhw.errors import InputError
+from samhw.tensors.format import Format
+from samhw.tensors.io import frostt, matrix_market, npz, sam_directory
+from samhw.tensors.tensor import Tensor
+
+__all__ = ["read_tensor", "write_tensor"]
+
+_READERS = {".mtx": matrix_market.read, ".tns": frostt.read, ".npz": npz.read}
+_WRITERS = {".mtx": matrix_market.write, ".tns": frostt.write, ".npz": npz.write}
+_SUFFIXES = "a .mtx, .tns or .npz file, or a directory"
+
+
+def read_tensor(path: Path | str, format: Format | str | None = None, *, name: str | None = None) -> Tensor:
+    """Read one tensor.
+
+    Parameters
+    ----------
+    path
+        - ``.mtx``: Matrix Market. Stored as CSR, or dense if the file is of the array form.
+        - ``.tns``: FROSTT, one line of 1-based coordinates and a value per entry. Stored as CSF. The shape is
+          that of a comment ``# shape: 3 4 5``, or the largest coordinates without one.
+        - ``.npz``: a file of :func:`write_tensor`, of :func:`scipy.sparse.save_npz`, or with one dense array.
+        - a directory with the SAM project's ``tensor_B_mode_0_seg`` files.
+    format
+        The format to convert to. By default the tensor stays in that of the file.
+    name
+        Which of the tensors of a directory to read. It may be left out if there is only one.
+
+    Raises
+    ------
+    InputError
+        When the path does not exist, is of an unknown kind or does not parse, or the format is of another
+        rank.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist: name {_SUFFIXES}")
+    try:
+        if path.is_dir():
+            tensor = sam_directory.read(path, name)
+        elif reader := _READERS.get(path.suffix):
+            tensor = reader(path)
+        else:
+            raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    return tensor if format is None else tensor.convert(format)
+
+
+def write_tensor(path: Path | str, tensor: Tensor, *, name: str = "B") -> None:
+    """Write one tensor, in the form that the suffix of ``path`` names; no suffix means a directory.
+
+    ``.npz`` and directories keep the format and every stored value. ``.mtx`` and ``.tns`` are lists of
+    coordinates: they keep the explicit zeros of compressed levels, but only the nonzeros of dense ones. Text
+    forms keep integers exact and write floating-point numbers such that float64 is read back exactly.
+
+    A file appears whole or not at all. In a directory, other tensors stay.
+
+    Parameters
+    ----------
+    name
+        The tensor's name in the file names of a directory.
+
+    Raises
+    ------
+    InputError
+        When the suffix is unknown, the form cannot hold the tensor, or the path cannot be written.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir() or not path.suffix:
+            sam_directory.write(path, tensor, name)
+        elif writer := _WRITERS.get(path.suffix):
+            writer(path, tensor)
+        else:
+            raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error

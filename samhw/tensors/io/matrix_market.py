@@ -1,0 +1,140 @@
+"""Matrix Market files: coordinate and array forms, real, integer and pattern, with every real symmetry.
+
+SciPy's reader is not used: it takes a fraction in an integer file for an integer, ignores what follows on a
+line, and can crash on a damaged file.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.errors import InputError
+from samhw.tensors.io.atomic import replacing
+from samhw.tensors.io.text import NumberTable, read_table, write_rows
+from samhw.tensors.tensor import Tensor
+
+__all__ = ["read", "write"]
+
+# The values that mirror those below the diagonal are multiplied by this.
+_MIRROR_SIGNS = {"symmetric": 1, "skew-symmetric": -1}
+
+_CHOICES = {
+    "object": ["matrix"],
+    "form": ["coordinate", "array"],
+    "field": ["real", "double", "integer", "unsigned-integer", "pattern"],
+    "symmetry": ["general", *_MIRROR_SIGNS],
+}
+
+
+@dataclass(frozen=True)
+class _Header:
+    form: str
+    field: str
+    symmetry: str
+    sizes: tuple[int, ...]
+    """Rows and columns, and the number of entries of the coordinate form."""
+
+    lines: int
+    """The number of lines of the header."""
+
+
+def read(path: Path) -> Tensor:
+    """Read a matrix: as CSR, or dense if the file is of the array form. The values of a pattern are 1."""
+    header = _read_header(path)
+    table = read_table(path, comment="%", skip=header.lines)
+    if header.form == "array":
+        return Tensor.from_dense(_read_array(table, header), "dense")
+    *shape, entries = header.sizes
+    width = 2 if header.field == "pattern" else 3
+    _check_table(table, entries, width)
+    coords = table.coordinates(2)
+    table.check_range(coords, tuple(shape))
+    vals = np.ones(entries, np.int64) if header.field == "pattern" else _values(table, header)
+    if sign := _MIRROR_SIGNS.get(header.symmetry):
+        beside = coords[0] != coords[1]
+        coords = np.concatenate([coords, coords[::-1, beside]], axis=1)
+        vals = np.concatenate([vals, sign * vals[beside]])
+    return Tensor.from_coo(coords, vals, shape, "csr")
+
+
+def write(path: Path, tensor: Tensor) -> None:
+    """Write a matrix: the array form if its format is dense, the coordinate form otherwise."""
+    if tensor.rank != 2:
+        raise InputError(f"{path} cannot hold a tensor of rank {tensor.rank}: write a .tns or .npz file")
+    field = "integer" if tensor.dtype.kind in "biu" else "real"
+    rows, columns = tensor.shape
+    if tensor.format.is_all_dense:
+        header = f"%%MatrixMarket matrix array {field} general\n{rows} {columns}\n"
+        body = write_rows(tensor.to_dense().T.reshape(-1))
+    else:
+        coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
+        header = f"%%MatrixMarket matrix coordinate {field} general\n{rows} {columns} {len(vals)}\n"
+        body = write_rows(*(coords + 1), vals)
+    with replacing(path) as file:
+        file.write(header.encode())
+        file.write(body)
+
+
+def _read_header(path: Path) -> _Header:
+    with path.open(errors="replace") as file:
+        banner = file.readline().split()
+        if len(banner) != 5 or banner[0] != "%%MatrixMarket":
+            raise InputError(
+                f"{path} line 1 is not a Matrix Market banner: "
+                "it must be such as '%%MatrixMarket matrix coordinate real general'"
+            )
+        words = [word.lower() for word in banner[1:]]
+        for word, (what, choices) in zip(words, _CHOICES.items(), strict=True):
+            if word not in choices:
+                raise InputError(f"{path} line 1: {what} {word!r} is not supported: use {', '.join(choices)}")
+        _, form, field, symmetry = words
+        if form == "array" and field == "pattern":
+            raise InputError(f"{path} line 1: an array cannot be a pattern: use coordinate")
+        lines = ((number, line.split()) for number, line in enumerate(file, start=2) if line[0] != "%")
+        number, sizes = next(((number, fields) for number, fields in lines if fields), (0, []))
+    if not sizes:
+        raise InputError(f"{path} ends before its size line: add one below the comments")
+    wanted = "rows columns" if form == "array" else "rows columns entries"
+    if len(sizes) != len(wanted.split()) or not all(size.isdecimal() for size in sizes):
+        raise InputError(f"{path} line {number} must be the size line, '{wanted}' as integers")
+    if symmetry in _MIRROR_SIGNS and sizes[0] != sizes[1]:
+        raise InputError(f"{path} line {number}: a {symmetry} matrix must be square")
+    return _Header(form, field, symmetry, tuple(int(size) for size in sizes), number)
+
+
+def _check_table(table: NumberTable, rows: int, columns: int) -> None:
+    if len(table.rows) != rows:
+        raise InputError(f"{table.path} has {len(table.rows)} entries but its size line asks for {rows}")
+    if rows and table.rows.shape[1] != columns:
+        raise table.fault(0, f"{table.rows.shape[1]} numbers where {columns} are expected")
+
+
+def _values(table: NumberTable, header: _Header) -> npt.NDArray[Any]:
+    vals = table.rows[:, -1] if table.rows.size else np.zeros(0)
+    if "integer" not in header.field:
+        return vals.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        integers = vals.astype(np.int64)
+    if (wrong := np.flatnonzero(integers != vals)).size:
+        row = int(wrong[0])
+        raise table.fault(row, f"{vals[row]} is not an integer, as the banner says")
+    return integers
+
+
+def _read_array(table: NumberTable, header: _Header) -> npt.NDArray[Any]:
+    rows, columns = header.sizes
+    sign = _MIRROR_SIGNS.get(header.symmetry)
+    if sign is None:
+        _check_table(table, rows * columns, 1)
+        return _values(table, header).reshape(columns, rows).T
+    # Only the part below the diagonal is there, column by column, and the diagonal unless it must be zero.
+    column, row = np.triu_indices(rows, 1 if sign < 0 else 0)
+    _check_table(table, len(row), 1)
+    vals = _values(table, header)
+    array = np.zeros((rows, columns), vals.dtype)
+    array[column, row] = sign * vals
+    array[row, column] = vals
+    return array

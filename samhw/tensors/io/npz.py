@@ -1,0 +1,88 @@
+"""NumPy archives: our own, SciPy's sparse matrices, and single dense arrays."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from samhw.errors import InputError
+from samhw.tensors.io.atomic import replacing
+from samhw.tensors.tensor import Tensor
+
+__all__ = ["load_arrays", "read", "write"]
+
+
+def read(path: Path) -> Tensor:
+    """Read the tensor of one of the three forms, told apart by the names of the arrays."""
+    arrays = load_arrays(path)
+    if {"format", "shape", "vals"} <= arrays.keys():
+        return _read_own(path, arrays)
+    if {"format", "shape", "data"} <= arrays.keys():
+        return _read_scipy(path)
+    if len(arrays) == 1:
+        (array,) = arrays.values()
+        return Tensor.from_dense(array, "dense")
+    raise InputError(
+        f"{path} does not hold one tensor: write it with write_tensor, scipy.sparse.save_npz, "
+        "or np.savez of one dense array"
+    )
+
+
+def write(path: Path, tensor: Tensor) -> None:
+    """Write the stored arrays as they are, with the shape and the name of the format."""
+    if tensor.dtype.kind == "V":
+        raise InputError(f"{path} cannot hold {tensor.dtype} values: convert them to float32 first")
+    arrays: dict[str, Any] = tensor.arrays()
+    with replacing(path) as file:
+        np.savez(file, format=np.array(str(tensor.format)), shape=np.array(tensor.shape, np.int64), **arrays)
+
+
+def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """All arrays of an archive by name.
+
+    Raises
+    ------
+    InputError
+        When the file is not an archive of plain arrays.
+    """
+    try:
+        with path.open("rb") as file, np.load(file) as archive:
+            return dict(archive)
+    except OSError:
+        raise
+    except Exception as error:
+        # Nearly anything comes out of zipfile, zlib and NumPy for a file that is damaged or no archive.
+        raise InputError(f"{path} is not a NumPy archive of plain arrays: use np.savez") from error
+
+
+def _read_own(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> Tensor:
+    format = str(arrays.pop("format"))
+    shape = arrays.pop("shape")
+    if shape.ndim != 1 or shape.dtype.kind not in "iu":
+        raise InputError(f"{path}: the shape must be a list of integers")
+    try:
+        return Tensor.from_arrays(shape.tolist(), format, arrays)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _read_scipy(path: Path) -> Tensor:
+    try:
+        matrix: Any = scipy.sparse.load_npz(path)
+        # SciPy's conversions trust the index arrays, and would read outside of them.
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        return Tensor.from_scipy(matrix, _format(matrix))
+    except (ValueError, TypeError, IndexError, KeyError, NotImplementedError) as error:
+        raise InputError(f"{path} is not a valid SciPy sparse matrix: {error}") from error
+
+
+def _format(matrix: Any) -> str:
+    match matrix.format:
+        case "csr" | "csc" | "coo":
+            return str(matrix.format)
+        case "bsr" if matrix.blocksize[0] == matrix.blocksize[1]:
+            return f"bcsr({matrix.blocksize[0]})"
+    return "csr"

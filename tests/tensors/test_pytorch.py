@@ -1,0 +1,85 @@
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from samhw.errors import InputError
+from samhw.tensors import Tensor
+from samhw.tensors.strategies import tensors
+
+MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]], np.float32)
+
+
+def test_without_pytorch_the_error_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match="PyTorch is not installed"):
+        Tensor.from_dense(MATRIX, "csr").to_torch()
+    with pytest.raises(InputError, match="PyTorch is not installed"):
+        Tensor.from_torch(MATRIX, "csr")
+
+
+def test_layout_errors_need_no_pytorch():
+    with pytest.raises(InputError, match="unknown layout 'csr': use strided"):
+        Tensor.from_dense(MATRIX, "csr").to_torch("csr")
+    with pytest.raises(InputError, match="layout sparse_csr is for matrices"):
+        Tensor.from_dense(MATRIX[0], "csf").to_torch("sparse_csr")
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@given(tensors(), st.sampled_from(["strided", "sparse_coo", "sparse_csr", "sparse_csc"]))
+def test_round_trip(torch, tensor, layout):
+    if tensor.rank != 2 and layout.startswith("sparse_cs"):
+        layout = "strided"
+    there = tensor.to_torch(layout)
+    assert there.layout == getattr(torch, layout)
+    assert_array_equal(there.to_dense().numpy(), tensor.to_dense())
+    again = Tensor.from_torch(there, tensor.format)
+    assert again.dtype == tensor.dtype
+    assert_array_equal(again.to_dense(), tensor.to_dense())
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize(
+    ("format", "layout"),
+    [("dense", "strided"), ("csr", "sparse_csr"), ("csc", "sparse_csc"), ("dcsr", "sparse_coo")],
+)
+def test_the_layout_follows_the_format(torch, format, layout):
+    assert Tensor.from_dense(MATRIX, format).to_torch().layout == getattr(torch, layout)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_explicit_zeros_and_duplicates(torch):
+    source = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, 0.0], (2, 2))
+    tensor = Tensor.from_torch(source, "csr")
+    assert tensor.vals.tolist() == [3, 0]
+    assert tensor.to_torch("sparse_coo").values().tolist() == [3, 0]
+    assert tensor.to_torch("sparse_csc").values().tolist() == [0, 3]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_tensors_that_need_gradients_and_bfloat16(torch):
+    source = torch.tensor(MATRIX, requires_grad=True)
+    assert_array_equal(Tensor.from_torch(source, "csr").to_dense(), MATRIX)
+    halves = Tensor.from_torch(source.to(torch.bfloat16).to_sparse_csr(), "csr")
+    assert halves.dtype == np.float32
+    assert_array_equal(halves.to_dense(), MATRIX)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_layouts_without_a_place_here_are_refused(torch):
+    cube = torch.ones((2, 2, 2))
+    for source in (cube.to_sparse(2), cube.to_sparse_csr(), cube.to_sparse_csr(dense_dim=1)):
+        with pytest.raises(InputError, match="batched or hybrid"):
+            Tensor.from_torch(source, "csf")
+    with pytest.raises(InputError, match="sparse_bsr is not supported"):
+        Tensor.from_torch(torch.ones((2, 2)).to_sparse_bsr((2, 2)), "csr")
+    with pytest.raises(InputError, match="expected a PyTorch tensor but got ndarray"):
+        Tensor.from_torch(MATRIX, "csr")

@@ -1,5 +1,6 @@
 """`samhw build`: writes everything that a target needs into a directory, all of it or nothing."""
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -52,6 +53,6 @@ def _write(compiled: Compiled, target: str, directory: Path) -> None:
 
     addresses = AddressMap(graph, arch)
     (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
-    (directory / "address_map.json").write_text(addresses.dumps(), encoding="utf-8")
+    (directory / "address_map.json").write_text(json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8")
     (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
     VerilatedDesign.build(graph, arch).copy_to(directory)

@@ -19,7 +19,7 @@ Draw = Callable[[st.SearchStrategy], Any]
 
 @dataclass
 class Case:
-    """A node, its input structures by port, and the output structures (or the memories) that must come out."""
+    """A node, its inputs by port as structures, and the outputs or written memories that must come out."""
 
     node: Node
     inputs: Mapping[str, Nested]

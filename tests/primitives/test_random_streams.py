@@ -52,9 +52,10 @@ def test_meaning_and_timing(kind: str) -> None:
             input_depths=timing.input_depths,
             output_depths=timing.output_depths,
         )
+        in_order = ordered_outputs(case)
         for port in case.node.outputs:
             tokens = [token for _, token in bench.outputs[port.name]]
-            check_stream(tokens, port.stream.depth, ordered=port.name in ordered_outputs(case), name=port.name)
+            check_stream(tokens, port.stream.depth, ordered=port.name in in_order)
             assert from_stream(tokens, port.stream.depth) == case.expected[port.name], port.name
         assert {name: list(words) for name, words in bench.memories.items()} == case.written
 

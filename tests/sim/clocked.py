@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from samhw.graph import Arch, Graph, Kind, Memory, MemoryRole, Node, Token
+from samhw.graph import Arch, Endpoint, Graph, Kind, Node, Token
 from samhw.primitives import Actor, Place, expand, latency
 from samhw.primitives.step import COMMITTED, NONE, TAKES, Firing
 
@@ -30,7 +30,7 @@ class Fifo:
         return None
 
     def taken(self, cycle: int) -> int:
-        """Slots that are taken in a cycle by tokens pushed before or in it."""
+        """Slots taken in a cycle, by tokens pushed up to it and not popped before it."""
         return sum(push <= cycle for push, _ in self.tokens) - sum(pop < cycle for pop in self.pops)
 
     @property
@@ -38,7 +38,30 @@ class Fifo:
         return [(pop, token) for pop, (_, token) in zip(self.pops, self.tokens, strict=False)]
 
 
-UNCONNECTED = Fifo(1, 1)
+@dataclass
+class Source:
+    tokens: Sequence[tuple[int, Token]]
+    fifo: Fifo
+
+    def clock(self, cycle: int) -> bool:
+        k = len(self.fifo.tokens)
+        if k == len(self.tokens) or cycle < self.tokens[k][0] or self.fifo.taken(cycle) >= self.fifo.depth:
+            return False
+        self.fifo.tokens.append((cycle, self.tokens[k][1]))
+        return True
+
+
+@dataclass
+class Sink:
+    earliest: Sequence[int]
+    fifo: Fifo
+
+    def clock(self, cycle: int) -> bool:
+        k = len(self.fifo.pops)
+        if (k < len(self.earliest) and cycle < self.earliest[k]) or self.fifo.head(cycle) is None:
+            return False
+        self.fifo.pops.append(cycle)
+        return True
 
 
 @dataclass
@@ -48,7 +71,7 @@ class Cell:
     memory: tuple
     inputs: list[Fifo]
     outputs: list[list[Fifo]]
-    stalled: Sequence[bool] = (False,)
+    stalled: Sequence[bool]
     firings: list[int] = field(default_factory=list)
     pending: Firing | None = None
 
@@ -86,14 +109,17 @@ class Cell:
 
 @dataclass
 class Clocked:
-    cells: Sequence[Cell | Source | Sink]
+    cells: list[Cell]
     channels: dict[str, Fifo]
 
-    def run(self) -> None:
+    def run(self, ends: Sequence[Source | Sink] = ()) -> None:
+        """Sources may push from cycle 0 on, actors fire from cycle 1 on."""
+        for end in ends:
+            end.clock(0)
         cycle, last = 1, 1
         while cycle - last < IDLE:
-            for cell in self.cells:
-                if cell.clock(cycle):
+            for unit in (*ends, *self.cells):
+                if unit.clock(cycle):
                     last = cycle
             cycle += 1
 
@@ -112,67 +138,41 @@ def clocked(
     extents: Mapping[str, int],
     stalls: Mapping[str, Sequence[bool]] | None = None,
 ) -> Clocked:
-    """The machine of a graph at cycle 0. An input that has no channel is `UNCONNECTED`."""
+    """The machine of a graph before its first cycle."""
     channels = {c.name: Fifo(c.latency, c.depth) for c in graph.channels}
-    stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
-    for memory in graph.memories:
-        words = memories.get(memory.name)
-        stores[Place.MEMORY, memory.name] = [0] * memory.capacity if words is None else [int(w) for w in words]
+    feeds = {c.sink: channels[c.name] for c in graph.channels}
+    drains = {source: [channels[c.name] for c in fanout] for source, fanout in graph.fanout.items()}
     cells = []
+    stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
+    for bank in graph.memories:
+        words = memories.get(bank.name)
+        stores[Place.MEMORY, bank.name] = [0] * bank.capacity if words is None else [int(w) for w in words]
     for node in graph.nodes:
-        network = expand(node, graph, arch)
-        links = {name: Fifo(link.latency, link.depth) for name, link in network.links.items()}
-        for name, link in network.links.items():
-            links[name].tokens += [(-link.latency, token) for token in link.initial]
-        for actor in network.actors:
-            for store in actor.memory:
-                if store.place is Place.PRIVATE:
-                    stores.setdefault((store.place, f"{node.name}/{store.name}"), [0] * store.words)
-            memory = tuple(
-                stores[s.place, f"{node.name}/{s.name}" if s.place is Place.PRIVATE else s.name]
-                for s in actor.memory
-            )
-            inputs = [
-                links[name]
-                if name in links
-                else ([channels[c.name] for c in graph.channels if c.sink == (node.name, name)] or [UNCONNECTED])[0]
-                for name in actor.inputs
-            ]
-            outputs = [
-                [links[name]]
-                if name in links
-                else [channels[c.name] for c in graph.channels if c.source == (node.name, name)]
-                for name in actor.outputs
-            ]
-            stalled = (stalls or {}).get(node.name, (False,))
-            cells.append(Cell(node.name, actor, memory, inputs, outputs, stalled))
+        cells += _cells(node, graph, arch, stores, feeds, drains, (stalls or {}).get(node.name, [False]))
     return Clocked(cells, channels)
 
 
-@dataclass
-class Source:
-    tokens: Sequence[tuple[int, Token]]
-    fifo: Fifo
-
-    def clock(self, cycle: int) -> bool:
-        k = len(self.fifo.tokens)
-        if k == len(self.tokens) or cycle < self.tokens[k][0] or self.fifo.taken(cycle) >= self.fifo.depth:
-            return False
-        self.fifo.tokens.append((cycle, self.tokens[k][1]))
-        return True
-
-
-@dataclass
-class Sink:
-    earliest: Sequence[int]
-    fifo: Fifo
-
-    def clock(self, cycle: int) -> bool:
-        k = len(self.fifo.pops)
-        if (k < len(self.earliest) and cycle < self.earliest[k]) or self.fifo.head(cycle) is None:
-            return False
-        self.fifo.pops.append(cycle)
-        return True
+def _cells(
+    node: Node,
+    graph: Graph,
+    arch: Arch,
+    stores: dict,
+    feeds: Mapping[Endpoint, Fifo],
+    drains: Mapping[Endpoint, list[Fifo]],
+    stalled: Sequence[bool],
+) -> list[Cell]:
+    network = expand(node, graph, arch)
+    links = {name: Fifo(link.latency, link.depth) for name, link in network.links.items()}
+    for name, link in network.links.items():
+        links[name].tokens += [(-link.latency, token) for token in link.initial]
+    private = {s.name: [0] * s.words for a in network.actors for s in a.memory if s.place is Place.PRIVATE}
+    cells = []
+    for actor in network.actors:
+        memory = [private[s.name] if s.place is Place.PRIVATE else stores[s[:2]] for s in actor.memory]
+        inputs = [links[x] if x in links else feeds[Endpoint(node.name, x)] for x in actor.inputs]
+        outputs = [[links[x]] if x in links else drains.get((node.name, x), []) for x in actor.outputs]
+        cells.append(Cell(node.name, actor, tuple(memory), inputs, outputs, stalled))
+    return cells
 
 
 def clocked_primitive(
@@ -185,28 +185,23 @@ def clocked_primitive(
     input_depths: Mapping[str, int],
     output_depths: Mapping[str, int],
 ) -> tuple[dict[str, list[tuple[int, Token]]], list[int]]:
-    """What `samhw.sim.bench_primitive` gives: the outputs, and the firing cycles of the first actor."""
-    role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
-    banks = tuple(Memory(name, "", "", role, len(words)) for name, words in memories.items())
-    machine = clocked(Graph("", "i32", (node,), (), banks, (), extents), arch, memories, extents)
-    sources = []
-    for port in node.inputs:
-        fifo = Fifo(1, input_depths[port.name])
-        sources.append(Source(inputs[port.name], fifo))
-        for cell in machine.cells:
-            for i, name in enumerate(cell.actor.inputs):
-                if name == port.name and cell.inputs[i] is UNCONNECTED:
-                    cell.inputs[i] = fifo
-    drains = {}
-    for port in node.outputs:
-        fifo = Fifo(latency(node, port.name, arch), output_depths[port.name])
-        drains[port.name] = Sink(sinks.get(port.name, ()), fifo)
-        for cell in machine.cells:
-            for j, name in enumerate(cell.actor.outputs):
-                if name == port.name and not cell.outputs[j]:
-                    cell.outputs[j] = [fifo]
-    for source in sources:
-        source.clock(0)
-    first = machine.cells[0]
-    Clocked([*sources, *machine.cells, *drains.values()], {}).run()
-    return {name: sink.fifo.trace for name, sink in drains.items()}, first.firings
+    """What `samhw.sim.bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
+    graph = Graph("", "i32", (node,), (), (), (), extents)
+    stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
+    stores |= {(Place.MEMORY, name): [int(w) for w in words] for name, words in memories.items()}
+    sources = {p.name: Source(inputs[p.name], Fifo(1, input_depths[p.name])) for p in node.inputs}
+    drains = {
+        p.name: Sink(sinks.get(p.name, ()), Fifo(latency(node, p.name, arch), output_depths[p.name]))
+        for p in node.outputs
+    }
+    cells = _cells(
+        node,
+        graph,
+        arch,
+        stores,
+        {Endpoint(node.name, name): source.fifo for name, source in sources.items()},
+        {Endpoint(node.name, name): [sink.fifo] for name, sink in drains.items()},
+        [False],
+    )
+    Clocked(cells, {}).run([*sources.values(), *drains.values()])
+    return {name: sink.fifo.trace for name, sink in drains.items()}, cells[0].firings

@@ -1,0 +1,76 @@
+"""What every primitive's component has in common: an error flag, a fired flag, and ports by the written rule's names."""
+
+from collections.abc import Mapping
+
+from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
+from amaranth.lib import enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.channel import PushSignature
+
+__all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "error_bits"]
+
+
+class Error(enum.Flag, shape=5):
+    """The sticky error bits of docs/timing.md."""
+
+    OVERFLOW = 1
+    CAPACITY = 2
+    PROTOCOL = 4
+    RANGE = 8
+    DEADLOCK = 16
+
+
+def error_bits(
+    *,
+    overflow: ValueLike = 0,
+    capacity: ValueLike = 0,
+    protocol: ValueLike = 0,
+    range: ValueLike = 0,
+) -> Value:
+    """The bits of `Error`, from a condition for each cause that a component can find."""
+    return Cat(overflow, capacity, protocol, range)
+
+
+class MemoryReadSignature(wiring.Signature):
+    """A read port of an on-chip memory: `data` in the cycle after `en` with `addr`; held while `en` is low."""
+
+    def __init__(self, addr_width: int, width: int):
+        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": In(width)})
+
+
+class MemoryWriteSignature(wiring.Signature):
+    """A write port of an on-chip memory: `data` lands at `addr` at the end of a cycle with `en`."""
+
+    def __init__(self, addr_width: int, width: int):
+        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": Out(width)})
+
+
+class Primitive(wiring.Component):
+    """Base of the components. Inputs are `stream` consumers, outputs are pushes (`PushSignature`).
+
+    Args:
+        inputs, outputs: the shape of each port's token, by the port's name in docs/primitives.md.
+        others: further members of the signature: memory ports, extents (`In(index_bits)`), `stall`, `committed`.
+
+    Members:
+        i, o: the inputs and the outputs, by name; the two may share one (`repeat.i.ref`, `repeat.o.ref`).
+        error (Out, `Error`): for one cycle or more when an error is detected; the top level makes it sticky.
+        fired (Out): some actor of this primitive fires in this cycle; feeds the deadlock watchdog.
+    """
+
+    i: wiring.PureInterface
+    o: wiring.PureInterface
+    error: Signal
+    fired: Signal
+
+    def __init__(
+        self,
+        inputs: Mapping[str, ShapeLike],
+        outputs: Mapping[str, ShapeLike],
+        others: Mapping[str, object] | None = None,
+    ):
+        consumed = wiring.Signature({name: In(stream.Signature(shape)) for name, shape in inputs.items()})
+        pushed = wiring.Signature({name: Out(PushSignature(shape)) for name, shape in outputs.items()})
+        members = {"i": Out(consumed), "o": Out(pushed), "error": Out(Error), "fired": Out(1)}
+        super().__init__({**members, **(others or {})})

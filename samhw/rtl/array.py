@@ -1,0 +1,52 @@
+"""array: the values behind references."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.numerics import ValueType
+from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.token import Kind, is_payload, make_token, token_layout
+from samhw.rtl.units import token_width
+
+__all__ = ["Array"]
+
+
+class Array(Primitive):
+    """In `ref`, out `val`; EMPTY reads as zero.
+
+    Args:
+        vals_capacity: words of the memory behind `mem_vals`.
+    """
+
+    def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int):
+        self.arch = arch
+        self.value_type = value_type
+        super().__init__(
+            {"ref": token_layout(arch.index_bits)},
+            {"val": token_layout(token_width(value_type))},
+            {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), value_type.width))},
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.val = val = Output(token_width(self.value_type), latency=self.arch.memory, registers=1)
+        wiring.connect(m, val.o, wiring.flipped(self.o.val))
+
+        table = FiringTable(m, [self.i.ref])
+        head = self.i.ref.payload
+        kind = Mux(is_payload(head), Kind.VAL, head.kind)
+        table.row(takes=[self.i.ref], pushes={val.i: make_token(kind, head.payload[:8])})
+        was_empty = Signal()
+        m.d.sync += was_empty.eq(head.kind == Kind.EMPTY)
+        m.d.comb += [
+            self.mem_vals.addr.eq(head.payload),
+            self.mem_vals.en.eq(1),
+            val.result.eq(Mux(was_empty, 0, self.mem_vals.data)),
+            self.fired.eq(table.fired),
+        ]
+        return m

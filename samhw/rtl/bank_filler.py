@@ -1,0 +1,96 @@
+"""The actor *accumulate* of the vector reducer: from the input streams to updates of the bank in use."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Elaboratable, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch
+from samhw.rtl.channel import PushSignature
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import all_of
+from samhw.rtl.output import Output
+from samhw.rtl.token import CONTROL, Kind, is_payload, make_token, same_token, stop_hi, stop_lo, token_layout
+
+__all__ = ["BankFiller"]
+
+
+class BankFiller(wiring.Component):
+    """Members:
+
+        i: `crd0` .. `crd<n-1>` and `val`.
+        flush: the stops that the bank before them is drained for, DONE, and the stops of lists without any.
+        free: a token for the bank that is not in use, when it has been drained.
+        bank: the bank in use.
+        update, addr, value: the value is to be added at the address.
+        beyond: a coordinate of the update has more bits than it may.
+        fired, protocol: as in `FiringTable`.
+
+    Args:
+        val_width: bits of the payload of a val token.
+        bits: the width of each kept coordinate, innermost first.
+        addr_width: bits of an address, which is made of the coordinates.
+    """
+
+    i: wiring.PureInterface
+    flush: wiring.PureInterface
+    free: wiring.PureInterface
+    bank: Signal
+    update: Signal
+    addr: Signal
+    value: Signal
+    beyond: Signal
+    fired: Signal
+    protocol: Signal
+
+    def __init__(self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int):
+        self.arch = arch
+        self.bits = tuple(bits)
+        inputs = {f"crd{s}": In(stream.Signature(token_layout(arch.index_bits))) for s in range(len(bits))}
+        inputs["val"] = In(stream.Signature(token_layout(val_width)))
+        super().__init__(
+            {
+                "i": Out(wiring.Signature(inputs)),
+                "flush": Out(PushSignature(CONTROL)),
+                "free": In(stream.Signature(CONTROL)),
+                "bank": Out(1),
+                "update": Out(1),
+                "addr": Out(addr_width),
+                "value": Out(val_width),
+                "beyond": Out(1),
+                "fired": Out(1),
+                "protocol": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        n = len(self.bits)
+        heads = [getattr(self.i, name) for name in self.i.signature.members]
+        first = heads[0].payload
+        crds = [(head.payload.payload, width) for head, width in zip(heads, self.bits, strict=False)]
+        m.submodules.flush_output = flush = Output(8, latency=self.arch.accumulate + 1)
+        wiring.connect(m, flush.o, wiring.flipped(self.flush))
+
+        table = FiringTable(m, heads)
+        m.d.comb += [
+            self.fired.eq(table.fired),
+            self.protocol.eq(table.protocol),
+            self.addr.eq(Cat(crd[:width] for crd, width in crds)),
+            self.beyond.eq(self.update & Cat(crd[width:] for crd, width in crds).any()),
+            self.value.eq(self.i.val.payload.payload),
+        ]
+        token = {flush.i: make_token(first.kind, first.payload[:8])}
+        with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
+            m.d.comb += self.update.eq(1)
+        with m.Elif(all_of(same_token(head.payload, first) for head in heads[1:])):
+            with m.If(first.kind == Kind.DONE), table.row(takes=heads, pushes=token):
+                pass
+            with m.Elif(stop_hi(first) < n), table.row(takes=heads):
+                pass
+            with m.Elif(stop_lo(first) <= n), table.row(takes=[*heads, self.free], pushes=token):
+                m.d.sync += self.bank.eq(~self.bank)
+            with m.Else(), table.row(takes=heads, pushes=token):
+                pass
+        return m

@@ -1,0 +1,171 @@
+"""One bitmap of the vector reducer: which addresses are present, enumerated in ascending order."""
+
+from contextlib import AbstractContextManager
+
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, ValueLike
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch
+from samhw.rtl.banked_memory import BankedMemory
+from samhw.rtl.channel import Channel, PushSignature
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.priority import lowest_bit, more_than_one
+from samhw.rtl.token import Kind, make_token, stop_lo, token_layout
+
+__all__ = ["INDEX_BITS", "BitmapWalker"]
+
+INDEX_BITS = 5
+"""A word of a bitmap has 2**INDEX_BITS bits."""
+_STOP_BITS = 8
+
+
+class BitmapWalker(wiring.Component):
+    """The actors *fetch k* and *iterate k* of docs/primitives.md, and bitmap k that they walk.
+
+    Input payloads are the addresses of the words to walk, output payloads those of the bits that are set. The
+    top walker's input has no payloads: it walks its only word at each flush.
+
+    Members:
+        i, o: the streams; `o` has latency `step`.
+        bank (In): the bank that is filled; the other one is drained.
+        mark (In), mark_addr (In): sets the bit of the value memory's address `mark_addr`.
+        sweep (In), sweep_addr (In): clears the word of the value memory's address `sweep_addr` in both banks.
+        fired, protocol (Out): of one of the actors.
+
+    Args:
+        level: k. Bit (addr >> 5k) mod 32 of word addr >> 5(k+1) stands for addr.
+        levels: K.
+        addr_width: A, bits of the value memory's address; more than 5k.
+        kept: n, the number of levels that are kept; a STOP(lo, hi) with lo <= n flushes a bank.
+    """
+
+    i: wiring.PureInterface
+    o: wiring.PureInterface
+    bank: Signal
+    mark: Signal
+    mark_addr: Signal
+    sweep: Signal
+    sweep_addr: Signal
+    fired: Signal
+    protocol: Signal
+
+    def __init__(self, *, level: int, levels: int, addr_width: int, kept: int, arch: Arch):
+        self._top = level == levels - 1
+        self._low = INDEX_BITS * level  # the lowest address bit that matters here
+        self._bit_index_width = min(INDEX_BITS, addr_width - self._low)
+        self._word_addr_width = max(addr_width - self._low - INDEX_BITS, 0)
+        self._kept = kept
+        self._arch = arch
+        in_width = max(self._word_addr_width, _STOP_BITS)
+        out_width = max(self._word_addr_width + self._bit_index_width, _STOP_BITS)
+        super().__init__(
+            {
+                "i": In(stream.Signature(token_layout(in_width))),
+                "o": Out(PushSignature(token_layout(out_width))),
+                "bank": In(1),
+                "mark": In(1),
+                "mark_addr": In(addr_width),
+                "sweep": In(1),
+                "sweep_addr": In(addr_width),
+                "fired": Out(1),
+                "protocol": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        bits = 1 << self._bit_index_width
+        depth = self._arch.internal_depth(self._arch.memory)
+        m.submodules.bitmap = bitmap = BankedMemory(
+            addr_width=max(self._word_addr_width, 1),
+            width=bits,
+            operand_width=self._bit_index_width,
+        )
+        m.submodules.addr = addr = Channel(self.i.payload.shape(), depth)
+        m.submodules.word = word = Channel(token_layout(max(bits, _STOP_BITS)), depth)
+        bit_addr = self.mark_addr[self._low :]
+        m.d.comb += [
+            bitmap.bank.eq(self.bank),
+            bitmap.update.en.eq(self.mark),
+            bitmap.update.addr.eq(bit_addr[INDEX_BITS:]),
+            bitmap.update.operand.eq(bit_addr[:INDEX_BITS]),
+            bitmap.combine.result.eq(bitmap.combine.word | (1 << bitmap.combine.operand)),
+            bitmap.sweep.eq(self.sweep),
+            bitmap.sweep_addr.eq(self.sweep_addr[self._low + INDEX_BITS :]),
+        ]
+        fetch = self._fetch(m, bitmap.drain, addr.i, word.i)
+        iterate = self._iterate(m, addr.o, word.o, bits)
+        m.d.comb += [
+            self.fired.eq(fetch.fired | iterate.fired),
+            self.protocol.eq(fetch.protocol | iterate.protocol),
+        ]
+        return m
+
+    def _fetch(
+        self, m: Module, read: wiring.PureInterface, addr: wiring.PureInterface, word: wiring.PureInterface
+    ) -> FiringTable:
+        """Reads and clears the words that the input asks for."""
+        head = self.i.payload
+        latency = self._arch.memory
+        m.submodules.addr_output = addr_output = Output(len(head.payload), latency=latency)
+        m.submodules.word_output = word_output = Output(len(word.token.payload), latency=latency, registers=1)
+        wiring.connect(m, addr_output.o, addr)
+        wiring.connect(m, word_output.o, word)
+        m.d.comb += [
+            addr_output.result.eq(head.payload),
+            word_output.result.eq(read.data),
+            read.addr.eq(0 if self._top else head.payload),
+        ]
+
+        table = FiringTable(m, [self.i])
+
+        def row(word_kind: ValueLike) -> AbstractContextManager[None]:
+            return table.row(
+                takes=[self.i],
+                pushes={
+                    addr_output.i: make_token(head.kind, head.payload[:_STOP_BITS]),
+                    word_output.i: make_token(word_kind),
+                },
+            )
+
+        flush = (head.kind == Kind.STOP) & (stop_lo(head) <= self._kept)
+        with m.If(flush if self._top else head.kind == Kind.VAL), row(Kind.VAL):
+            m.d.comb += read.en.eq(1)
+        with m.Elif(head.kind == Kind.STOP), row(Kind.EMPTY):
+            pass
+        with m.Elif(head.kind == Kind.DONE), row(Kind.DONE):
+            pass
+        return table
+
+    def _iterate(
+        self, m: Module, addr: wiring.PureInterface, word: wiring.PureInterface, bits: int
+    ) -> FiringTable:
+        """Pushes the address of each bit of each word."""
+        m.submodules.output = output = Output(len(self.o.token.payload), latency=self._arch.step)
+        wiring.connect(m, output.o, wiring.flipped(self.o))
+        gone = Signal(bits)  # w of the written rule: the bits of this word that have been pushed
+        left = Signal(bits)
+        others = Signal(bits)
+        is_stop = Signal()
+        m.d.comb += [
+            left.eq(word.payload.payload & ~gone),
+            others.eq(left & (left - 1)),
+            is_stop.eq(addr.payload.kind == Kind.STOP),
+            output.result.eq(Cat(lowest_bit(left), Mux(is_stop, 0, addr.payload.payload))),
+        ]
+
+        both = [addr, word]
+        table = FiringTable(m, both)
+        with m.If((word.payload.kind == Kind.VAL) & left.any()):
+            last = ~more_than_one(left) & ~is_stop
+            with table.row(
+                needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(Kind.VAL)}
+            ):
+                m.d.sync += gone.eq(Mux(last, 0, gone | (left ^ others)))
+        with m.Elif(is_stop | (addr.payload.kind == Kind.DONE)):
+            token = make_token(addr.payload.kind, addr.payload.payload[:_STOP_BITS])
+            with table.row(takes=both, pushes={output.i: token}):
+                m.d.sync += gone.eq(0)
+        return table

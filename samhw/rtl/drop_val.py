@@ -1,0 +1,48 @@
+"""drop_val: removes the zeros of a value stream, and their coordinates."""
+
+from amaranth.hdl import Elaboratable, Module
+from amaranth.lib import wiring
+
+from samhw.graph import Arch
+from samhw.numerics import ValueType
+from samhw.rtl.actor import Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.token import Kind, is_payload, make_token, same_token, token_layout
+from samhw.rtl.units import token_width
+
+__all__ = ["DropVal"]
+
+
+class DropVal(Primitive):
+    """In and out `crd` and `val`."""
+
+    def __init__(self, *, arch: Arch, value_type: ValueType):
+        self.arch = arch
+        self.value_type = value_type
+        ports = {"crd": token_layout(arch.index_bits), "val": token_layout(token_width(value_type))}
+        super().__init__(ports, ports)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.crd = crd = Output(self.arch.index_bits, latency=self.arch.step)
+        m.submodules.val = val = Output(token_width(self.value_type), latency=self.arch.step)
+        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
+        wiring.connect(m, val.o, wiring.flipped(self.o.val))
+        coordinate, value = self.i.crd.payload, self.i.val.payload
+        m.d.comb += [crd.result.eq(coordinate.payload), val.result.eq(value.payload)]
+
+        both = [self.i.crd, self.i.val]
+        table = FiringTable(m, both)
+        kept = (value.kind == Kind.VAL) & (value.payload != 0)
+        with m.If(is_payload(coordinate) & is_payload(value)):
+            with m.If(kept):
+                pushes = {crd.i: make_token(coordinate.kind), val.i: make_token(Kind.VAL)}
+                table.row(takes=both, pushes=pushes)
+            with m.Else(), table.row(takes=both):
+                pass
+        with m.Elif(~is_payload(coordinate) & same_token(coordinate, value)):
+            token = make_token(coordinate.kind, coordinate.payload[:8])
+            table.row(takes=both, pushes={crd.i: token, val.i: token})
+        m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol))]
+        return m

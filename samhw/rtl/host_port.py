@@ -1,0 +1,127 @@
+"""The AXI4-Lite port: one host access at a time, as a simple request to the top level."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["READ_LATENCY", "AxiLiteSignature", "HostPort", "Response"]
+
+READ_LATENCY = 3
+"""Cycles from a read request to its data."""
+
+
+class Response(enum.Enum, shape=2):
+    """The responses that this port gives."""
+
+    OKAY = 0
+    SLVERR = 2
+
+
+class AxiLiteSignature(wiring.Signature):
+    """An AXI4-Lite slave of 32 data bits, seen from the slave."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "awaddr": In(32),
+                "awprot": In(3),
+                "awvalid": In(1),
+                "awready": Out(1),
+                "wdata": In(32),
+                "wstrb": In(4),
+                "wvalid": In(1),
+                "wready": Out(1),
+                "bresp": Out(Response),
+                "bvalid": Out(1),
+                "bready": In(1),
+                "araddr": In(32),
+                "arprot": In(3),
+                "arvalid": In(1),
+                "arready": Out(1),
+                "rdata": Out(32),
+                "rresp": Out(Response),
+                "rvalid": Out(1),
+                "rready": In(1),
+            }
+        )
+
+
+class HostPort(wiring.Component):
+    """Turns AXI4-Lite transfers into accesses to words.
+
+    Address and data of a write may come in any order. A write of less than a whole word (`wstrb` not all ones) or to an
+    unaligned address is refused with SLVERR, since the memories behind have no byte enables. `awprot` and `arprot` do not matter.
+
+    Members:
+        axi: the port.
+        write: in this cycle, `write_data` is written to the byte address `write_addr`; `write_ok` says in the same
+            cycle whether there is something to write.
+        read: in this cycle, the word at the byte address `read_addr` is asked for; `READ_LATENCY` cycles later it is
+            in `read_data`, and `read_ok` says whether there is one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "axi": Out(AxiLiteSignature()),
+                "write": Out(1),
+                "write_addr": Out(32),
+                "write_data": Out(32),
+                "write_ok": In(1),
+                "read": Out(1),
+                "read_addr": Out(32),
+                "read_data": In(32),
+                "read_ok": In(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        self._writes(m)
+        self._reads(m)
+        return m
+
+    def _writes(self, m: Module) -> None:
+        axi = self.axi
+        has_addr = Signal()
+        has_data = Signal()
+        whole = Signal()
+        m.d.comb += [
+            axi.awready.eq(~has_addr),
+            axi.wready.eq(~has_data),
+            # The answer to the last write must be gone before the next is carried out.
+            self.write.eq(has_addr & has_data & whole & ~axi.bvalid & (self.write_addr[:2] == 0)),
+        ]
+        with m.If(axi.awvalid & axi.awready):
+            m.d.sync += [has_addr.eq(1), self.write_addr.eq(axi.awaddr)]
+        with m.If(axi.wvalid & axi.wready):
+            m.d.sync += [has_data.eq(1), self.write_data.eq(axi.wdata), whole.eq(axi.wstrb.all())]
+        with m.If(has_addr & has_data & ~axi.bvalid):
+            m.d.sync += [
+                has_addr.eq(0),
+                has_data.eq(0),
+                axi.bvalid.eq(1),
+                axi.bresp.eq(Mux(self.write & self.write_ok, Response.OKAY, Response.SLVERR)),
+            ]
+        with m.If(axi.bvalid & axi.bready):
+            m.d.sync += axi.bvalid.eq(0)
+
+    def _reads(self, m: Module) -> None:
+        axi = self.axi
+        underway = Signal(READ_LATENCY)
+        aligned = Signal()
+        m.d.comb += [
+            axi.arready.eq((underway == 0) & ~axi.rvalid & ~self.read),
+            aligned.eq(self.read_addr[:2] == 0),
+        ]
+        m.d.sync += [self.read.eq(0), underway.eq((underway << 1) | self.read)]
+        with m.If(axi.arvalid & axi.arready):
+            m.d.sync += [self.read.eq(1), self.read_addr.eq(axi.araddr)]
+        with m.If(underway[-1]):
+            m.d.sync += [
+                axi.rvalid.eq(1),
+                axi.rdata.eq(self.read_data),
+                axi.rresp.eq(Mux(self.read_ok & aligned, Response.OKAY, Response.SLVERR)),
+            ]
+        with m.If(axi.rvalid & axi.rready):
+            m.d.sync += axi.rvalid.eq(0)

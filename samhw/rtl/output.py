@@ -1,0 +1,74 @@
+"""An output of an actor, from the decision to the token that its channel stores L cycles later."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.channel import PushSignature
+from samhw.rtl.token import CONTROL, Kind, token_layout
+
+__all__ = ["ControlSignature", "Output"]
+
+
+class ControlSignature(wiring.Signature):
+    """What an actor decides when it pushes: everything but the payload of a VAL."""
+
+    def __init__(self) -> None:
+        super().__init__({"push": Out(1), "ready": In(1), "token": Out(CONTROL)})
+
+
+class Output(wiring.Component):
+    """Joins the decision with the payload, which an operation may take `registers` cycles to make.
+
+    Args:
+        width: bits of the payload.
+        latency: L of the output. What the operation does not use is spent in registers behind it.
+        registers: cycles from the push until `result` is there; at most `latency - 1`.
+
+    Members:
+        i: the decision.
+        result: the payload of the VAL that was pushed `registers` cycles ago.
+        used: `result` belongs to such a VAL in this cycle.
+        o: to the channels.
+    """
+
+    def __init__(self, width: int, *, latency: int, registers: int = 0):
+        if registers > latency - 1:
+            raise ValueError(f"{registers} registers do not fit a latency of {latency}")
+        self.width = width
+        self.latency = latency
+        self.registers = registers
+        super().__init__(
+            {
+                "i": In(ControlSignature()),
+                "result": In(width),
+                "used": Out(1),
+                "o": Out(PushSignature(token_layout(width))),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.d.comb += [self.i.ready.eq(self.o.ready), self.o.push.eq(self.i.push)]
+        strobe, control = self.i.push, self.i.token
+        for stage in range(self.registers):
+            strobe, control = _register(m, strobe, control, f"operation{stage}")
+        is_val = control.kind == Kind.VAL
+        token = Signal(token_layout(self.width))
+        m.d.comb += [
+            self.used.eq(strobe & is_val),
+            token.kind.eq(control.kind),
+            token.payload.eq(Mux(is_val, self.result, control.payload)),
+        ]
+        for stage in range(self.latency - 1 - self.registers):
+            strobe, token = _register(m, strobe, token, f"padding{stage}")
+        m.d.comb += [self.o.strobe.eq(strobe), self.o.token.eq(token)]
+        return m
+
+
+def _register(m: Module, strobe: Signal, token: Signal, name: str) -> tuple[Signal, Signal]:
+    """Both, a cycle later. Only the strobe needs a reset."""
+    late_strobe = Signal(name=f"{name}_strobe")
+    late_token = Signal(token.shape(), name=f"{name}_token", reset_less=True)
+    m.d.sync += [late_strobe.eq(strobe), late_token.eq(token)]
+    return late_strobe, late_token

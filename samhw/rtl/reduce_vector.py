@@ -1,0 +1,146 @@
+"""reduce_vector: sums vectors, matrices and so on over the index that lies directly outside of them."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+
+from samhw.graph import Arch
+from samhw.numerics import ValueType
+from samhw.rtl.actor import Primitive, error_bits
+from samhw.rtl.bank_filler import BankFiller
+from samhw.rtl.banked_memory import BankedMemory
+from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
+from samhw.rtl.channel import Channel
+from samhw.rtl.row_emitter import RowEmitter
+from samhw.rtl.token import CONTROL, token_layout
+from samhw.rtl.units import accumulate_unit, token_width
+
+__all__ = ["ReduceVector"]
+
+
+class ReduceVector(Primitive):
+    """In and out `crd0` .. `crd<n-1>` and `val`.
+
+    The `BankFiller` fills one bank of the value memory and of the bitmaps, while a chain of `BitmapWalker`
+    and the `RowEmitter` drain the other. The drain leaves a bank as it was at power-on. A run that is cut
+    short does not, so that a reset in mid-run is followed by a sweep: one word of the value memory a cycle.
+
+    Members beside those of `Primitive`:
+        busy (Out): the memories are being swept; no run may start.
+
+    Args:
+        op: `sum`, `max` or `min`.
+        bits: the width of each kept coordinate, innermost first.
+    """
+
+    busy: Signal
+
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int]):
+        self.arch = arch
+        self.unit = accumulate_unit(op, value_type)
+        self.val_width = token_width(value_type)
+        self.bits = tuple(bits)
+        self.addr_width = max(sum(bits), 1)
+        tokens = {f"crd{s}": token_layout(arch.index_bits) for s in range(len(self.bits))}
+        tokens["val"] = token_layout(self.val_width)
+        super().__init__(tokens, tokens, {"busy": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        arch, addr_width, value_width = self.arch, self.addr_width, self.unit.width
+        levels = -(-addr_width // INDEX_BITS)
+        fill = BankFiller(arch=arch, val_width=self.val_width, bits=self.bits, addr_width=addr_width)
+        values = BankedMemory(addr_width=addr_width, width=value_width + 1, operand_width=value_width)
+        walkers = [
+            BitmapWalker(level=k, levels=levels, addr_width=addr_width, kept=len(self.bits), arch=arch)
+            for k in range(levels)
+        ]
+        emit = RowEmitter(arch=arch, value_width=value_width, bits=self.bits, addr_width=addr_width)
+        m.submodules.fill = fill
+        m.submodules.values = values
+        for k, walker in enumerate(walkers):
+            m.submodules[f"walk{k}"] = walker
+        m.submodules.emit = emit
+        for name in self.i.signature.members:
+            wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(fill.i, name))
+            wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
+
+        # The stops of a flush pass the walkers from the top down, and then free the bank.
+        m.submodules.flush = flush = Channel(CONTROL, arch.internal_depth(arch.accumulate + 1))
+        wiring.connect(m, fill.flush, flush.i)
+        upstream = flush
+        for k, walker in reversed(list(enumerate(walkers))):
+            m.submodules[f"addr{k}"] = below = Channel(walker.o.token.shape(), arch.internal_depth(arch.step))
+            wiring.connect(m, upstream.o, walker.i)
+            wiring.connect(m, walker.o, below.i)
+            upstream = below
+        wiring.connect(m, upstream.o, emit.i)
+        self._bank(m, emit.bank, fill.free)
+
+        sweep, sweep_addr = self._sweep(m, used=fill.update, clean=emit.done)
+        for walker in walkers:
+            m.d.comb += [
+                walker.bank.eq(fill.bank),
+                walker.mark.eq(fill.update),
+                walker.mark_addr.eq(fill.addr),
+                walker.sweep.eq(sweep),
+                walker.sweep_addr.eq(sweep_addr),
+            ]
+        m.d.comb += [
+            values.bank.eq(fill.bank),
+            values.sweep.eq(sweep),
+            values.sweep_addr.eq(sweep_addr),
+            values.update.en.eq(fill.update),
+            values.update.addr.eq(fill.addr),
+            values.update.operand.eq(fill.value),
+            values.drain.en.eq(emit.drain.en),
+            values.drain.addr.eq(emit.drain.addr),
+            emit.drain.data.eq(values.drain.data),
+        ]
+        overflow = self._combine(m, values.combine)
+        fired = Cat(fill.fired, *(walker.fired for walker in walkers), emit.fired)
+        protocol = Cat(fill.protocol, *(walker.protocol for walker in walkers), emit.protocol)
+        m.d.comb += [
+            self.fired.eq(fired.any()),
+            self.error.eq(error_bits(overflow=overflow, protocol=protocol.any(), range=fill.beyond)),
+        ]
+        return m
+
+    def _bank(self, m: Module, drained: wiring.PureInterface, free: wiring.PureInterface) -> None:
+        """The internal channel `bank`. Its one token goes from bank to bank, so that it is never full."""
+        holds_token = Signal(init=1)
+        m.d.comb += [drained.ready.eq(1), free.valid.eq(holds_token)]
+        with m.If(drained.strobe):
+            m.d.sync += holds_token.eq(1)
+        with m.Elif(free.ready):
+            m.d.sync += holds_token.eq(0)
+
+    def _combine(self, m: Module, combine: wiring.PureInterface) -> Value:
+        """A word of the value memory is a value and, on top, its `present` flag. Returns `overflow`."""
+        m.submodules.unit = unit = self.unit
+        present = combine.word[-1]
+        m.d.comb += [
+            unit.a.eq(combine.word[:-1]),
+            unit.b.eq(combine.operand),
+            combine.result.eq(Cat(Mux(present, unit.result, combine.operand), Const(1, 1))),
+        ]
+        return combine.valid & present & unit.overflow
+
+    def _sweep(self, m: Module, *, used: Value, clean: Value) -> tuple[Value, Value]:
+        """Whether to clear a word in this cycle, and its address.
+
+        A reset does not reach the memories, nor `dirty`, which tells after the reset that it came in mid-run.
+        """
+        dirty = Signal(reset_less=True)
+        live = Signal()
+        addr = Signal(self.addr_width)
+        m.d.comb += self.busy.eq(dirty & ~live)
+        with m.If(used):
+            m.d.sync += [dirty.eq(1), live.eq(1)]
+        with m.Elif(clean | (self.busy & addr.all())):
+            m.d.sync += dirty.eq(0)
+        with m.If(self.busy):
+            m.d.sync += addr.eq(addr + 1)
+        return self.busy, addr

@@ -1,0 +1,95 @@
+"""scan_compressed: the stored coordinates of a compressed level."""
+
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.channel import Channel
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.token import make_token, token_layout
+from samhw.rtl.walk import Walk
+
+__all__ = ["ScanCompressed"]
+
+
+class ScanCompressed(Primitive):
+    """In `ref`, out `crd` and `ref`: the actors *fetch* and *walk*.
+
+    Args:
+        pos_capacity, crd_capacity: words of the memories.
+
+    Members:
+        mem_pos, mem_pos_next: two read ports of `pos`, for the start and the end of a fiber.
+        mem_crd: a read port of `crd`.
+    """
+
+    def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int):
+        self.arch = arch
+        index = token_layout(arch.index_bits)
+        pos = MemoryReadSignature(ceil_log2(pos_capacity), arch.index_bits)
+        crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
+        super().__init__(
+            {"ref": index},
+            {"crd": index, "ref": index},
+            {"mem_pos": Out(pos), "mem_pos_next": Out(pos), "mem_crd": Out(crd)},
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        width, latency = self.arch.index_bits, self.arch.memory
+        m.submodules.start = start = Output(width, latency=latency, registers=1)
+        m.submodules.end = end = Output(width, latency=latency, registers=1)
+        m.submodules.walk = walk = Walk()
+        m.submodules.crd = crd = Output(width, latency=latency, registers=1)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.starts = starts = Channel(token_layout(width), self.arch.internal_depth(latency))
+        m.submodules.ends = ends = Channel(token_layout(width), self.arch.internal_depth(latency))
+        wiring.connect(m, start.o, starts.i)
+        wiring.connect(m, end.o, ends.i)
+        walk.feed(m, starts.o)
+        m.d.comb += ends.o.ready.eq(walk.head.ready)
+        wiring.connect(m, walk.crd, crd.i)
+        wiring.connect(m, walk.ref, ref.i)
+        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
+        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+
+        fetch = FiringTable(m, [self.i.ref])
+        fiber = self.i.ref.payload
+        token = make_token(fiber.kind, fiber.payload[:8])
+        fetch.row(takes=[self.i.ref], pushes={start.i: token, end.i: token})
+        m.d.comb += [
+            self.mem_pos.addr.eq(fiber.payload),
+            self.mem_pos.en.eq(1),
+            start.result.eq(self.mem_pos.data),
+            self.mem_pos_next.addr.eq(fiber.payload + 1),
+            self.mem_pos_next.en.eq(1),
+            end.result.eq(self.mem_pos_next.data),
+        ]
+
+        # Behind the first coordinate, the position s + c and whether it is the last are made a cycle ahead.
+        s, e = starts.o.payload.payload, ends.o.payload.payload
+        following = Signal(width)
+        following_is_last = Signal()
+        position = Signal(width)
+        m.d.comb += [
+            position.eq(Mux(walk.first, s, following)),
+            walk.empty.eq(s == e),
+            walk.last.eq(Mux(walk.first, _follows(e, s), following_is_last)),
+            self.mem_crd.addr.eq(position),
+            self.mem_crd.en.eq(1),
+            crd.result.eq(self.mem_crd.data),
+            ref.result.eq(position),
+            self.fired.eq(fetch.fired | walk.fired),
+        ]
+        with m.If(walk.step):
+            m.d.sync += [following.eq(position + 1), following_is_last.eq(e == (position + 2)[:width])]
+        return m
+
+
+def _follows(b: Value, a: Value) -> Value:
+    """b = a + 1, without waiting for a carry: if the sum is right below bit i, then bit i - 1 carries where a has 1 and b 0."""
+    return (a ^ b) == Cat(1, (a & ~b)[:-1])

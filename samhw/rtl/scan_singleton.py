@@ -1,0 +1,51 @@
+"""scan_singleton: the one coordinate of each fiber of a singleton (COO) level."""
+
+from amaranth.hdl import Elaboratable, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.output import Output
+from samhw.rtl.token import token_layout
+from samhw.rtl.walk import Walk
+
+__all__ = ["ScanSingleton"]
+
+
+class ScanSingleton(Primitive):
+    """In `ref`, out `crd` and `ref`: *walk* over `ref` itself.
+
+    Args:
+        crd_capacity: words of the memory behind `mem_crd`.
+    """
+
+    def __init__(self, *, arch: Arch, crd_capacity: int):
+        self.arch = arch
+        index = token_layout(arch.index_bits)
+        crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
+        super().__init__({"ref": index}, {"crd": index, "ref": index}, {"mem_crd": Out(crd)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        width = self.arch.index_bits
+        m.submodules.walk = walk = Walk()
+        m.submodules.crd = crd = Output(width, latency=self.arch.memory, registers=1)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        walk.feed(m, self.i.ref)
+        wiring.connect(m, walk.crd, crd.i)
+        wiring.connect(m, walk.ref, ref.i)
+        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
+        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+        reference = self.i.ref.payload.payload
+        m.d.comb += [
+            walk.empty.eq(0),
+            walk.last.eq(1),
+            self.mem_crd.addr.eq(reference),
+            self.mem_crd.en.eq(1),
+            crd.result.eq(self.mem_crd.data),
+            ref.result.eq(reference),
+            self.fired.eq(walk.fired),
+        ]
+        return m

@@ -1,0 +1,72 @@
+"""The hardware form of a token: a 2-bit kind beside a payload word (docs/timing.md)."""
+
+from amaranth.hdl import Cat, Const, Value, ValueLike
+from amaranth.lib import data, enum
+
+__all__ = [
+    "CONTROL",
+    "Kind",
+    "is_payload",
+    "make_token",
+    "outer_is_stop_below",
+    "same_token",
+    "stop_hi",
+    "stop_lo",
+    "stop_token",
+    "token_layout",
+]
+
+
+class Kind(enum.Enum, shape=2):
+    """The kind of a token."""
+
+    VAL = 0
+    STOP = 1
+    EMPTY = 2
+    DONE = 3
+
+
+def token_layout(width: int) -> data.StructLayout:
+    """A token whose payload has `width` bits. The payload of a stop is `lo` in bits 0..3 and `hi` in bits 4..7."""
+    return data.StructLayout({"kind": Kind, "payload": width})
+
+
+CONTROL = token_layout(8)
+"""A token as an actor decides on it: a payload just wide enough for a stop."""
+
+
+def make_token(kind: Kind | ValueLike, payload: ValueLike = 0) -> Value:
+    """The bits of a token, to be assigned to a signal of any `token_layout`."""
+    return Cat(Value.cast(kind), payload)
+
+
+def stop_token(lo: ValueLike, hi: ValueLike) -> Value:
+    """STOP(lo, hi); of the levels only the low 4 bits count."""
+    return make_token(Kind.STOP, Cat((Value.cast(lo) | Const(0, 4))[:4], (Value.cast(hi) | Const(0, 4))[:4]))
+
+
+def stop_lo(token: data.View) -> Value:
+    """The innermost level that a stop ends."""
+    return token.payload[0:4]
+
+
+def stop_hi(token: data.View) -> Value:
+    """The outermost level that a stop ends."""
+    return token.payload[4:8]
+
+
+def is_payload(token: data.View) -> Value:
+    """The token is VAL or EMPTY."""
+    return ~Value.cast(token.kind)[0]
+
+
+def same_token(a: data.View, b: data.View) -> Value:
+    """Both are the same STOP, or both DONE, or both EMPTY; payloads wider than a stop's are not compared."""
+    return (Value.cast(a.kind) == Value.cast(b.kind)) & (a.payload[:8] == b.payload[:8])
+
+
+def outer_is_stop_below(outer: data.View, inner: data.View) -> Value:
+    """`outer` is what STOP(lo, hi), hi ≥ 1, at `inner` is one level further out: STOP(max(lo - 1, 0), hi - 1)."""
+    lo, hi = stop_lo(inner), stop_hi(inner)
+    below = Cat((lo - (lo != 0))[:4], (hi - 1)[:4])
+    return (outer.kind == Kind.STOP) & (outer.payload[:8] == below)

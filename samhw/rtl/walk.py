@@ -1,0 +1,82 @@
+"""walk: the actor that the three level scanners share. It enumerates the coordinates of fibers."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import ControlSignature
+from samhw.rtl.token import CONTROL, Kind, make_token, stop_hi, stop_lo, stop_token
+
+__all__ = ["Walk"]
+
+
+class Walk(wiring.Component):
+    """Decides what to push on `crd` and `ref`; the scanner around it keeps the coordinate and the reference.
+
+    Members:
+        head: kind and stop levels of the token that stands for a fiber.
+        empty: n = 0; looked at only while `first` and the head is VAL.
+        last: c = n - 1; looked at only while the head is VAL.
+        first: c = 0.
+        step: a coordinate is pushed; the scanner moves on to c + 1, or to 0 behind the last.
+        crd, ref: the two pushes, always together.
+        fired: a firing happens in this cycle.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "head": In(stream.Signature(CONTROL)),
+                "empty": In(1),
+                "last": In(1),
+                "first": Out(1, init=1),
+                "step": Out(1),
+                "crd": Out(ControlSignature()),
+                "ref": Out(ControlSignature()),
+                "fired": Out(1),
+            }
+        )
+
+    def feed(self, m: Module, source: wiring.PureInterface) -> None:
+        """Connects the head to a stream of wider tokens."""
+        m.d.comb += [
+            self.head.valid.eq(source.valid),
+            self.head.payload.kind.eq(source.payload.kind),
+            self.head.payload.payload.eq(source.payload.payload[:8]),
+            source.ready.eq(self.head.ready),
+        ]
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        head = self.head.payload
+        open = Signal()
+        table = FiringTable(m, [self.head])
+        m.d.comb += self.fired.eq(table.fired)
+
+        def both(token: Value) -> dict[wiring.PureInterface, Value]:
+            return {self.crd: token, self.ref: token}
+
+        nothing = (head.kind == Kind.EMPTY) | (self.first & self.empty)
+        with m.Switch(head.kind):
+            with m.Case(Kind.VAL, Kind.EMPTY):
+                with m.If(open):
+                    # The stop between this fiber and the one before it; an empty fiber leaves with it.
+                    with table.row(needs=[self.head], takes_if={self.head: nothing}, pushes=both(stop_token(0, 0))):
+                        m.d.sync += open.eq(nothing)
+                with m.Elif(nothing), table.row(takes=[self.head]):
+                    m.d.sync += open.eq(1)
+                with m.Else():
+                    token = make_token(Kind.VAL)
+                    with table.row(needs=[self.head], takes_if={self.head: self.last}, pushes=both(token)):
+                        m.d.comb += self.step.eq(1)
+                        m.d.sync += [open.eq(self.last), self.first.eq(self.last)]
+            with m.Case(Kind.STOP):
+                deeper = (stop_lo(head) != 0) | ~open
+                with table.row(takes=[self.head], pushes=both(stop_token(stop_lo(head) + deeper, stop_hi(head) + 1))):
+                    m.d.sync += open.eq(0)
+            with m.Case(Kind.DONE):
+                token = Mux(open, stop_token(0, 0), make_token(Kind.DONE))
+                with table.row(needs=[self.head], takes_if={self.head: ~open}, pushes=both(token)):
+                    m.d.sync += open.eq(0)
+        return m

@@ -1,0 +1,77 @@
+"""write_compressed: stores the coordinates of a compressed level."""
+
+from amaranth.hdl import Const, Elaboratable, Module, Signal
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.token import Kind, stop_lo, token_layout
+
+__all__ = ["WriteCompressed"]
+
+
+class WriteCompressed(Primitive):
+    """In `crd`.
+
+    Args:
+        pos_capacity, crd_capacity: words of the memories behind `mem_pos` and `mem_crd`.
+
+    Members:
+        committed: the writer fires on DONE.
+    """
+
+    def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int, stall_port: bool = False):
+        self.arch = arch
+        self.pos_capacity = pos_capacity
+        self.crd_capacity = crd_capacity
+        self.stall_port = stall_port
+        super().__init__(
+            {"crd": token_layout(arch.index_bits)},
+            {},
+            {
+                "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
+                "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
+                "committed": Out(1),
+                **({"stall": In(1)} if stall_port else {}),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        head = self.i.crd.payload
+        coordinates = Signal(range(self.crd_capacity + 1))
+        next_fiber = Signal(range(self.pos_capacity + 1), init=1)
+        capacity = Signal()
+        m.d.comb += [
+            self.mem_crd.addr.eq(coordinates),
+            self.mem_crd.data.eq(head.payload),
+            self.mem_pos.addr.eq(next_fiber),
+            self.mem_pos.data.eq(coordinates),
+        ]
+
+        table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
+        with m.Switch(head.kind):
+            with m.Case(Kind.VAL), table.row(takes=[self.i.crd]):
+                with m.If(coordinates == self.crd_capacity):
+                    m.d.comb += capacity.eq(1)
+                with m.Else():
+                    m.d.comb += self.mem_crd.en.eq(1)
+                    m.d.sync += coordinates.eq(coordinates + 1)
+            with m.Case(Kind.STOP), table.row(takes=[self.i.crd]):
+                with m.If(stop_lo(head) != 0):
+                    pass
+                with m.Elif(next_fiber >= self.pos_capacity):
+                    m.d.comb += capacity.eq(1)
+                with m.Else():
+                    m.d.comb += self.mem_pos.en.eq(1)
+                    m.d.sync += next_fiber.eq(next_fiber + 1)
+            with m.Case(Kind.DONE), table.row(takes=[self.i.crd]):
+                m.d.comb += self.committed.eq(1)
+                m.d.sync += [coordinates.eq(0), next_fiber.eq(1)]
+        m.d.comb += [
+            self.fired.eq(table.fired),
+            self.error.eq(error_bits(capacity=capacity, protocol=table.protocol)),
+        ]
+        return m

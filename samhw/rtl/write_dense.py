@@ -1,0 +1,53 @@
+"""write_dense: checks that every coordinate of a dense level comes; there is nothing to store."""
+
+from amaranth.hdl import Const, Elaboratable, Module, Signal
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch
+from samhw.rtl.actor import Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.token import Kind, stop_lo, token_layout
+
+__all__ = ["WriteDense"]
+
+
+class WriteDense(Primitive):
+    """In `crd`, which must be 0 .. N-1 in each fiber, N being the run-time `extent`.
+
+    Members:
+        committed: the writer fires on DONE.
+    """
+
+    def __init__(self, *, arch: Arch, stall_port: bool = False):
+        self.arch = arch
+        self.stall_port = stall_port
+        super().__init__(
+            {"crd": token_layout(arch.index_bits)},
+            {},
+            {
+                "extent": In(arch.index_bits),
+                "committed": Out(1),
+                **({"stall": In(1)} if stall_port else {}),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        head = self.i.crd.payload
+        expected = Signal(self.arch.index_bits)
+        range_error = Signal()
+        table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
+        with m.Switch(head.kind):
+            with m.Case(Kind.VAL), table.row(takes=[self.i.crd]):
+                m.d.comb += range_error.eq(head.payload != expected)
+                m.d.sync += expected.eq(expected + 1)
+            with m.Case(Kind.STOP), table.row(takes=[self.i.crd]), m.If(stop_lo(head) == 0):
+                m.d.comb += range_error.eq(expected != self.extent)
+                m.d.sync += expected.eq(0)
+            with m.Case(Kind.DONE), table.row(takes=[self.i.crd]):
+                m.d.comb += self.committed.eq(1)
+        m.d.comb += [
+            self.fired.eq(table.fired),
+            self.error.eq(error_bits(range=range_error, protocol=table.protocol)),
+        ]
+        return m

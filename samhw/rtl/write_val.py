@@ -1,0 +1,64 @@
+"""write_val: stores values in the order of their stream."""
+
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.numerics import ValueType
+from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.token import Kind, token_layout
+from samhw.rtl.units import token_width
+
+__all__ = ["WriteVal"]
+
+
+class WriteVal(Primitive):
+    """In `val`; EMPTY is stored as zero.
+
+    Args:
+        vals_capacity: words of the memory behind `mem_vals`.
+
+    Members:
+        committed: the writer fires on DONE.
+    """
+
+    def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int, stall_port: bool = False):
+        self.arch = arch
+        self.vals_capacity = vals_capacity
+        self.stall_port = stall_port
+        super().__init__(
+            {"val": token_layout(token_width(value_type))},
+            {},
+            {
+                "mem_vals": Out(MemoryWriteSignature(ceil_log2(vals_capacity), value_type.width)),
+                "committed": Out(1),
+                **({"stall": In(1)} if stall_port else {}),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        head = self.i.val.payload
+        values = Signal(range(self.vals_capacity + 1))
+        capacity = Signal()
+        m.d.comb += [
+            self.mem_vals.addr.eq(values),
+            self.mem_vals.data.eq(Mux(head.kind == Kind.EMPTY, 0, head.payload)),
+        ]
+
+        table = FiringTable(m, [self.i.val], stall=self.stall if self.stall_port else Const(0))
+        with table.row(takes=[self.i.val]):
+            with m.Switch(head.kind):
+                with m.Case(Kind.VAL, Kind.EMPTY):
+                    with m.If(values == self.vals_capacity):
+                        m.d.comb += capacity.eq(1)
+                    with m.Else():
+                        m.d.comb += self.mem_vals.en.eq(1)
+                        m.d.sync += values.eq(values + 1)
+                with m.Case(Kind.DONE):
+                    m.d.comb += self.committed.eq(1)
+                    m.d.sync += values.eq(0)
+        m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(capacity=capacity))]
+        return m

@@ -1,0 +1,65 @@
+// What the harness sees of a verilated design. The glue that implements it is generated for each build (glue.cpp.j2),
+// so that the harness itself is compiled once for all designs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+// A token that was popped from a channel in a cycle of the run; the layout of the records in a trace file.
+struct TraceRecord {
+    uint64_t cycle;
+    uint32_t payload;
+    uint16_t channel;
+    uint8_t kind;
+    uint8_t unused;
+};
+
+class Trace {
+public:
+    std::vector<TraceRecord> records;
+    uint64_t cycle = 0;
+    void token(uint16_t channel, uint8_t kind, uint32_t payload) {
+        records.push_back({cycle, payload, channel, kind, 0});
+    }
+};
+
+// The storage of the top level's ports. Bit ports are bytes, words are 32 bits wide.
+struct Pins {
+    uint8_t *clk, *rst;
+    uint32_t* awaddr;
+    uint8_t *awvalid, *awready;
+    uint32_t* wdata;
+    uint8_t *wstrb, *wvalid, *wready;
+    uint8_t *bresp, *bvalid, *bready;
+    uint32_t* araddr;
+    uint8_t *arvalid, *arready;
+    uint32_t* rdata;
+    uint8_t *rresp, *rvalid, *rready;
+    uint8_t *running, *done, *error;
+    uint64_t* cycle;
+};
+
+// The part of the address map that the harness itself uses: byte addresses, and a length in words.
+struct Registers {
+    uint32_t control, status, channels, channel_words;
+};
+
+class Dut {
+public:
+    virtual ~Dut() = default;
+    virtual Pins pins() = 0;
+    virtual Registers registers() const = 0;
+    virtual void eval() = 0;
+    virtual unsigned stall_width() const = 0;
+    virtual void stall(const uint32_t* words) = 0;
+    virtual bool has_probes() const = 0;
+    virtual void sample(Trace& trace) = 0;
+    virtual void open_wave(const char* path) = 0;
+    virtual void dump_wave(uint64_t time) = 0;
+    virtual void close_wave() = 0;
+};
+
+// A design as it is at power-on.
+std::unique_ptr<Dut> make_dut();

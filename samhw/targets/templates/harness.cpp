@@ -1,0 +1,317 @@
+// Drives one verilated design through its AXI4-Lite port. Reads commands from stdin, one a line, and answers each on
+// stdout with one line of JSON. The word that a command ends with counts the bytes that follow its line; the answer's
+// "bytes" counts those that follow it. Words are 32 bits wide, in the order of bytes of this machine.
+//
+//   load ADDR BYTES        writes the words that follow, back to back
+//   read ADDR COUNT        reads words back to back; they follow the answer
+//   start                  starts a run
+//   wait LIMIT             clocks until the run ends, at most LIMIT cycles; the trace follows the answer
+//   stall BYTES            for the next run: for each bit of `stall`, the period (a word), then a byte for each cycle
+//   trace                  for the next run: record the tokens that are popped (TraceRecord)
+//   wave FILE              until the next reset: records every signal
+//   reset                  takes the design back to power-on
+//
+// A failure is one sentence on stderr; the exit code is 2 for a bad command and 1 for anything else.
+
+#include "dut.h"
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using Words = std::vector<uint32_t>;
+
+class BadCommand : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class Stopwatch {
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+
+public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+};
+
+// An answer: the members of a JSON object, and the bytes behind it.
+struct Answer {
+    std::string members;
+    std::string bytes;
+};
+
+template <class T> std::string to_bytes(const std::vector<T>& items) {
+    return {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T)};
+}
+
+Words to_words(const std::string& bytes) {
+    Words words(bytes.size() / sizeof(uint32_t));
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+    return words;
+}
+
+// For each bit of `stall` a pattern that repeats over the cycles of a run.
+class StallPatterns {
+    std::vector<std::vector<uint8_t>> patterns;
+    Words row;
+
+public:
+    StallPatterns() = default;
+    StallPatterns(const std::string& bytes, unsigned width) : row((width + 31) / 32) {
+        std::istringstream stream(bytes);
+        for (unsigned bit = 0; bit < width; ++bit) {
+            uint32_t period = 0;
+            stream.read(reinterpret_cast<char*>(&period), sizeof period);
+            patterns.emplace_back(period);
+            stream.read(reinterpret_cast<char*>(patterns.back().data()), period);
+            if (period == 0 || !stream) throw BadCommand("the stall patterns are too short");
+        }
+    }
+    bool empty() const { return patterns.empty(); }
+    const uint32_t* at(uint64_t cycle) {
+        for (auto& word : row) word = 0;
+        for (size_t bit = 0; bit < patterns.size(); ++bit)
+            row[bit / 32] |= uint32_t{patterns[bit][cycle % patterns[bit].size()] != 0} << bit % 32;
+        return row.data();
+    }
+};
+
+class Harness {
+    static constexpr uint64_t patience = 10000;  // Cycles that the host port may take for an answer.
+
+    std::unique_ptr<Dut> dut;
+    Pins pins;
+    uint64_t ticks = 0;
+    bool waving = false;
+    bool started = false;
+    StallPatterns stalls;
+    bool tracing = false;
+    Trace trace;
+
+    // The first half of a clock cycle: after it, everything that depends on inputs is settled and may be sampled.
+    void settle() {
+        if (!stalls.empty()) dut->stall(stalls.at(*pins.cycle));
+        dut->eval();
+        if (waving) dut->dump_wave(2 * ticks);
+        if (*pins.running) {
+            started = true;
+            if (tracing) {
+                trace.cycle = *pins.cycle;
+                dut->sample(trace);
+            }
+        }
+    }
+
+    // The second half: the rising edge.
+    void edge() {
+        *pins.clk = 1;
+        dut->eval();
+        if (waving) dut->dump_wave(2 * ticks + 1);
+        *pins.clk = 0;
+        ++ticks;
+    }
+
+    void tick() {
+        settle();
+        edge();
+    }
+
+    [[noreturn]] void no_answer(uint32_t address) {
+        throw std::runtime_error("the host port does not answer at address " + std::to_string(address));
+    }
+
+    [[noreturn]] void refused(const char* what, uint32_t address) {
+        throw std::runtime_error(std::string("the host port refuses to ") + what + " address " + std::to_string(address));
+    }
+
+public:
+    Harness() { power_on(); }
+
+    void power_on() {
+        close_wave();
+        dut = make_dut();
+        pins = dut->pins();
+        started = false;
+        *pins.rst = 1;
+        tick();
+        tick();
+        *pins.rst = 0;
+    }
+
+    uint64_t clock() const { return ticks; }
+
+    void write(uint32_t base, const Words& words) {
+        size_t addressed = 0, sent = 0, answered = 0;
+        *pins.wstrb = 0xf;
+        *pins.bready = 1;
+        for (uint64_t deadline = ticks + patience; answered < words.size();) {
+            *pins.awvalid = addressed < words.size();
+            *pins.awaddr = base + 4 * static_cast<uint32_t>(addressed);
+            *pins.wvalid = sent < words.size();
+            *pins.wdata = sent < words.size() ? words[sent] : 0;
+            settle();
+            addressed += *pins.awvalid && *pins.awready;
+            sent += *pins.wvalid && *pins.wready;
+            if (*pins.bvalid) {
+                if (*pins.bresp) refused("write to", base + 4 * static_cast<uint32_t>(answered));
+                ++answered;
+                deadline = ticks + patience;
+            }
+            if (ticks > deadline) no_answer(base + 4 * static_cast<uint32_t>(answered));
+            edge();
+        }
+        *pins.awvalid = *pins.wvalid = *pins.bready = 0;
+    }
+
+    Words read(uint32_t base, size_t count) {
+        Words words;
+        words.reserve(count);
+        size_t addressed = 0;
+        *pins.rready = 1;
+        for (uint64_t deadline = ticks + patience; words.size() < count;) {
+            *pins.arvalid = addressed < count;
+            *pins.araddr = base + 4 * static_cast<uint32_t>(addressed);
+            settle();
+            addressed += *pins.arvalid && *pins.arready;
+            if (*pins.rvalid) {
+                if (*pins.rresp) refused("read", base + 4 * static_cast<uint32_t>(words.size()));
+                words.push_back(*pins.rdata);
+                deadline = ticks + patience;
+            }
+            if (ticks > deadline) no_answer(base + 4 * static_cast<uint32_t>(words.size()));
+            edge();
+        }
+        *pins.arvalid = *pins.rready = 0;
+        return words;
+    }
+
+    void start() {
+        started = false;
+        trace.records.clear();
+        if (stalls.empty()) dut->stall(Words((dut->stall_width() + 31) / 32).data());
+        write(dut->registers().control, {1});
+    }
+
+    // Clocks until the run ends; gives the answer to `wait`.
+    Answer wait(uint64_t limit) {
+        Stopwatch stopwatch;
+        const uint64_t begin = ticks;
+        while (!(started && !*pins.running) && !*pins.error && ticks - begin < limit) {
+            tick();
+            if (!started && ticks - begin > patience) throw std::runtime_error("the design does not start");
+        }
+        const double seconds = stopwatch.seconds();
+        tracing = false;
+        stalls = {};
+
+        const Registers at = dut->registers();
+        const Words status = read(at.status, 5);  // STATUS, ERROR, ERROR_NODE, CYCLES_LO, CYCLES_HI
+        const bool failed = status[0] & 4, done = status[0] & 2;
+        std::ostringstream answer;
+        answer << "\"status\": \"" << (failed ? "error" : done ? "done" : "limit") << "\", \"error\": " << status[1]
+               << ", \"error_node\": " << status[2] << ", \"cycles\": " << (status[3] | uint64_t{status[4]} << 32)
+               << ", \"channels\": [";
+        if (!done && at.channel_words) {
+            const char* comma = "";
+            for (uint32_t word : read(at.channels, at.channel_words)) {
+                answer << comma << word;
+                comma = ", ";
+            }
+        }
+        answer << "], \"seconds\": " << seconds;
+        return {answer.str(), to_bytes(trace.records)};
+    }
+
+    void set_stalls(const std::string& bytes) {
+        if (dut->stall_width() == 0) throw BadCommand("this build has no stall input");
+        stalls = StallPatterns(bytes, dut->stall_width());
+    }
+
+    void set_trace() {
+        if (!dut->has_probes()) throw BadCommand("this build has no probes");
+        tracing = true;
+    }
+
+    void set_wave(const std::string& path) {
+        dut->open_wave(path.c_str());
+        waving = true;
+    }
+
+    void close_wave() {
+        if (waving) dut->close_wave();
+        waving = false;
+    }
+};
+
+template <class T> T argument(std::istream& line) {
+    T value;
+    if (!(line >> value)) throw BadCommand("a command lacks a number");
+    return value;
+}
+
+std::string data(std::istream& line, std::istream& input) {
+    std::string bytes(argument<size_t>(line), '\0');
+    if (!input.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw BadCommand("a command lacks its data");
+    return bytes;
+}
+
+Answer execute(Harness& harness, const std::string& text, std::istream& input) {
+    std::istringstream line(text);
+    const auto command = argument<std::string>(line);
+    const Stopwatch stopwatch;
+    const uint64_t begin = harness.clock();
+    std::string bytes;
+    if (command == "load") {
+        const auto address = argument<uint32_t>(line);
+        harness.write(address, to_words(data(line, input)));
+    } else if (command == "read") {
+        const auto address = argument<uint32_t>(line);
+        bytes = to_bytes(harness.read(address, argument<size_t>(line)));
+    } else if (command == "start") {
+        harness.start();
+    } else if (command == "wait") {
+        return harness.wait(argument<uint64_t>(line));
+    } else if (command == "stall") {
+        harness.set_stalls(data(line, input));
+    } else if (command == "trace") {
+        harness.set_trace();
+    } else if (command == "wave") {
+        std::string path;
+        std::getline(line >> std::ws, path);
+        harness.set_wave(path);
+    } else if (command == "reset") {
+        harness.power_on();
+    } else {
+        throw BadCommand("there is no command '" + command + "'");
+    }
+    std::ostringstream answer;
+    answer << "\"host_cycles\": " << harness.clock() - begin << ", \"seconds\": " << stopwatch.seconds();
+    return {answer.str(), bytes};
+}
+
+}  // namespace
+
+int main() {
+    try {
+        std::ios::sync_with_stdio(false);
+        Harness harness;
+        for (std::string line; std::getline(std::cin, line);) {
+            const Answer answer = execute(harness, line, std::cin);
+            std::cout << "{" << answer.members << ", \"bytes\": " << answer.bytes.size() << "}\n" << answer.bytes << std::flush;
+        }
+        harness.close_wave();
+        return 0;
+    } catch (const BadCommand& error) {
+        std::cerr << error.what() << ".\n";
+        return 2;
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << ".\n";
+        return 1;
+    }
+}

@@ -1,0 +1,60 @@
+"""Random data, depths and stalls for random programs, all from one seed."""
+
+import numpy as np
+
+from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.errors import InputError
+from samhw.frontend import Program
+from samhw.graph import Arch, Graph
+from samhw.tensors import Tensor
+
+
+def random_tensors(program: Program, rng: np.random.Generator, low: int = -4, high: int = 4) -> dict[str, Tensor]:
+    """A tensor for every input of a program whose extents are known: empty, sparse, with empty rows, or full."""
+    tensors = {}
+    for decl in program.inputs:
+        shape = tuple(extent or 1 for extent in decl.shape)
+        present = rng.random(shape) < rng.choice([0.0, 0.2, 0.5, 1.0], p=[0.1, 0.3, 0.4, 0.2])
+        if len(shape) > 1 and rng.random() < 0.3:
+            present[rng.integers(shape[0])] = False
+        values = rng.integers(low, high + 1, shape)
+        tensors[decl.name] = Tensor.from_dense(np.where(present, values, 0), decl.format)
+    return tensors
+
+
+def compile_or_none(program: Program, **options: object) -> Compiled | None:
+    """The compiled program, or None where the schedule is one that streams cannot follow."""
+    extents = {i: n or 1 for i, n in program.extents(program.statements[0]).items()}
+    entries = {name: 4096 for name in program.tensors}
+    try:
+        return compile_program(program, capacity=Capacity(extents, entries), **options)  # type: ignore[arg-type]
+    except InputError as error:
+        if "choose an order" in str(error) or "declare" in str(error) or "densely" in str(error):
+            return None
+        raise
+
+
+def random_depths(graph: Graph, rng: np.random.Generator) -> Graph:
+    """The graph with a random depth for every channel, often the least one."""
+    return graph.with_depths({c.name: int(rng.choice([1, 2, 3, 5, c.depth, 3 * c.depth])) for c in graph.channels})
+
+
+def random_stalls(graph: Graph, rng: np.random.Generator) -> dict[str, list[bool]]:
+    """A stall pattern for each root and writer."""
+    patterns = {}
+    for node in graph.nodes:
+        if not node.inputs or not node.outputs:
+            pattern = rng.random(int(rng.integers(1, 40))) < rng.choice([0.0, 0.3, 0.8])
+            pattern[rng.integers(len(pattern))] = False
+            patterns[node.name] = [bool(stalled) for stalled in pattern]
+    return patterns
+
+
+def random_arch(rng: np.random.Generator) -> Arch:
+    """Latencies around the defaults, none below what the units need."""
+    default = Arch()
+    return Arch(
+        memory=default.memory + int(rng.integers(3)),
+        locate=default.locate + int(rng.integers(3)),
+        alu={op: latency + int(rng.integers(3)) for op, latency in default.alu.items()},
+    )

@@ -1,0 +1,294 @@
+"""Random cases for every primitive: well-formed streams, timing at every port, memories. All from a seeded generator."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from samhw.graph import Arch, Graph, Memory, MemoryRole, Token
+from samhw.graph.nested import Nested, to_stream
+from samhw.numerics import value_type
+from samhw.primitives import make
+
+from .primitive_bench import Case, Instance
+
+__all__ = ["VARIANTS", "Variant", "instances", "random_case"]
+
+Rng = np.random.Generator
+Streams = dict[str, list[Token]]
+
+FIBERS, POINTS = 4, 5
+"""The most items of a list, above the innermost fibers and in them."""
+
+ARCHS = (Arch(), Arch(index_bits=16, memory=3, locate=6, alu={"add": 3, "sub": 4, "neg": 2, "mul": 5}))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One primitive with its parameters, and how to draw what goes into it.
+
+    `draw` gives the streams of the inputs, by port, and the words of the input memories.
+    """
+
+    name: str
+    kind: str
+    draw: Callable[[Rng, int], tuple[Streams, Mapping[str, Sequence[int]]]]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    depth: int = 1
+    value: str = "i32"
+    memories: Mapping[str, int] = field(default_factory=dict)
+
+
+def instances(variant: Variant, rng: Rng) -> list[Instance]:
+    """The variant with the tightest channels, and twice with random ones, the second time with other latencies."""
+    node = make(variant.kind, "dut", variant.depth, **variant.params)
+    role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
+    memories = tuple(Memory(name, "T", name, role, size) for name, size in variant.memories.items())
+    graph = Graph(variant.name, variant.value, (node,), (), memories, (), {"x": 255})
+    ports = [*(f"i.{p.name}" for p in node.inputs), *(f"o.{p.name}" for p in node.outputs)]
+    tight = Instance(f"{variant.name} tight", graph, ARCHS[0], dict.fromkeys(ports, 1))
+    return [tight] + [
+        Instance(f"{variant.name} {n}", graph, arch, {p: int(rng.choice([1, 2, 2, 3, 4, 7])) for p in ports})
+        for n, arch in enumerate(ARCHS)
+    ]
+
+
+def random_case(variant: Variant, instance: Instance, rng: Rng) -> Case:
+    """A case for an instance of the variant."""
+    extent = int(rng.integers(0, 6))
+    streams, memories = variant.draw(rng, extent)
+    return Case(
+        inputs={port: list(zip(_cycles(rng, len(s)), s, strict=True)) for port, s in streams.items()},
+        releases={port.name: _cycles(rng, 200) for port in instance.node.outputs},
+        memories=memories,
+        extent=extent,
+    )
+
+
+def _cycles(rng: Rng, count: int) -> list[int]:
+    """Ascending cycles: none that matters, here and there a pause, mostly pauses, or all late."""
+    pauses = rng.random(count) < rng.choice([0, 0.1, 0.6])
+    start = int(rng.choice([0, 0, 0, 30, 100]))
+    return (start + np.cumsum(pauses * rng.integers(1, 8, count))).tolist()
+
+
+# Structures
+
+
+def _tree(rng: Rng, depth: int, leaf: Callable[[], Nested]) -> Nested:
+    """Nested lists of that depth, some of them empty, with a leaf at each end."""
+    if depth == 0:
+        return leaf()
+    most = POINTS if depth == 1 else FIBERS
+    return [_tree(rng, depth - 1, leaf) for _ in range(rng.integers(0, most + 1))]
+
+
+def _map(tree: Nested, depth: int, function: Callable[[Any], Nested]) -> Nested:
+    """The structure with every item at that depth replaced."""
+    if depth == 0:
+        return function(tree)
+    return [_map(item, depth - 1, function) for item in tree]
+
+
+def _fiber(rng: Rng, limit: int) -> list[int]:
+    """Increasing coordinates below the limit."""
+    chosen = rng.choice(limit, rng.integers(0, min(limit, POINTS) + 1), replace=False)
+    return sorted(int(c) for c in chosen)
+
+
+def _payload(rng: Rng, limit: int, empty: float = 0.15) -> int | None:
+    return None if rng.random() < empty else int(rng.integers(limit))
+
+
+def _value(rng: Rng, variant_value: str, limit: int) -> int | None:
+    """A word whose value is below the limit in magnitude; zero and EMPTY among them."""
+    if rng.random() < 0.1:
+        return None
+    width = value_type(variant_value).width
+    return int(rng.integers(-limit, limit + 1)) & ((1 << width) - 1)
+
+
+# What goes into each kind
+
+
+def _no_inputs(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+    return {}, {}
+
+
+def _refs(limit: int, memories: Callable[[Rng], dict[str, list[int]]]) -> Any:
+    """A stream of references of any depth, for scanners and arrays."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(0, 4))
+        tree = _tree(rng, depth, lambda: _payload(rng, limit))
+        return {"ref": to_stream(tree, depth)}, memories(rng)
+
+    return draw
+
+
+def _compressed_level(rng: Rng) -> dict[str, list[int]]:
+    fibers = [_fiber(rng, 200) if rng.random() < 0.7 else [] for _ in range(16)]
+    pos = np.cumsum([0, *(len(fiber) for fiber in fibers)]).tolist()
+    return {"pos": pos, "crd": [c for fiber in fibers for c in fiber]}
+
+
+def _words(name: str, count: int, limit: int) -> Callable[[Rng], dict[str, list[int]]]:
+    return lambda rng: {name: rng.integers(limit, size=count).tolist()}
+
+
+def _hold(outer: str, inner: str, least: int = 0, empty: float = 0.15) -> Any:
+    """An inner stream of coordinates and an outer one with a payload for each fiber of it."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(least, 3))
+        limit = max(extent, 1)
+        tree = _tree(rng, depth, lambda: _fiber(rng, limit) if extent else [])
+        above = _map(tree, depth, lambda fiber: _payload(rng, 100, empty))
+        return {outer: to_stream(above, depth), inner: to_stream(tree, depth + 1)}, {}
+
+    return draw
+
+
+def _join(inputs: int) -> Any:
+    """Streams of coordinates with the same structure down to the innermost fibers, each with a stream in lockstep."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(1, 4))
+        limit = int(rng.choice([2, 6, 20]))
+        above = _tree(rng, depth - 1, lambda: None)
+        streams = {}
+        for k in range(inputs):
+            tree = _map(above, depth - 1, lambda _: _fiber(rng, limit))
+            streams[f"crd{k}"] = to_stream(tree, depth)
+            streams[f"ref{k}"] = to_stream(_map(tree, depth, lambda _: _payload(rng, 100)), depth)
+        return streams, {}
+
+    return draw
+
+
+def _values(ports: Sequence[str], value: str, limit: int, least: int = 0) -> Any:
+    """Streams of values with the same structure."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(least, 4))
+        tree = _tree(rng, depth, lambda: None)
+        return {
+            port: to_stream(_map(tree, depth, lambda _: _value(rng, value, limit)), depth) for port in ports
+        }, {}
+
+    return draw
+
+
+def _vectors(bits: Sequence[int], value: str, limit: int) -> Any:
+    """Coordinates of a sparse tensor of as many levels as there are bits, in lockstep, below one or more lists."""
+
+    def points(rng: Rng, level: int, outer: tuple[int, ...]) -> Nested:
+        fiber = _fiber(rng, 1 << bits[level])
+        if level == 0:
+            return [(c, *outer) for c in fiber]
+        return [points(rng, level - 1, (c, *outer)) for c in fiber]
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        n = len(bits)
+        above = int(rng.integers(1, 3))
+        tree = _tree(rng, above, lambda: points(rng, n - 1, ()))
+        depth = above + n
+        streams = {
+            f"crd{s}": to_stream(_map(tree, depth, lambda point, s=s: point[s]), depth) for s in range(n)
+        }
+        return {**streams, "val": to_stream(_map(tree, depth, lambda _: _value(rng, value, limit)), depth)}, {}
+
+    return draw
+
+
+def _drop_val(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+    depth = int(rng.integers(1, 4))
+    tree = _tree(rng, depth - 1, lambda: _fiber(rng, 50))
+    zero = float(rng.choice([0.2, 0.8]))
+    values = _map(tree, depth, lambda _: 0 if rng.random() < zero else _value(rng, "i32", 50))
+    return {"crd": to_stream(tree, depth), "val": to_stream(values, depth)}, {}
+
+
+def _written_crd(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+    depth = int(rng.integers(1, 4))
+    return {"crd": to_stream(_tree(rng, depth - 1, lambda: _fiber(rng, 50)), depth)}, {}
+
+
+def _full_fibers(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+    depth = int(rng.integers(1, 4))
+    return {"crd": to_stream(_tree(rng, depth - 1, lambda: list(range(extent))), depth)}, {}
+
+
+_LEVEL = {"pos": 17, "crd": 80}
+
+VARIANTS: tuple[Variant, ...] = (
+    Variant("root", "root", _no_inputs, depth=0),
+    Variant("scan_dense", "scan_dense", _refs(9, lambda rng: {}), {"extent": "x"}),
+    Variant(
+        "scan_compressed",
+        "scan_compressed",
+        _refs(16, _compressed_level),
+        {"pos": "pos", "crd": "crd"},
+        memories=_LEVEL,
+    ),
+    Variant(
+        "scan_singleton", "scan_singleton", _refs(30, _words("crd", 30, 99)), {"crd": "crd"}, memories={"crd": 30}
+    ),
+    Variant("repeat ref", "repeat", _hold("ref", "crd"), {"payload": "ref"}),
+    Variant("repeat val", "repeat", _hold("ref", "crd"), {"payload": "val"}, value="i16"),
+    Variant("crd_hold", "crd_hold", _hold("outer", "inner", empty=0)),
+    Variant("locate", "locate", _hold("ref", "crd"), {"extent": "x"}),
+    *(
+        Variant(f"{kind} {n}", kind, _join(n), {"inputs": n, "payloads": payloads})
+        for kind in ("intersect", "union")
+        for n, payloads in ((2, ["ref", "ref"]), (3, ["ref", "val", "crd"]))
+    ),
+    *(
+        Variant(f"array {value}", "array", _refs(20, _words("vals", 20, 250)), {"vals": "vals"}, 1, value, {"vals": 20})
+        for value in ("i8", "i32")
+    ),
+    *(
+        Variant(f"alu {op} {value}", "alu", _values(["a", "b"], value, limit), {"op": op}, value=value)
+        for op, value, limit in (
+            ("add", "i8", 63),
+            ("sub", "i32", 10**9),
+            ("mul", "i16", 181),
+            ("mul", "fixed<16,8>", 32767),
+        )
+    ),
+    Variant("alu neg", "alu", _values(["a"], "i16", 32767), {"op": "neg"}, value="i16"),
+    Variant("alu immediate", "alu", _values(["a"], "i16", 1000), {"op": "mul", "immediate": -3}, value="i16"),
+    *(
+        Variant(f"reduce_scalar {op}", "reduce_scalar", _values(["val"], value, limit, 1), {"op": op}, 1, value)
+        for op, value, limit in (("sum", "i32", 10**8), ("max", "i8", 127), ("min", "fixed<16,8>", 32767))
+    ),
+    *(
+        Variant(
+            f"reduce_vector {op} {bits}",
+            "reduce_vector",
+            _vectors(bits, value, limit),
+            {"op": op, "bits": bits},
+            len(bits) + 1,
+            value,
+        )
+        for op, bits, value, limit in (
+            ("sum", [3], "i32", 1000),
+            ("sum", [6], "fixed<16,8>", 3000),
+            ("max", [11], "i16", 1000),
+            ("sum", [2, 2], "i32", 1000),
+            ("min", [4, 3], "i8", 100),
+        )
+    ),
+    Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),
+    Variant("drop_val", "drop_val", _drop_val),
+    Variant(
+        "write_compressed",
+        "write_compressed",
+        _written_crd,
+        {"pos": "pos", "crd": "crd"},
+        memories={"pos": 40, "crd": 90},
+    ),
+    Variant("write_dense", "write_dense", _full_fibers, {"extent": "x"}),
+    Variant("write_val", "write_val", _values(["val"], "i16", 30000), {"vals": "vals"}, 1, "i16", {"vals": 90}),
+)

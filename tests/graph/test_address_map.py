@@ -1,0 +1,136 @@
+"""The address map: fixed registers, aligned windows that never overlap, and the texts for drivers."""
+
+import json
+import re
+import subprocess
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from shutil import which
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samhw.errors import InputError
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.graph.address_map import AddressMap, Register, identifiers
+
+
+def graph_of(capacities: list[int], extents: dict[str, int] | None = None, channels: int = 3) -> Graph:
+    arrays = ["pos1", "crd1", "vals"]
+    memories = tuple(
+        Memory(f"T{n}.{arrays[n % 3]}", f"T{n}", arrays[n % 3], list(MemoryRole)[(n + 1) % 2], capacity)
+        for n, capacity in enumerate(capacities)
+    )
+    stream = Stream(StreamKind.CRD, 1)
+    node = Node("n", "array", {}, (Port("a", stream),), (Port("b", stream),))
+    links = tuple(Channel(Endpoint("n", "b"), Endpoint("n", f"a{k}"), 1, 2) for k in range(channels))
+    return Graph("g", "i16", (node,), links, memories, (), extents or {})
+
+
+def test_the_registers_and_windows_of_a_small_graph():
+    amap = AddressMap(graph_of([5, 8, 100], {"j": 7, "i": 9}, channels=17), Arch(index_bits=20))
+    assert [int(r) for r in Register] == [0, 4, 8, 12, 16, 20, 24]
+    assert amap.extents == {"i": 0x1C, "j": 0x20}
+    assert list(amap.channel_states) == [0x24, 0x28]
+    assert amap.channel_state(0) == (0x24, 0)
+    assert amap.channel_state(15) == (0x24, 30)
+    assert amap.channel_state(16) == (0x28, 0)
+    windows = [(w.base, w.size, w.width) for w in amap.windows.values()]
+    assert windows == [(0x40, 0x20, 20), (0x60, 0x20, 20), (0x200, 0x200, 16)]
+    assert amap.address_bits == 10
+
+
+@given(
+    capacities=st.lists(st.integers(1, 5000), max_size=8),
+    extents=st.integers(0, 9),
+    channels=st.integers(0, 70),
+)
+def test_nothing_overlaps_and_windows_are_aligned(capacities: list[int], extents: int, channels: int):
+    graph = graph_of(capacities, {f"i{n}": 3 for n in range(extents)}, channels)
+    amap = AddressMap(graph, Arch())
+    ranges = [(int(r), 4) for r in Register] + [(a, 4) for a in amap.extents.values()]
+    ranges += [(a, 4) for a in amap.channel_states]
+    ranges += [(w.base, w.size) for w in amap.windows.values()]
+    assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
+    assert 16 * len(amap.channel_states) >= channels
+    for memory, window in zip(graph.memories, amap.windows.values(), strict=True):
+        assert window.memory is memory
+        assert window.base % window.size == 0
+        assert window.size & (window.size - 1) == 0
+        assert 4 * memory.capacity <= window.size < 8 * memory.capacity
+    assert ranges[-1][0] + ranges[-1][1] <= 1 << amap.address_bits
+
+
+def test_identity_tells_builds_apart():
+    graph = graph_of([5])
+    identity = AddressMap(graph, Arch()).identity
+    assert identity == AddressMap(graph_of([5]), Arch()).identity
+    assert identity < 1 << 32
+    others = [
+        AddressMap(graph_of([6]), Arch()),
+        AddressMap(graph, Arch(memory=3)),
+        AddressMap(replace(graph, value="i32"), Arch()),
+        AddressMap(graph.with_depths({graph.channels[0].name: 9}), Arch()),
+    ]
+    assert len({identity, *(o.identity for o in others)}) == 5
+
+
+def test_memories_beyond_32_bits_are_refused():
+    AddressMap(graph_of([1 << 28]), Arch())
+    with pytest.raises(InputError, match="32-bit"):
+        AddressMap(graph_of([1 << 29, 1 << 29]), Arch())
+
+
+def test_an_extent_that_the_index_width_cannot_hold_is_refused():
+    AddressMap(graph_of([], {"i": 255}), Arch(index_bits=8))
+    with pytest.raises(InputError, match="i=256"):
+        AddressMap(graph_of([], {"i": 256}), Arch(index_bits=8))
+
+
+def test_json_names_everything():
+    amap = AddressMap(graph_of([5, 8], {"i": 9}), Arch())
+    data = json.loads(json.dumps(amap.to_json()))
+    assert data["registers"]["IDENTITY"] == 0x18
+    assert data["status_bits"] == {"RUNNING": 1, "DONE": 2, "ERROR": 4}
+    assert data["error_bits"]["DEADLOCK"] == 16
+    assert data["extents"] == {"i": {"address": 0x1C, "greatest": 9}}
+    assert data["memories"][1] == {
+        "name": "T1.crd1",
+        "tensor": "T1",
+        "array": "crd1",
+        "role": "input",
+        "address": amap.windows["T1.crd1"].base,
+        "words": 8,
+        "width": 32,
+    }
+    assert data["nodes"] == ["n"]
+    assert data["channels"][0] == "n.b->n.a0"
+
+
+def test_the_c_header_agrees_with_the_map(tmp_path: Path):
+    amap = AddressMap(graph_of([5, 8, 3], {"i": 9}), Arch())
+    text = amap.c_header("my-kernel")
+    macros = {m[1]: int(m[2].rstrip("u"), 0) for m in re.finditer(r"#define (\w+) (\w+)", text)}
+    assert macros["MY_KERNEL_STATUS"] == 4
+    assert macros["MY_KERNEL_ERROR_DEADLOCK"] == 16
+    assert macros["MY_KERNEL_IDENTITY_VALUE"] == amap.identity
+    assert (macros["MY_KERNEL_EXTENT_i"], macros["MY_KERNEL_EXTENT_i_MAX"]) == (0x1C, 9)
+    assert macros["MY_KERNEL_MEM_T2_vals"] == amap.windows["T2.vals"].base
+    assert macros["MY_KERNEL_MEM_T2_vals_WORDS"] == 3
+    if compiler := which("cc"):
+        (tmp_path / "map.c").write_text(text + text + "int main(void) { return MY_KERNEL_CONTROL; }\n")
+        subprocess.run(
+            [compiler, "-Wall", "-Werror", "-c", "map.c", "-o", "map.o"], cwd=tmp_path, check=True
+        )
+
+
+def test_identifiers_are_distinct_and_legal():
+    assert identifiers(["B.crd1", "B_crd1", "x", "0a", "é"]) == {
+        "B.crd1": "B_crd1",
+        "B_crd1": "B_crd1_2",
+        "x": "x",
+        "0a": "n0a",
+        "é": "_",
+    }

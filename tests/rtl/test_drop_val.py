@@ -1,0 +1,38 @@
+"""drop_val, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 1."""
+
+import pytest
+
+from samhw.numerics import value_type
+from samhw.rtl.actor import Error
+from samhw.rtl.drop_val import DropVal
+from tests.rtl.bench import ARCH, run, timed
+
+
+def drop(crd, val, **options):
+    return run(DropVal(arch=ARCH, value_type=value_type("i16")), {"crd": crd, "val": val}, **options)
+
+
+@pytest.mark.parametrize(
+    ("crd", "val", "crds", "vals"),
+    [
+        ("1 2 3 S0 4 S1 D", "5 0 7 S0 N S1 D", "1@1 3@3 S0@4 S1@6 D@7", "5@1 7@3 S0@4 S1@6 D@7"),
+        ("S1:1 D 1 S1 D", "S1:1 D 32768 S1 D", "S1:1@1 D@2 1@3 S1@4 D@5", "S1:1@1 D@2 32768@3 S1@4 D@5"),
+        ("0 S0 D", "0 S0 D", "S0@2 D@3", "S0@2 D@3"),
+    ],
+)
+def test_examples(crd, val, crds, vals):
+    result = drop(crd, val)
+    assert result.pops["crd"] == timed(crds)
+    assert result.pops["val"] == timed(vals)
+    assert not result.error
+
+
+def test_zeros_need_no_slot():
+    result = drop("1 2 3 S0 D", "5 0 7 S0 D", pops={"val": [8]}, depths={"val": 1})
+    assert result.takes["crd"] == [0, 1, 9, 11, 13]
+    assert result.pops["crd"] == timed("1@1 3@10 S0@12 D@14")
+
+
+@pytest.mark.parametrize(("crd", "val"), [("1 S0 D", "S0 D"), ("S0 D", "1 S0 D"), ("S0 D", "S1 D"), ("D", "S0 D")])
+def test_structures_that_disagree(crd, val):
+    assert drop(crd, val, cycles=20).error == Error.PROTOCOL

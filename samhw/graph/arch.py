@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any
 
 from samhw.errors import InputError
@@ -30,7 +29,7 @@ class Arch:
     """r * N + x, a pipelined multiplication and an addition."""
     accumulate: int = 1
     """From one accumulation to the next that may use its result."""
-    alu: Mapping[str, int] = field(default_factory=lambda: MappingProxyType(dict(_INTEGER_ALU)))
+    alu: Mapping[str, int] = field(default_factory=lambda: dict(_INTEGER_ALU))
     """Latency of each ALU operation, by name."""
     slack: int = 2
     """Tokens of room that the compiler adds to each channel's depth beyond what full rate needs."""
@@ -46,7 +45,7 @@ class Arch:
                 )
         if not 8 <= self.index_bits <= 32:
             raise InputError(f"Arch.index_bits is {self.index_bits}; give 8 to 32.")
-        object.__setattr__(self, "alu", MappingProxyType(dict(self.alu)))
+        object.__setattr__(self, "alu", dict(self.alu))
 
     def internal_depth(self, latency: int) -> int:
         """Depth of a channel inside a primitive (docs/primitives.md): full rate and one token of slack."""

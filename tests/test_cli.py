@@ -206,3 +206,14 @@ def test_correlate_needs_programs() -> None:
 
 def write_mtx(path: Path, array: np.ndarray) -> None:
     scipy.io.mmwrite(path, scipy.sparse.coo_array(array))
+
+
+# Runs that fail
+
+
+@pytest.mark.parametrize("backend", ["sim", pytest.param("verilator", marks=pytest.mark.verilator)])
+def test_overflow_is_named_and_never_a_wrong_result(backend: str) -> None:
+    result = samhw("run", "mttkrp", "--value", "i8", "--backend", backend, "--json", "-")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "overflow" in result.stderr

@@ -13,7 +13,7 @@ from samhw.compiler.table import FusionTable
 from samhw.errors import InputError
 from samhw.frontend import Program, Statement, accesses
 from samhw.graph import Arch, Graph, MemoryRole, TensorBinding
-from samhw.numerics import value_type
+from samhw.numerics import Fixed, Integer, value_type
 
 __all__ = ["Compiled", "compile_program"]
 
@@ -60,7 +60,12 @@ def compile_program(
     (statement,) = program.statements
     arch = arch or Arch()
     capacity = capacity or Capacity()
-    value = value_type(value).name
+    kind = value_type(value)
+    if not isinstance(kind, Integer | Fixed):
+        raise InputError(
+            f"There are no hardware units for {kind} yet; choose i8, i16, i32 or fixed<W,F>, as in --value "
+            "'fixed<16,8>'."
+        )
     for access in statement.accesses:
         if program.tensors[access.tensor].format.block is not None:
             raise InputError(
@@ -80,5 +85,5 @@ def compile_program(
         memories += memories_of(decl, access.indices, role, extents, capacity)
         shape = tuple(extents[i] for i in access.indices)
         tensors.append(TensorBinding(name, role, str(stored_format(decl.format)), access.indices, shape))
-    graph = generate(program.name, table, value, arch, memories, tensors, extents)
+    graph = generate(program.name, table, kind.name, arch, memories, tensors, extents)
     return Compiled(program, statement, chosen, tree, table, size_channels(graph, arch), arch)

@@ -110,7 +110,7 @@ class _Binder:
                 sparse = LevelType.compressed in decl.format.levels
                 tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
             self.given[decl.name] = tensor.convert(decl.format)
-        return Workload("+".join(data), self.program, {d.name: self.given[d.name] for d in self.inputs()})
+        return Workload("+".join(_short(spec) for spec in data), self.program, {d.name: self.given[d.name] for d in self.inputs()})
 
     def inputs(self) -> Iterator[TensorDecl]:
         return (d for d in self.program.inputs if d.name in self.used)
@@ -238,3 +238,9 @@ def _is_dataset(path: Path) -> bool:
             return "adj_indptr" in archive
     except (OSError, ValueError):
         return False
+
+
+def _short(spec: str) -> str:
+    """A data set's name in reports: without the folder of its file."""
+    name, equals, path = spec.partition("=")
+    return f"{name}={Path(path).name}" if equals and name.isidentifier() else spec.rpartition("/")[2]

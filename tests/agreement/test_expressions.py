@@ -1,7 +1,7 @@
 """Whole graphs of random expressions: simulator and RTL agree to the bit and to the cycle.
 
-Each random graph gets random latencies, random channel depths from one token up, and is run on random data with random stalls at the root
-and at the writers. Where the simulator says that the depths deadlock, the RTL must deadlock too.
+Each random graph gets random latencies and random channel depths from one token up, and is run on random data with random stalls at the
+root and at the writers. Where the simulator says that the depths deadlock, the RTL must deadlock too.
 """
 
 import numpy as np
@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
-from samhw.errors import RunError
+from samhw.compiler import Compiled
 from samhw.frontend import Program
 from samhw.frontend.strategies import programs
+from samhw.graph import Graph
 from samhw.sim import DeadlockError, simulate
-from samhw.targets.driver import VerilatedDesign
+from samhw.targets.driver import Session, VerilatedDesign
 from samhw.targets.images import load, unload
 from tests.agreement.cases import (
     compile_or_none,
@@ -24,8 +25,8 @@ from tests.agreement.cases import (
 )
 
 SHARDS = 4
-GRAPHS = 10
-RUNS = 6
+GRAPHS = 8
+RUNS = 8
 
 
 @pytest.mark.slow
@@ -36,37 +37,47 @@ def test_random_expressions(shard: int) -> None:
 
     @seed(shard)
     @settings(
-        max_examples=GRAPHS, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=GRAPHS,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
     )
     @given(programs(), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal runs
         rng = np.random.default_rng(number)
-        arch = random_arch(rng)
-        compiled = compile_or_none(program, arch=arch)
+        compiled = compile_or_none(program, arch=random_arch(rng))
         assume(compiled is not None and len(compiled.graph.nodes) > 5)
         assert compiled is not None
         graph = compiled.graph if rng.random() < 0.3 else random_depths(compiled.graph, rng)
-        design = VerilatedDesign.build(graph, arch, stall_ports=True)
-        for _ in range(RUNS):
-            tensors = random_tensors(program, rng)
-            stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
-            memories, extents = load(graph, stored)
-            stalls = random_stalls(graph, rng)
-            runs += 1
-            try:
-                model = simulate(graph, arch, memories, extents, stalls=stalls)
-            except DeadlockError as deadlock:
-                with pytest.raises(RunError, match="deadlock") as error:
-                    design.run(memories, extents, stalls=stalls)
-                assert str(error.value) == str(deadlock)
-                continue
-            rtl = design.run(memories, extents, stalls=stalls)
-            assert rtl.cycles == model.cycles, f"{compiled.statement}, order {compiled.order}"
-            expected, actual = unload(graph, model.memories, extents), unload(graph, rtl.memories, extents)
-            for name, tensor in expected.items():
-                for array, words in tensor.arrays().items():
-                    assert np.array_equal(actual[name].arrays()[array], words), f"{compiled.statement}: {name}.{array}"
+        design = VerilatedDesign.build(graph, compiled.arch, stall_ports=True)
+        with design.session() as session:
+            for _ in range(RUNS):
+                compare(session, compiled, graph, rng)
+                runs += 1
 
     body()
-    assert runs >= 50
+    assert runs == GRAPHS * RUNS
+
+
+def compare(session: Session, compiled: Compiled, graph: Graph, rng: np.random.Generator) -> None:
+    """One run on random data with random stalls."""
+    tensors = random_tensors(compiled.program, rng)
+    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
+    memories, extents = load(graph, stored)
+    stalls = random_stalls(graph, rng)
+    try:
+        model = simulate(graph, compiled.arch, memories, extents, stalls=stalls)
+    except DeadlockError as deadlock:
+        with pytest.raises(DeadlockError) as error:
+            session.run(memories, extents, stalls=stalls)
+        assert deadlock.waiting
+        assert error.value.waiting
+        return
+    rtl = session.run(memories, extents, stalls=stalls)
+    assert rtl.cycles == model.cycles, f"{compiled.statement}, order {compiled.order}"
+    expected, actual = unload(graph, model.memories, extents), unload(graph, rtl.memories, extents)
+    for name, tensor in expected.items():
+        for array, words in tensor.arrays().items():
+            assert np.array_equal(actual[name].arrays()[array], words), f"{compiled.statement}: {name}.{array}"

@@ -80,6 +80,12 @@ def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
     assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
 
 
+@pytest.mark.parametrize("value", ["f32", "bf16"])
+def test_types_without_hardware_units_are_refused(value: str) -> None:
+    with pytest.raises(InputError, match=f"no hardware units for {value}"):
+        small("spmv", value=value)
+
+
 def test_unknown_value_type() -> None:
     with pytest.raises(InputError, match="Unknown value type 'f99'"):
         small("spmv", value="f99")

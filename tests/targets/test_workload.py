@@ -1,0 +1,99 @@
+"""Data for programs: what is given where, and what is made up."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from samhw.errors import InputError
+from samhw.frontend import load_kernel, parse
+from samhw.targets import make_workload
+from samhw.tensors import karate
+
+
+def test_main_matrix_goes_to_the_first_sparse_operand() -> None:
+    workload = make_workload(load_kernel("spmm"), ["karate"])
+    assert np.array_equal(workload.tensors["A"].to_dense(), karate().to_dense())
+    assert workload.tensors["X"].shape == (34, 16)
+    assert str(workload.tensors["X"].format) == "dense"
+
+
+def test_tensor_of_higher_rank_gets_fibers_on_the_matrix() -> None:
+    tensor = make_workload(load_kernel("ttv"), ["karate"]).tensors["B"].to_dense()
+    assert tensor.shape == (34, 34, 16)
+    assert not tensor[karate().to_dense() == 0].any()
+    assert tensor.any()
+
+
+def test_workloads_are_the_same_for_the_same_seed() -> None:
+    first, again, other = (
+        make_workload(load_kernel("sddmm"), [spec]).tensors["C"].vals
+        for spec in ("random", "random", "random:seed=5")
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_random_options() -> None:
+    tensor = make_workload(load_kernel("mmadd"), ["random:size=20,density=0.5"]).tensors["B"]
+    assert tensor.shape == (20, 20)
+    assert tensor.nnz == 200
+
+
+def test_pattern_keeps_places_and_draws_values(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    scipy.io.mmwrite(path, scipy.sparse.coo_array(np.array([[0.5, 0.0], [0.25, 0.0]])))
+    tensor = make_workload(load_kernel("spmv"), [f"{path}:pattern"]).tensors["B"]
+    assert np.array_equal(tensor.to_dense() != 0, [[True, False], [True, False]])
+    assert tensor.vals.dtype.kind == "i"
+
+
+def test_dataset_file_gives_adjacency_and_features(tmp_path: Path) -> None:
+    path = tmp_path / "graph.npz"
+    adjacency = scipy.sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    features = scipy.sparse.csr_array(np.array([[1, 0], [0, 2], [3, 0]]))
+    np.savez(
+        path,
+        adj_indptr=adjacency.indptr,
+        adj_indices=adjacency.indices,
+        adj_shape=adjacency.shape,
+        feat_indptr=features.indptr,
+        feat_indices=features.indices,
+        feat_data=features.data,
+        feat_shape=features.shape,
+    )
+    workload = make_workload(load_kernel("spmm"), [str(path)])
+    assert np.array_equal(workload.tensors["A"].to_dense(), adjacency.toarray())
+    assert np.array_equal(workload.tensors["X"].to_dense(), features.toarray())
+    assert workload.name == "graph.npz"
+
+
+def test_capacity_has_room_for_the_result_and_is_a_power_of_two() -> None:
+    capacity = make_workload(load_kernel("mmadd"), ["karate"]).capacity()
+    assert capacity.extents == {"i": 64, "j": 64}
+    assert capacity.entries["B"] == 256
+    assert capacity.entries["X"] >= 156
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("random:colour=red", "unknown key 'colour'"),
+        ("random:size=many", "'many' is no number for size"),
+        ("random:size=0", "size of 1 or more"),
+        ("random:density=2", "density from 0 to 1"),
+        ("Q=a.mtx", "reads no tensor 'Q'"),
+        ("a.mtx:upside", "unknown option 'upside'"),
+    ],
+)
+def test_bad_specs(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_workload(load_kernel("spmm"), [spec])
+
+
+def test_no_operand_for_the_main_matrix() -> None:
+    program = parse("tensor a[i=4] : dense\ntensor b[i] : dense\nb[i] = 2 * a[i]")
+    with pytest.raises(InputError, match="reads no sparse tensor of rank 2"):
+        make_workload(program, ["karate"])

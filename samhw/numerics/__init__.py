@@ -3,19 +3,37 @@
 import re
 
 from samhw.errors import InputError
+from samhw.numerics.convert import convert
+from samhw.numerics.float import Float
 from samhw.numerics.integer import Fixed, Integer
+from samhw.numerics.operations import OPERATIONS
 from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
 
-__all__ = ["ARITY", "OVERFLOW", "Fixed", "Integer", "ScalarOp", "ValueType", "Words", "value_type"]
+__all__ = [
+    "ARITY",
+    "OPERATIONS",
+    "OVERFLOW",
+    "Fixed",
+    "Float",
+    "Integer",
+    "ScalarOp",
+    "ValueType",
+    "Words",
+    "convert",
+    "value_type",
+]
 
 
 def value_type(name: str) -> ValueType:
-    """The value type of that name: `i8`, `i16`, `i32` or `fixed<W,F>`; raises `InputError` for any other."""
+    """The value type of that name; raises `InputError` if there is none."""
     text = name.replace(" ", "")
     if match := re.fullmatch(r"i(8|16|32)", text):
         return Integer(int(match[1]))
     if match := re.fullmatch(r"fixed<(\d+),(\d+)>", text):
         return Fixed(int(match[1]), int(match[2]))
+    if text in ("bf16", "f32"):
+        return Float(16 if text == "bf16" else 32)
     raise InputError(
-        f"Unknown value type {name!r}; the types are i8, i16, i32 and fixed<W,F>, such as 'fixed<16,8>'."
+        f"Unknown value type {name!r}; the types are i8, i16, i32, bf16, f32 and fixed<W,F>, such as "
+        "'fixed<16,8>'."
     )

@@ -1,10 +1,18 @@
 """Two's complement integers and signed fixed point: one arithmetic, with or without saturation."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
-from samhw.numerics.valuetype import OVERFLOW, ScalarOp, ValueType, Words
+from samhw.numerics import fixed_arithmetic as arithmetic
+from samhw.numerics.fixed_format import FixedFormat
+from samhw.numerics.fixed_functions import FIXED_FUNCTIONS, WIDEST
+from samhw.numerics.lanes import Bits
+from samhw.numerics.operations import OPERATIONS
+from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
 
 __all__ = ["Fixed", "Integer"]
 
@@ -12,12 +20,25 @@ __all__ = ["Fixed", "Integer"]
 class _TwosComplement(ValueType):
     """Words are two's complement; the value is the signed word times 2**-fraction."""
 
+    _definitions: Mapping[str, Callable[..., Bits]] = {
+        "abs": arithmetic.absolute,
+        "lt": arithmetic.less,
+        "le": arithmetic.less_equal,
+        "eq": arithmetic.equal,
+        "select": arithmetic.where,
+        "relu": arithmetic.relu,
+        "leaky_relu": arithmetic.leaky_relu,
+    }
+    """Of the operations beyond `ARITY`."""
+
     def __init__(self, name: str, width: int, fraction: int):
         self.name = name
+        self.operations = {op: OPERATIONS[op] for op in (*ARITY, *self._definitions)}
         self.width = width
         self.fraction = fraction
-        self.lowest = -(1 << width - 1)
-        self.highest = (1 << width - 1) - 1
+        self.format = FixedFormat(width, fraction, self.saturates)
+        self.lowest = self.format.lowest
+        self.highest = self.format.highest
         self._mask = (1 << width) - 1
         self._sign = 1 << width - 1
 
@@ -32,6 +53,10 @@ class _TwosComplement(ValueType):
 
     def apply(self, op: str, *operands: Words) -> Words:
         self._check_op(op)
+        if op in self._definitions:
+            arrays = np.broadcast_arrays(*(np.asarray(x, dtype=np.int64) for x in operands))
+            result: Words = self._definitions[op](self.format, *(np.atleast_1d(x) for x in arrays))
+            return result.reshape(arrays[0].shape)
         a = self._signed(operands[0])
         b = self._signed(operands[1]) if len(operands) > 1 else a
         match op:
@@ -54,6 +79,8 @@ class _TwosComplement(ValueType):
 
     def scalar(self, op: str) -> ScalarOp:
         self._check_op(op)
+        if op in self._definitions:
+            return partial(self._definitions[op], self.format)
         sign, mask, lowest, highest = self._sign, self._mask, self.lowest, self.highest
         fraction, saturates = self.fraction, self.saturates
 
@@ -138,6 +165,9 @@ class Fixed(_TwosComplement):
             raise InputError(
                 f"fixed<{width},{fraction}> is not a value type; give 8 to 32 bits and a fraction below that."
             )
+        self._definitions = {**self._definitions, "div": arithmetic.divide}
+        if width <= WIDEST:
+            self._definitions |= FIXED_FUNCTIONS
         super().__init__(f"fixed<{width},{fraction}>", width, fraction)
 
     def encode(self, values: ArrayLike) -> Words:

@@ -1,7 +1,7 @@
 """What every value type answers: its name, its width, its words and the bit-true result of each operation."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ OVERFLOW = -1
 """What an operation gives for a result that its type cannot hold. Types that saturate never give it."""
 
 ARITY = {"add": 2, "sub": 2, "mul": 2, "max": 2, "min": 2, "neg": 1}
+"""What every type has: names of operations, and how many operands each takes."""
 
 
 class ValueType(ABC):
@@ -29,6 +30,8 @@ class ValueType(ABC):
     name: str
     width: int
     saturates: ClassVar[bool]
+    operations: Mapping[str, int]
+    """The arity of every operation that the type has, by name."""
 
     @abstractmethod
     def encode(self, values: ArrayLike) -> Words:
@@ -50,5 +53,5 @@ class ValueType(ABC):
         return self.name
 
     def _check_op(self, op: str) -> None:
-        if op not in ARITY:
-            raise InputError(f"{self.name} has no operation {op!r}; it has {', '.join(ARITY)}.")
+        if op not in self.operations:
+            raise InputError(f"{self.name} has no operation {op!r}; it has {', '.join(self.operations)}.")

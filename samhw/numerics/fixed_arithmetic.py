@@ -1,0 +1,72 @@
+"""Operations of integers and fixed point beyond sums and products, exact or correctly rounded, on `Bits`.
+
+Every function takes the format and operand words and gives a word, or `OVERFLOW` if the format does not
+saturate.
+"""
+
+from samhw.numerics.fixed_format import FixedFormat
+from samhw.numerics.lanes import Bits, select
+
+__all__ = [
+    "absolute",
+    "divide",
+    "equal",
+    "leaky_relu",
+    "less",
+    "less_equal",
+    "relu",
+    "where",
+]
+
+
+def absolute(f: FixedFormat, a: Bits) -> Bits:
+    """|a|. That of the lowest number is out of range."""
+    x = f.signed(a)
+    return f.finish(select(x < 0, -x, x))
+
+
+def relu(f: FixedFormat, a: Bits) -> Bits:
+    """max(a, 0)."""
+    return select(f.signed(a) < 0, 0, a)
+
+
+def leaky_relu(f: FixedFormat, a: Bits, slope: Bits) -> Bits:
+    """a if it is not negative, else slope * a, rounded to nearest, ties to even."""
+    x = f.signed(a)
+    product = x * f.signed(slope)
+    if f.fraction:
+        product = product + (1 << f.fraction - 1) - 1 + (product >> f.fraction & 1) >> f.fraction
+    return select(x < 0, f.finish(product), a)
+
+
+def less(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """One if a < b, else zero."""
+    return select(f.signed(a) < f.signed(b), f.one, 0)
+
+
+def less_equal(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """One if a <= b, else zero."""
+    return select(f.signed(a) <= f.signed(b), f.one, 0)
+
+
+def equal(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """One if a == b, else zero."""
+    return select(a == b, f.one, 0)
+
+
+def where(f: FixedFormat, condition: Bits, a: Bits, b: Bits) -> Bits:
+    """a if the condition is not zero, else b."""
+    return select(condition != 0, a, b)
+
+
+def divide(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """a / b, to nearest, ties to even. A number by zero is out of range; 0/0 is zero."""
+    x, y = f.signed(a), f.signed(b)
+    negative = (x < 0) != (y < 0)
+    divisor = select(y == 0, 1, select(y < 0, -y, y))
+    dividend = select(x < 0, -x, x) << f.fraction
+    quotient = dividend // divisor
+    twice_rest = 2 * (dividend - quotient * divisor)
+    up = (twice_rest > divisor) | ((twice_rest == divisor) & (quotient & 1 == 1))
+    magnitude = select((y == 0) & (x != 0), 1 << f.width, quotient + up)
+    return f.finish(select(negative, -magnitude, magnitude))

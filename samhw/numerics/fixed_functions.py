@@ -1,0 +1,39 @@
+"""The nonlinear functions of fixed point: the f32 function, between two conversions."""
+
+from collections.abc import Callable
+from functools import partial
+
+from samhw.numerics.convert_words import fixed_to_float, float_to_fixed
+from samhw.numerics.exponential import exp
+from samhw.numerics.fixed_format import FixedFormat
+from samhw.numerics.float_arithmetic import square_root
+from samhw.numerics.float_format import F32, FloatFormat
+from samhw.numerics.gaussian import gelu
+from samhw.numerics.hyperbolic import tanh
+from samhw.numerics.lanes import Bits
+from samhw.numerics.logarithm import log
+from samhw.numerics.logistic import sigmoid, silu
+from samhw.numerics.reciprocal import reciprocal, reciprocal_root
+
+__all__ = ["FIXED_FUNCTIONS", "WIDEST"]
+
+WIDEST = F32.mantissa + 1
+"""The widest fixed point that f32 holds exactly."""
+
+
+def _through_f32(function: Callable[[FloatFormat, Bits], Bits], f: FixedFormat, a: Bits) -> Bits:
+    return float_to_fixed(F32, f, function(F32, fixed_to_float(f, F32, a)))
+
+
+FIXED_FUNCTIONS: dict[str, Callable[[FixedFormat, Bits], Bits]] = {
+    "sqrt": partial(_through_f32, square_root),
+    "reciprocal": partial(_through_f32, reciprocal),
+    "rsqrt": partial(_through_f32, reciprocal_root),
+    "exp": partial(_through_f32, exp),
+    "log": partial(_through_f32, log),
+    "sigmoid": partial(_through_f32, sigmoid),
+    "tanh": partial(_through_f32, tanh),
+    "silu": partial(_through_f32, silu),
+    "gelu": partial(_through_f32, gelu),
+}
+"""By name, for words of at most `WIDEST` bits. Infinity saturates; where the function has no value, zero."""

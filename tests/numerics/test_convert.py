@@ -1,0 +1,79 @@
+"""Conversion against exact rational arithmetic."""
+
+from fractions import Fraction
+from math import inf, isinf, isnan
+
+import numpy as np
+import pytest
+
+from samhw.numerics import OVERFLOW, Fixed, Integer, ValueType
+from samhw.numerics.convert import convert
+from samhw.numerics.float import Float
+from tests.numerics.words import BF16, F32, specials
+
+TYPES = [
+    *(Integer(8), Integer(16), Integer(32), BF16, F32),
+    *(Fixed(8, 7), Fixed(16, 8), Fixed(24, 0), Fixed(32, 16), Fixed(32, 31)),
+]
+
+
+def words_of(kind: ValueType) -> np.ndarray:
+    rng = np.random.default_rng(kind.width)
+    top = 1 << kind.width - 1
+    edges = [0, 1, 2, 3, top - 2, top - 1, top, top + 1, 2 * top - 1]
+    ties = [
+        int(rng.integers(0, top)) >> n << n | 1 << n - 1 for n in range(1, kind.width - 1) for _ in range(3)
+    ]
+    words = [*edges, *ties, *rng.integers(0, 2 * top, 200).tolist()]
+    if isinstance(kind, Float):
+        # Magnitudes that the other types can hold, and halves of their last places.
+        f = kind.format
+        words = [*specials(kind).tolist(), *words]
+        words += [
+            (f.bias + e << f.mantissa) + (m << f.mantissa - 3) | s
+            for e in range(-34, 34)
+            for m in range(8)
+            for s in (0, f.sign)
+        ]
+    return np.array(words)
+
+
+def expected(value: float, negative_zero: bool, target: ValueType) -> int:
+    if isinstance(target, Float):
+        if isnan(value):
+            return target.format.nan
+        # Every other type's values are exact in float64, so that encode rounds once.
+        return int(target.encode(-0.0 if negative_zero else value))
+    assert isinstance(target, Integer | Fixed)
+    if isnan(value):
+        return 0 if target.saturates else OVERFLOW
+    rounded = value if isinf(value) else round(Fraction(value) * (1 << target.fraction))
+    if target.lowest <= rounded <= target.highest:
+        return rounded % (1 << target.width)
+    if not target.saturates:
+        return OVERFLOW
+    return (target.highest if rounded > 0 else target.lowest) % (1 << target.width)
+
+
+@pytest.mark.parametrize("target", TYPES, ids=str)
+@pytest.mark.parametrize("source", TYPES, ids=str)
+def test_conversion_is_exact(source: ValueType, target: ValueType) -> None:
+    words = words_of(source)
+    values = source.decode(words).astype(float)
+    zeros = np.signbit(values) & (values == 0)
+    want = [expected(v, z, target) for v, z in zip(values.tolist(), zeros.tolist(), strict=True)]
+    assert convert(words, source, target).tolist() == want
+    assert [convert(word, source, target) for word in words.tolist()] == want
+
+
+def test_every_bf16_widens_and_narrows() -> None:
+    words = np.arange(1 << 16)
+    back = convert(convert(words, BF16, F32), F32, BF16)
+    assert np.array_equal(back, BF16.encode(BF16.decode(words)))
+
+
+def test_overflow_and_saturation() -> None:
+    assert convert(F32.encode([2.5, 3.5, -0.5, 127.5, inf, np.nan]), F32, Integer(8)).tolist() == [
+        *(2, 4, 0, OVERFLOW, OVERFLOW, OVERFLOW)
+    ]
+    assert convert(F32.encode([inf, -inf, np.nan, 3e38]), F32, Fixed(8, 4)).tolist() == [0x7F, 0x80, 0, 0x7F]

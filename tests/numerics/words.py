@@ -1,0 +1,89 @@
+"""Words to test floating point with, and what NumPy makes of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from samhw.numerics.float import Float
+from samhw.numerics.valuetype import Words
+
+F32, BF16 = Float(32), Float(16)
+TYPES = [F32, BF16]
+CHUNK = 1 << 16
+
+_STORAGE: dict[str, tuple[Any, Any]] = {
+    "f32": (np.uint32, np.float32),
+    "bf16": (np.uint16, ml_dtypes.bfloat16),
+}
+
+
+def specials(kind: Float) -> Words:
+    """Zeros, subnormals, the ends of the range, ties, infinities and NaNs, of both signs."""
+    f = kind.format
+    one, last = f.one, f.hidden - 1
+    magnitudes = [
+        *(0, 1, f.hidden >> 1, last),
+        *(f.hidden, f.hidden + 1, f.hidden + last, 2 * f.hidden, 2 * f.hidden + 1),
+        *(one - 1, one, one + 1, one + 2, one + last, one + f.hidden, one + (f.hidden >> 1), one - f.hidden),
+        # The last place of one, half of it, and what lies next to them: ties.
+        *(one - (f.mantissa + n << f.mantissa) + d for n in (0, 1, 2) for d in (-1, 0, 1)),
+        # Squares of these are next to the ends of the range.
+        *((f.bias - 63 << f.mantissa) + d for d in (-1, 0, 1)),
+        *((f.bias + 64 << f.mantissa) + d for d in (-1, 0, 1)),
+        *(f.infinity - f.hidden - 1, f.infinity - f.hidden, f.infinity - 2, f.infinity - 1, f.infinity),
+        *(f.infinity + 1, f.nan, f.nan + 1, f.sign - 1),
+    ]
+    return np.array([m | s for m in magnitudes for s in (0, f.sign)])
+
+
+def pairs(values: Words) -> tuple[Words, Words]:
+    """Every pair."""
+    a, b = np.meshgrid(values, values, indexing="ij")
+    return a.ravel(), b.ravel()
+
+
+def random_pairs(kind: Float, count: int) -> Iterator[tuple[Words, Words]]:
+    """At least `count` pairs in chunks.
+
+    In turn: any words; near ones, whose difference cancels; products, then quotients around the smallest
+    normal number.
+    """
+    f = kind.format
+    rng = np.random.default_rng(kind.width)
+    mask = (1 << kind.width) - 1
+    for n in range(-(-count // CHUNK)):
+        a = rng.integers(0, 1 << kind.width, CHUNK)
+        match n % 4:
+            case 0:
+                b = rng.integers(0, 1 << kind.width, CHUNK)
+            case 1:
+                b = a + rng.integers(-4 * f.hidden, 4 * f.hidden, CHUNK) ^ rng.integers(0, 2, CHUNK) * f.sign
+            case 2:  # products
+                significand = a & f.hidden - 1 | f.hidden
+                # The significand that makes the product's as great as it can be below the next power of two.
+                partner = ((2 << 2 * f.mantissa) - 1) // significand & f.hidden - 1
+                exponent = f.bias - (a >> f.mantissa & 2 * f.bias + 1) + rng.integers(-1, 2, CHUNK)
+                b = (np.clip(exponent, 0, 2 * f.bias + 1) << f.mantissa) + partner
+            case _:  # quotients
+                exponent = (a >> f.mantissa & 2 * f.bias + 1) + f.bias + rng.integers(-3, 2, CHUNK)
+                b = exponent << f.mantissa | rng.integers(0, f.hidden, CHUNK)
+        yield a, b & mask
+
+
+def flush(kind: Float, words: Words) -> Words:
+    """The flush rule and the one NaN, on what NumPy gives."""
+    f = kind.format
+    magnitude = words & f.sign - 1
+    words = np.where(magnitude < f.hidden, words & f.sign, words)
+    return np.where(magnitude > f.infinity, f.nan, words)
+
+
+def from_numpy(kind: Float, operation: Callable[..., Any], *words: Words) -> Words:
+    """The operation in NumPy's float32 or ml_dtypes' bfloat16, operands and result flushed."""
+    bits, dtype = _STORAGE[kind.name]
+    operands = [flush(kind, w).astype(bits).view(dtype) for w in words]
+    with np.errstate(all="ignore"):
+        result = np.asarray(operation(*operands)).astype(dtype)
+    return flush(kind, result.view(bits).astype(np.int64))

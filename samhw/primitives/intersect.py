@@ -26,13 +26,13 @@ def _intersect(n: int) -> Step:
     wait = firing(crds)
     pushes = (1 << n + 1) - 1 << PUSHES
     protocol = fault(PROTOCOL, crds)
-    crd_inputs = range(0, 2 * n, 2)
+    end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
         vals = 0
         stops = 0
         greatest = -1
-        for i in crd_inputs:
+        for i in range(0, end, 2):
             head = kind[i]
             if head == NONE:
                 return wait
@@ -47,18 +47,18 @@ def _intersect(n: int) -> Step:
 
         # The pairs that this row takes: coordinates that some input lacks, or else everything.
         takes = 0
-        for i in crd_inputs:
+        for i in range(0, end, 2):
             if kind[i] == VAL and (stops > 0 or data[i] < greatest):
                 takes |= 3 << i
         drop = takes != 0
         if not drop:
             takes = every
-            for i in crd_inputs:
+            for i in range(0, end, 2):
                 if kind[i] == EMPTY or kind[i] != kind[0] or data[i] != data[0]:
                     return protocol
 
         needs = crds | takes
-        for i in crd_inputs:
+        for i in range(0, end, 2):
             if takes >> i & 1:
                 payload = kind[i + 1]
                 if payload == NONE:

@@ -26,12 +26,12 @@ def _union(n: int) -> Step:
     wait = firing(crds)
     pushes = (1 << n + 1) - 1 << PUSHES
     protocol = fault(PROTOCOL, crds)
-    crd_inputs = range(0, 2 * n, 2)
+    end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
         least = -1
         others = 0
-        for i in crd_inputs:
+        for i in range(0, end, 2):
             head = kind[i]
             if head == NONE:
                 return wait
@@ -45,17 +45,17 @@ def _union(n: int) -> Step:
         if least >= 0:
             if others > 0:
                 return protocol
-            for i in crd_inputs:
+            for i in range(0, end, 2):
                 if kind[i] == VAL and data[i] == least:
                     takes |= 3 << i
         else:
             takes = every
-            for i in crd_inputs:
+            for i in range(0, end, 2):
                 if kind[i] == EMPTY or kind[i] != kind[0] or data[i] != data[0]:
                     return protocol
 
         needs = crds | takes
-        for i in crd_inputs:
+        for i in range(0, end, 2):
             if takes >> i & 1:
                 payload = kind[i + 1]
                 if payload == NONE:

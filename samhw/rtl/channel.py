@@ -1,11 +1,14 @@
 """Channels: FIFOs whose slots are counted at the push, so that ready and valid are both registered."""
 
-from amaranth.hdl import Array, Elaboratable, Module, Mux, Shape, ShapeLike, Signal
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Shape, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 __all__ = ["Channel", "PushSignature"]
+
+
+_SHALLOW = 32
+"""Channels up to this depth are made of memory that is read without a clock, deeper ones of block memory."""
 
 
 class PushSignature(wiring.Signature):
@@ -35,53 +38,61 @@ class Channel(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        pop = Signal()
+        front = Signal(self.shape, reset_less=True)
+        valid = Signal()
         taken = Signal(range(self.depth + 1))
+        stored = Signal(range(self.depth + 1))
+        pop = Signal()
+        advance = Signal()
         m.d.comb += [
-            pop.eq(self.o.valid & self.o.ready),
-            self.i.ready.eq(taken != self.depth),
-            self.full.eq(taken == self.depth),
-            self.empty.eq(~self.o.valid),
+            self.o.payload.eq(front),
+            self.o.valid.eq(valid),
+            self.i.ready.eq(~self.full),
+            self.empty.eq(~valid),
+            pop.eq(valid & self.o.ready),
+            advance.eq(pop | ~valid),
         ]
-        m.d.sync += taken.eq(taken + self.i.push - pop)
-        if self.depth <= 2:
-            self._registers(m, pop)
+        m.d.sync += [
+            taken.eq(taken + self.i.push - pop),
+            self.full.eq(~pop & (self.full | (self.i.push & (taken == self.depth - 1)))),
+            stored.eq(stored + self.i.strobe - pop),
+        ]
+        if self.depth == 1:
+            more, following = Const(0), self.i.token
         else:
-            self._memory(m, pop)
+            more, following = stored > 1, self._following(m, advance & (self.i.strobe | (stored > 1)))
+        with m.If(advance):
+            m.d.sync += [valid.eq(more | self.i.strobe), front.eq(Mux(more, following, self.i.token))]
         return m
 
-    def _registers(self, m: Module, pop: Signal) -> None:
-        """One or two tokens: the head is a register of its own, the second word moves up when it is popped."""
-        stored = Signal(range(self.depth + 1))
-        words = Array(Signal(Shape.cast(self.shape), name=f"word{n}") for n in range(self.depth))
-        m.d.comb += [self.o.valid.eq(stored != 0), self.o.payload.eq(words[0])]
-        m.d.sync += stored.eq(stored + self.i.strobe - pop)
-        with m.If(pop):
-            m.d.sync += words[0].eq(words[-1])
-        with m.If(self.i.strobe):
-            m.d.sync += words[(stored - pop)[: ceil_log2(self.depth) or 1]].eq(self.i.token)
+    def _following(self, m: Module, advance: ValueLike) -> Value:
+        """The token behind the front, from a memory that every token passes.
 
-    def _memory(self, m: Module, pop: Signal) -> None:
-        """More tokens: a memory whose read port runs one ahead, and sees a word that is written in the same cycle."""
-        m.submodules.storage = storage = memory.Memory(shape=Shape.cast(self.shape), depth=self.depth, init=[])
+        The front is a register of its own, so that a head costs the actor neither the memory's delay nor a multiplexer.
+        """
+        depth = self.depth - 1
+        m.submodules.storage = storage = memory.Memory(shape=Shape.cast(self.shape), depth=depth, init=[])
         write = storage.write_port()
-        read = storage.read_port(transparent_for=(write,))
-        stored = Signal(range(self.depth + 1))
-        head = Signal(range(self.depth))
-        tail = Signal(range(self.depth))
-        following = Signal(range(self.depth))
+        head = Signal(range(depth))
+        tail = Signal(range(depth))
+        next_head = Signal(range(depth))
         m.d.comb += [
-            following.eq(Mux(head == self.depth - 1, 0, head + 1)),
-            read.addr.eq(Mux(pop, following, head)),
-            read.en.eq(1),
+            next_head.eq(Mux(advance, _successor(head, depth), head)),
             write.addr.eq(tail),
             write.data.eq(self.i.token),
             write.en.eq(self.i.strobe),
-            self.o.valid.eq(stored != 0),
-            self.o.payload.eq(read.data),
         ]
-        m.d.sync += stored.eq(stored + self.i.strobe - pop)
-        with m.If(pop):
-            m.d.sync += head.eq(following)
+        m.d.sync += head.eq(next_head)
         with m.If(self.i.strobe):
-            m.d.sync += tail.eq(Mux(tail == self.depth - 1, 0, tail + 1))
+            m.d.sync += tail.eq(_successor(tail, depth))
+        if self.depth <= _SHALLOW:
+            read = storage.read_port(domain="comb")
+            m.d.comb += read.addr.eq(head)
+        else:
+            read = storage.read_port(transparent_for=(write,))
+            m.d.comb += [read.addr.eq(next_head), read.en.eq(1)]
+        return read.data
+
+
+def _successor(pointer: Signal, depth: int) -> Value:
+    return Mux(pointer == depth - 1, 0, pointer + 1)

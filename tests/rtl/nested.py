@@ -1,7 +1,6 @@
 """Streams of nested lists, for tests that make random tensors."""
 
 from collections.abc import Callable, Iterator
-from random import Random
 from typing import Any
 
 from samhw.graph import Token, stop

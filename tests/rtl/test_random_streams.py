@@ -23,7 +23,7 @@ from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
-from tests.rtl.nested import encode, generate, transform
+from tests.rtl.streams import encode, generate, transform
 
 I32 = value_type("i32")
 seeds = pytest.mark.parametrize("seed", range(8))

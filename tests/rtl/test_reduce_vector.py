@@ -1,7 +1,7 @@
 """reduce_vector, against cycles worked out by hand from docs/primitives.md, and against a plain dictionary.
 
-With the default latencies and one bitmap, a flush that accumulate pushes in t is fetched in t + 2, iterated from
-t + 4 on and emitted from t + 5 on; crd tokens are popped a cycle, and val tokens two cycles, after they are emitted.
+With the default latencies and one bitmap, a flush that accumulate pushes in t is fetched in t + 2, iterated
+from t + 4 on and emitted from t + 5 on; crd tokens are popped a cycle, val tokens two cycles later.
 """
 
 from random import Random
@@ -13,7 +13,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.graph import DONE, VAL, Arch, Token, check_stream
+from samhw.graph import DONE, VAL, Arch, Kind, Token, check_stream
 from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.reduce_vector import ReduceVector
@@ -44,8 +44,8 @@ def reducer(bits: list[int], *, op: str = "sum", value: str = "i32", arch: Arch 
         ("S2:2 D", "S2:2 D", "S1:1@6 D@7", "S1:1@7 D@8"),
         # EMPTY is a zero, and present.
         ("2 S1 D", "N S1 D", "2@7 S0@8 D@9", "0@8 S0@9 D@10"),
-        # Three sums of one fiber each. A flush waits until the bank before it is drained: the stop of the flush
-        # that is pushed in 3 is emitted in 11 and frees its bank for 12; then again from 12 to 21.
+        # Three sums of one fiber each. A flush waits until the bank before it is drained: the stop of the
+        # flush that is pushed in 3 is emitted in 11 and frees its bank for 12; then again from 12 to 21.
         (
             "0 1 2 S1 0 1 2 S1 0 1 2 S2 D",
             "1 2 3 S1 4 5 6 S1 7 8 9 S2 D",
@@ -68,7 +68,7 @@ def test_the_next_fiber_enters_while_the_last_one_leaves():
 
 
 def test_a_matrix():
-    # [[0: [0: 1, 2: 2], 3: [1: 3]], [3: [1: 4, 2: 5]]]; the flush is pushed in 7. The row that ends costs a cycle.
+    # [[0: [0: 1, 2: 2], 3: [1: 3]], [3: [1: 4, 2: 5]]]; the flush is pushed in 7. A row's end is a cycle.
     result = run(
         reducer([2, 2]),
         {"crd0": "0 2 S0 1 S1 1 2 S2 D", "crd1": "0 0 S0 3 S1 3 3 S2 D", "val": "1 2 S0 3 S1 4 5 S2 D"},
@@ -90,7 +90,7 @@ def test_an_empty_matrix():
 
 
 def test_two_bitmaps():
-    # The flush is pushed in 3; the upper bitmap gives words 0 and 1 in 7 and 8, the lower one the bits from 10 on.
+    # The flush is pushed in 3; the upper bitmap gives words 0 and 1 in 7 and 8, the lower bits from 10 on.
     result = run(reducer([6]), {"crd0": "5 40 41 S1 D", "val": "1 2 3 S1 D"})
     assert result.pops == {
         "crd0": timed("5@12 40@13 41@14 S0@15 D@16"),
@@ -99,7 +99,7 @@ def test_two_bitmaps():
 
 
 def test_longer_latencies():
-    # Flush 4 cycles, each memory 3, each step 2: pushed in 1, fetched in 5, iterated from 8 on, emitted from 10 on.
+    # Flush 4, memory 3, step 2 cycles: pushed in 1, fetched in 5, iterated from 8 on, emitted from 10 on.
     arch = Arch(step=2, memory=3, accumulate=3)
     result = run(reducer([4], arch=arch), {"crd0": "2 S1 2 S2 D", "val": "5 S1 6 S2 D"})
     # The stop is emitted in 11, so that the bank is free in 13.
@@ -112,7 +112,7 @@ def test_longer_latencies():
 
 @pytest.mark.parametrize("distance", range(1, 6))
 def test_an_address_at_every_distance(distance: int):
-    # Coordinates out of order, since a well-formed fiber has none twice; 1 comes back after `distance` cycles.
+    # Not well formed, since a fiber has no coordinate twice; 1 comes back after `distance` cycles.
     others = range(2, distance + 1)
     fiber = " ".join(["1", *map(str, others)] * 4)
     values = " ".join(str(n) for n in range(1, 4 * distance + 1))
@@ -138,13 +138,17 @@ def test_overflow():
     assert saturated.tokens("val") == tokens("127 127 S0 D")
 
 
-@pytest.mark.parametrize(("bits", "crd0", "crd1"), [([2, 2], "4", "0"), ([2, 2], "0", "4"), ([3, 0], "7", "1")])
+@pytest.mark.parametrize(
+    ("bits", "crd0", "crd1"), [([2, 2], "4", "0"), ([2, 2], "0", "4"), ([3, 0], "7", "1")]
+)
 def test_range(bits: list[int], crd0: str, crd1: str):
     result = run(reducer(bits), {"crd0": f"{crd0} S2 D", "crd1": f"{crd1} S2 D", "val": "1 S2 D"})
     assert result.error == Error.RANGE
 
 
-@pytest.mark.parametrize(("crd0", "val"), [("1 S1 D", "S1 D"), ("S0 S1 D", "S1 D"), ("S1:1 D", "S1 D"), ("S1 D", "D")])
+@pytest.mark.parametrize(
+    ("crd0", "val"), [("1 S1 D", "S1 D"), ("S0 S1 D", "S1 D"), ("S1:1 D", "S1 D"), ("S1 D", "D")]
+)
 def test_protocol(crd0: str, val: str):
     result = run(reducer([2]), {"crd0": crd0, "val": val}, cycles=20)
     assert result.error == Error.PROTOCOL
@@ -166,7 +170,7 @@ def test_second_run():
 OPS = {"sum": lambda a, b: a + b, "max": max, "min": min}
 
 
-def random_tensor(random: Random, level: int, bits: list[int], density: float) -> Nested:
+def random_tensor(random: Random, level: int, bits: list[int], density: int) -> Nested:
     """Nested lists with, innermost, a tuple of the kept coordinates and the value."""
     n = len(bits)
 
@@ -174,7 +178,7 @@ def random_tensor(random: Random, level: int, bits: list[int], density: float) -
         if level >= n:
             return [make(level - 1, outer) for _ in range(random.choice([0, 1, 2, 3]))]
         extent = 1 << bits[level]
-        crds = sorted(random.sample(range(extent), min(extent, int(random.expovariate(1) * density))))
+        crds = sorted(random.sample(range(extent), min(extent, random.randint(0, density) // n)))
         if level:
             return [make(level - 1, (crd, *outer)) for crd in crds]
         return [(crd, *outer, random.randrange(-1000, 1000)) for crd in crds]
@@ -217,22 +221,23 @@ def val_token(value: int) -> Token:
     return Token(VAL, value & I32_MASK)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     bits=st.one_of(
         st.lists(st.sampled_from([0, 1, 2, 4, 5, 6, 10, 11, 12]), min_size=1, max_size=1),
         st.lists(st.integers(0, 4), min_size=2, max_size=3),
     ),
     outer=st.integers(0, 2),
-    density=st.sampled_from([1, 3, 20]),
+    density=st.sampled_from([1, 3, 9]),
     op=st.sampled_from(["sum", "max", "min"]),
     slow_input=st.booleans(),
     slow_output=st.booleans(),
-    random=st.randoms(use_true_random=False),
+    seed=st.integers(0, 1 << 32),
 )
 def test_random_tensors(
-    bits: list[int], outer: int, density: float, op: str, slow_input: bool, slow_output: bool, random: Random
+    bits: list[int], outer: int, density: int, op: str, slow_input: bool, slow_output: bool, seed: int
 ):
+    random = Random(seed)
     n = len(bits)
     top = n + outer
     tensors = [random_tensor(random, top, bits, density) for _ in range(2)]
@@ -243,9 +248,9 @@ def test_random_tensors(
         for s in range(n):
             crds = encode(tensor, top, lambda leaf, s=s: Token(VAL, leaf[s]))
             inputs.setdefault(f"crd{s}", []).extend([*crds, Token(DONE)])
-            crds = [*encode(coordinates(result, n - 1 - s), top - 1 - s, lambda crd: Token(VAL, crd)), Token(DONE)]
-            check_stream(crds, top - s, ordered=True)
-            expected.setdefault(f"crd{s}", []).extend(crds)
+            crds = encode(coordinates(result, n - 1 - s), top - 1 - s, lambda crd: Token(VAL, crd))
+            check_stream([*crds, Token(DONE)], top - s, ordered=True)
+            expected.setdefault(f"crd{s}", []).extend([*crds, Token(DONE)])
         vals = encode(tensor, top, lambda leaf: val_token(leaf[-1]))
         inputs.setdefault("val", []).extend([*vals, Token(DONE)])
         expected.setdefault("val", []).extend([*encode(values(result), top - 1, val_token), Token(DONE)])
@@ -283,7 +288,7 @@ def test_a_reset_in_mid_run_is_followed_by_a_sweep():
     async def reset(ctx: SimulatorContext) -> int:
         """Gives the number of cycles that the reducer is busy afterwards."""
         ctx.set(domain.rst, 1)
-        await ctx.tick().repeat(2)
+        await ctx.tick()
         ctx.set(domain.rst, 0)
         cycles = 0
         while ctx.get(harness.busy):
@@ -293,11 +298,13 @@ def test_a_reset_in_mid_run_is_followed_by_a_sweep():
 
     async def result(ctx: SimulatorContext) -> list[Token]:
         popped: list[Token] = []
-        ctx.set(harness.o.val.ready, 1)
-        ctx.set(harness.o.crd0.ready, 1)
+        for port in (harness.o.crd0, harness.o.val):
+            ctx.set(port.ready, 1)
         while Token(DONE) not in popped:
             (word,) = await ctx.tick().sample(harness.o.val.payload.as_value()).until(harness.o.val.valid)
-            popped.append(Token(word & 3, word >> 2))
+            popped.append(Token(Kind(word & 3), word >> 2))
+        for port in (harness.o.crd0, harness.o.val):
+            ctx.set(port.ready, 0)
         return popped
 
     async def bench(ctx: SimulatorContext) -> None:

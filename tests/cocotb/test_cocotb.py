@@ -1,0 +1,127 @@
+"""cocotb, with its own AXI master and monitors, against the model: tokens and cycles of every channel."""
+
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cocotb_tools.check_results import get_results
+from cocotb_tools.runner import get_runner
+
+from samhw.compiler import Capacity, compile_program
+from samhw.frontend import load_kernel
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
+from samhw.primitives import latency, make
+from samhw.sim import simulate
+from samhw.targets.cache import cached, digest
+from samhw.targets.elaborate import generate_verilog
+from samhw.targets.images import load
+from samhw.targets.tools import cocotb_environment
+from samhw.tensors import Tensor
+
+from .job import Job
+
+pytestmark = [pytest.mark.slow, pytest.mark.verilator]
+
+ARCH = Arch()
+Data = tuple[Graph, dict[str, np.ndarray], dict[str, int]]
+
+
+def _compressed_copy() -> Data:
+    """A compressed vector, read and written: root, scanner, array, writers."""
+    nodes = (
+        make("root", "root", 0),
+        make("scan_compressed", "scan", 0, pos="A.pos0", crd="A.crd0"),
+        make("array", "array", 1, vals="A.vals"),
+        make("write_compressed", "write_crd", 1, pos="X.pos0", crd="X.crd0"),
+        make("write_val", "write_val", 1, vals="X.vals"),
+    )
+    channels = (
+        _channel(nodes[0], "out", nodes[1], "ref"),
+        _channel(nodes[1], "ref", nodes[2], "ref"),
+        _channel(nodes[1], "crd", nodes[3], "crd"),
+        _channel(nodes[2], "val", nodes[4], "val"),
+    )
+    memories = tuple(
+        Memory(f"{tensor}.{array}", tensor, array, role, capacity)
+        for tensor, role in (("A", MemoryRole.INPUT), ("X", MemoryRole.OUTPUT))
+        for array, capacity in (("pos0", 2), ("crd0", 16), ("vals", 16))
+    )
+    graph = Graph("copy", "i16", nodes, channels, memories, ())
+    data = {"A.pos0": [0, 5], "A.crd0": [1, 4, 5, 9, 11], "A.vals": [7, 0xFFFF, 0, 3, 0x8000]}
+    return graph, {name: np.array(words) for name, words in data.items()}, {}
+
+
+def _channel(source: Node, output: str, sink: Node, input: str) -> Channel:
+    cycles = latency(source, output, ARCH)
+    return Channel(Endpoint(source.name, output), Endpoint(sink.name, input), cycles, cycles + 1)
+
+
+def _kernel(name: str, **shapes: tuple[int, ...]) -> Data:
+    """A built-in program on random sparse data."""
+    rng = np.random.default_rng(3)
+    program = load_kernel(name).bind(shapes)
+    extents = {index: size or 1 for index, size in program.extents(program.statements[0]).items()}
+    graph = compile_program(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32))).graph
+    tensors = {}
+    for binding in graph.tensors:
+        if binding.role is MemoryRole.INPUT:
+            values = rng.integers(-9, 9, binding.shape) * (rng.random(binding.shape) < 0.4)
+            tensors[binding.name] = Tensor.from_dense(values, binding.format)
+    return graph, *load(graph, tensors)
+
+
+CASES: dict[str, Callable[[], Data]] = {
+    "copy": _compressed_copy,
+    "mmadd": lambda: _kernel("mmadd", B=(4, 5), C=(4, 5)),
+    "spmspm": lambda: _kernel("spmspm_ikj", B=(4, 5), C=(5, 3)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_graph(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in cocotb_environment().items():
+        monkeypatch.setenv(variable, value)
+    graph, memories, extents = CASES[name]()
+    model = simulate(graph, ARCH, memories, extents, trace=True, check=True)
+    job = Job(
+        graph=graph,
+        arch=ARCH,
+        memories={memory: words.tolist() for memory, words in memories.items()},
+        extents=extents,
+        cycles=model.cycles,
+        traces=dict(model.traces),
+        results={memory: words.tolist() for memory, words in model.memories.items()},
+    )
+    (tmp_path / "job").write_bytes(pickle.dumps(job))
+
+    text = generate_verilog(graph, ARCH, probes=True)
+    runner = get_runner("verilator")
+
+    def build(folder: Path) -> None:
+        (folder / "top.v").write_text(text)
+        runner.build(
+            sources=[folder / "top.v"],
+            hdl_toplevel="samhw_top",
+            build_dir=folder / "build",
+            build_args=["-Wno-lint", "--x-initial", "fast", "--output-split", "0", "-CFLAGS", "-O0"],
+            timescale=("1ns", "1ps"),
+            log_file=folder / "log",
+        )
+
+    built = cached("cocotb", digest(text, Path(__file__).read_bytes()), build)
+    results = tmp_path / "results.xml"
+    with suppress(SystemExit):  # That is how the runner says that a test failed.
+        runner.test(
+            test_module="tests.cocotb.testbench",
+            hdl_toplevel="samhw_top",
+            hdl_toplevel_lang="verilog",
+            build_dir=built / "build",
+            test_dir=tmp_path,
+            results_xml=str(results),
+            extra_env={"SAMHW_JOB": str(tmp_path / "job")},
+            log_file=tmp_path / "log",
+        )
+    assert get_results(results) == (2, 0), (tmp_path / "log").read_text()

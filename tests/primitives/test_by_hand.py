@@ -1,0 +1,417 @@
+"""Streams and cycles worked out by hand from the tables of docs/primitives.md.
+
+Token k of each input is pushed in cycle k, so the primitive may take it in cycle k + 1. Outputs are written
+`cycle:token`. Latencies are those of `Arch()`: memory 2, locate 4, add 2, mul 4, others 1.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from samhw.errors import InputError, RunError
+from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
+from samhw.primitives import kinds, latency, make
+from samhw.sim import Bench, bench_primitive
+
+
+def tokens(text: str) -> list[Token]:
+    """Tokens as they print: `7`, `N`, `S1`, `S1:2`, `D`."""
+    result = []
+    for word in text.split():
+        if match := re.fullmatch(r"S(?:(\d+):)?(\d+)", word):
+            result.append(stop(int(match[2]), int(match[1] or 0)))
+        elif word in "ND":
+            result.append(Token(EMPTY if word == "N" else DONE))
+        else:
+            result.append(Token(VAL, int(word)))
+    return result
+
+
+def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str], **data: Any) -> Bench:
+    node = make(kind, "n", depth, **params)
+    deep = {port.name: 99 for port in (*node.inputs, *node.outputs)}
+    timed = {name: list(enumerate(tokens(text))) for name, text in inputs.items()}
+    memories = {name: np.array(words) for name, words in data.pop("memories", {}).items()}
+    return bench_primitive(node, Arch(), timed, memories, input_depths=deep, output_depths=deep, **data)
+
+
+CASES = {
+    "root": ("root", 0, {}, {}, {}, {"out": "2:0 3:D"}),
+    "scan_dense: an EMPTY last": (
+        # scale fires in 1 to 4, walk sees its tokens from 5 on
+        *("scan_dense", 1, {"extent": "i"}, {"ref": "1 N S0 D"}, {"extents": {"i": 2}}),
+        {"crd": "6:0 7:1 8:S0 9:S1 10:D", "ref": "6:2 7:3 8:S0 9:S1 10:D"},
+    ),
+    "scan_compressed: an empty fiber first costs a cycle more": (
+        *("scan_compressed", 1, {"pos": "p", "crd": "c"}, {"ref": "1 0 2 S0 D"}),
+        {"memories": {"p": [0, 2, 2, 3], "c": [4, 7, 1]}},
+        {"crd": "6:S0 7:4 8:7 9:S0 10:1 11:S1 12:D", "ref": "5:S0 6:0 7:1 8:S0 9:2 10:S1 11:D"},
+    ),
+    "scan_compressed: empty fibers in the middle and last": (
+        *("scan_compressed", 1, {"pos": "p", "crd": "c"}, {"ref": "0 1 0 1 S0 D"}),
+        {"memories": {"p": [0, 1, 1], "c": [6]}},
+        {"crd": "5:6 6:S0 7:S0 8:6 9:S0 10:S1 11:D", "ref": "4:0 5:S0 6:S0 7:0 8:S0 9:S1 10:D"},
+    ),
+    "scan_compressed: no fiber": (
+        *("scan_compressed", 2, {"pos": "p", "crd": "c"}),
+        *({"ref": "S0 S1 D"}, {"memories": {"p": [0], "c": []}}),
+        {"crd": "5:S1:1 6:S1:2 7:D", "ref": "4:S1:1 5:S1:2 6:D"},
+    ),
+    "scan_singleton": (
+        *("scan_singleton", 1, {"crd": "c"}, {"ref": "1 0 S0 D"}, {"memories": {"c": [5, 6]}}),
+        {"crd": "3:6 4:S0 5:5 6:S1 7:D", "ref": "2:1 3:S0 4:0 5:S1 6:D"},
+    ),
+    "repeat: a bubble for the empty fiber at the end": (
+        *("repeat", 1, {"payload": "ref"}, {"ref": "7 N 8 S0 D", "crd": "1 2 S0 3 S0 S1 D"}, {}),
+        {"ref": "2:7 3:7 4:S0 5:N 6:S0 8:S1 9:D"},
+    ),
+    "repeat: an empty fiber elsewhere": (
+        *("repeat", 1, {"payload": "val"}, {"ref": "7 8 S0 D", "crd": "S0 3 S1 D"}, {}),
+        {"ref": "2:S0 3:8 4:S1 5:D"},
+    ),
+    "crd_hold: a list without fibers": (
+        *("crd_hold", 2, {}, {"outer": "S0 4 S1 D", "inner": "S1:1 9 S2 D"}, {}),
+        {"crd": "2:S1:1 3:4 4:S2 5:D"},
+    ),
+    "locate": (
+        *("locate", 0, {"extent": "i"}, {"ref": "2 D", "crd": "3 4 S0 D"}, {"extents": {"i": 10}}),
+        {"ref": "5:23 6:24 7:S0 8:D"},
+    ),
+    "locate: EMPTY": (
+        *("locate", 1, {"extent": "i"}, {"ref": "N 2 S0 D", "crd": "3 S0 4 S1 D"}, {"extents": {"i": 10}}),
+        {"ref": "5:N 6:S0 7:24 8:S1 9:D"},
+    ),
+    "intersect": (
+        *("intersect", 1, {"inputs": 2, "payloads": ["ref", "val"]}),
+        {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
+        {},
+        {"crd": "3:3 6:S0 7:D", "ref0": "3:30 6:S0 7:D", "ref1": "3:31 6:S0 7:D"},
+    ),
+    "intersect: all that lag are dropped together": (
+        *("intersect", 1, {"inputs": 3, "payloads": ["ref", "ref", "ref"]}),
+        {"crd0": "1 9 S0 D", "ref0": "1 2 S0 D", "crd1": "2 9 S0 D", "ref1": "3 4 S0 D"}
+        | {"crd2": "9 S0 D", "ref2": "N S0 D"},
+        {},
+        {"crd": "3:9 4:S0 5:D", "ref0": "3:2 4:S0 5:D", "ref1": "3:4 4:S0 5:D", "ref2": "3:N 4:S0 5:D"},
+    ),
+    "union": (
+        *("union", 1, {"inputs": 2, "payloads": ["ref", "crd"]}),
+        {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
+        {},
+        {
+            "crd": "2:1 3:3 4:4 5:5 6:S0 7:D",
+            "ref0": "2:10 3:30 4:N 5:50 6:S0 7:D",
+            "ref1": "2:N 3:31 4:41 5:N 6:S0 7:D",
+        },
+    ),
+    "array": (
+        *("array", 1, {"vals": "v"}, {"ref": "1 N 0 S0 D"}, {"memories": {"v": [9, 8]}}),
+        {"val": "3:8 4:0 5:9 6:S0 7:D"},
+    ),
+    "alu: mul": (
+        *("alu", 1, {"op": "mul"}, {"a": "2 N S0 D", "b": "3 5 S0 D"}, {}),
+        {"val": "5:6 6:0 7:S0 8:D"},
+    ),
+    "alu: sub an immediate": (
+        *("alu", 1, {"op": "sub", "immediate": 5}, {"a": "7 4 S0 D"}, {}),
+        {"val": "3:2 4:4294967295 5:S0 6:D"},
+    ),
+    "alu: an immediate in value space": (
+        *("alu", 0, {"op": "mul", "immediate": 1.5}, {"a": "256 D"}, {"value": "fixed<16,8>"}),
+        {"val": "5:384 6:D"},
+    ),
+    "alu: neg": ("alu", 1, {"op": "neg"}, {"a": "1 N S0 D"}, {}, {"val": "3:4294967295 4:0 5:S0 6:D"}),
+    "reduce_scalar": (
+        *("reduce_scalar", 2, {"op": "sum"}, {"val": "1 2 S0 S0 3 S1 D"}, {}),
+        {"val": "5:3 6:0 8:3 9:S0 10:D"},
+    ),
+    "reduce_scalar: max of a negative and an EMPTY": (
+        *("reduce_scalar", 1, {"op": "max"}, {"val": "4294967295 N S0 D"}, {}),
+        {"val": "5:0 6:D"},
+    ),
+    "reduce_scalar: max of a negative": (
+        *("reduce_scalar", 1, {"op": "max"}, {"val": "4294967295 S0 D"}, {}),
+        {"val": "4:4294967295 5:D"},
+    ),
+    "reduce_scalar: no fiber": (
+        *("reduce_scalar", 2, {"op": "sum"}, {"val": "S1:1 D"}, {}),
+        {"val": "3:S0 4:D"},
+    ),
+    "reduce_vector: one kept level": (
+        # flushed in 5; fetch in 7, iterate in 9 to 12, emit in 10 to 13
+        *("reduce_vector", 2, {"op": "sum", "bits": [3]}),
+        {"crd0": "1 3 S0 1 S1 D", "val": "10 20 S0 5 S1 D"},
+        {},
+        {"crd0": "11:1 12:3 13:S0 14:D", "val": "12:15 13:20 14:S0 15:D"},
+    ),
+    "reduce_vector: two kept levels": (
+        *("reduce_vector", 3, {"op": "sum", "bits": [2, 2]}),
+        {"crd0": "1 S0 0 1 S2 D", "crd1": "0 S0 2 2 S2 D", "val": "5 S0 6 7 S2 D"},
+        {},
+        {
+            "crd0": "11:1 12:S0 13:0 14:1 15:S1 16:D",
+            "crd1": "11:0 13:2 15:S0 16:D",
+            "val": "12:5 13:S0 14:6 15:7 16:S1 17:D",
+        },
+    ),
+    "reduce_vector: two banks": (
+        # flushed in 2; fetch in 4, iterate in 6 and 7, emit in 7 and 8. The bank comes back in 9, so that the
+        # second flush is in 9, the third likewise 7 cycles later
+        *("reduce_vector", 3, {"op": "sum", "bits": [2]}),
+        *({"crd0": "1 S1 2 S1 3 S2 D", "val": "4 S1 5 S1 6 S2 D"},),
+        {},
+        {
+            "crd0": "8:1 9:S0 15:2 16:S0 22:3 23:S1 24:D",
+            "val": "9:4 10:S0 16:5 17:S0 23:6 24:S1 25:D",
+        },
+    ),
+    "reduce_vector: nothing to sum": (
+        *("reduce_vector", 3, {"op": "sum", "bits": [2, 2]}),
+        {"crd0": "S2:2 D", "crd1": "S2:2 D", "val": "S2:2 D"},
+        {},
+        {"crd0": "7:S1:1 8:D", "crd1": "7:S0 8:D", "val": "8:S1:1 9:D"},
+    ),
+    "drop_crd: in the middle": (
+        *("drop_crd", 1, {}, {"outer": "1 2 3 S0 D", "inner": "5 S0 S0 6 S1 D"}, {}),
+        {"outer": "2:1 5:3 6:S0 8:D", "inner": "2:5 5:S0 6:6 7:S1 8:D"},
+    ),
+    "drop_crd: last": (
+        *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "5 S0 S1 D"}, {}),
+        {"outer": "2:1 5:S0 7:D", "inner": "2:5 6:S1 7:D"},
+    ),
+    "drop_crd: all": (
+        *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "S0 S1 D"}, {}),
+        {"outer": "4:S0 5:D", "inner": "4:S1:1 5:D"},
+    ),
+    "drop_val": (
+        *("drop_val", 1, {}, {"crd": "1 2 3 S0 D", "val": "0 7 N S0 D"}, {}),
+        {"crd": "3:2 5:S0 6:D", "val": "3:7 5:S0 6:D"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_streams_and_cycles(name: str) -> None:
+    kind, depth, params, inputs, data, expected = CASES[name]
+    outputs = bench(kind, depth, params, inputs, **data).outputs
+    shown = {port: " ".join(f"{cycle}:{token}" for cycle, token in trace) for port, trace in outputs.items()}
+    assert shown == expected
+
+
+WRITERS = {
+    "write_compressed": (
+        *("write_compressed", 2, {"pos": "p", "crd": "c"}, {"crd": "1 S0 S0 2 S1 D"}),
+        *({"memories": {"p": [0] * 4, "c": [0] * 2}}, 6, {"p": [0, 1, 1, 2], "c": [1, 2]}),
+    ),
+    "write_compressed: no fiber": (
+        *("write_compressed", 2, {"pos": "p", "crd": "c"}, {"crd": "S1:1 D"}),
+        *({"memories": {"p": [0], "c": []}}, 2, {"p": [0], "c": []}),
+    ),
+    "write_dense": (
+        *("write_dense", 2, {"extent": "i"}, {"crd": "0 1 S0 0 1 S1 D"}, {"extents": {"i": 2}}, 7, {}),
+    ),
+    "write_val": (
+        *("write_val", 1, {"vals": "v"}, {"val": "4 N S0 D"}, {"memories": {"v": [0] * 9}}, 4, {"v": [4, 0]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_writers(name: str) -> None:
+    kind, depth, params, inputs, data, committed, expected = WRITERS[name]
+    result = bench(kind, depth, params, inputs, **data)
+    assert result.committed == committed
+    assert {key: words.tolist() for key, words in result.memories.items()} == expected
+    cut = {port: text.removesuffix(" D") for port, text in inputs.items()}
+    assert bench(kind, depth, params, cut, **data).committed is None
+
+
+FAULTS = {
+    "scan_compressed: a reference beyond pos": (
+        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *({"ref": "1 D"}, {"memories": {"p": [0, 1], "c": [0]}}),
+        "range .* cycle 1: .*ref = 1",
+    ),
+    "scan_compressed: a position beyond crd": (
+        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *({"ref": "0 D"}, {"memories": {"p": [0, 2], "c": [0]}}),
+        "range .* cycle 4",
+    ),
+    "scan_compressed: pos decreases": (
+        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *({"ref": "0 D"}, {"memories": {"p": [1, 0], "c": [0]}}),
+        "protocol .* cycle 3",
+    ),
+    "scan_singleton: a reference beyond crd": (
+        *("scan_singleton", 0, {"crd": "c"}, {"ref": "3 D"}, {"memories": {"c": [0]}}, "range .* cycle 1"),
+    ),
+    "repeat: more fibers than payloads": (
+        *("repeat", 1, {"payload": "ref"}, {"ref": "7 S0 D", "crd": "1 S0 2 S1 D"}, {}),
+        r"protocol .* cycle 3: .*ref = S0, crd = 2",
+    ),
+    "repeat: more payloads than fibers": (
+        *("repeat", 1, {"payload": "ref"}, {"ref": "7 8 S0 D", "crd": "1 S1 D"}, {}, "protocol .* cycle 2"),
+    ),
+    "crd_hold: stops of different levels": (
+        *("crd_hold", 2, {}, {"outer": "4 S1 D", "inner": "1 S1 1 S2 D"}, {}, "protocol .* cycle 2"),
+    ),
+    "locate": (
+        *("locate", 0, {"extent": "i"}),
+        *({"ref": "2 D", "crd": "10 S0 D"}, {"extents": {"i": 10}}, "range .* cycle 1"),
+    ),
+    "locate: an extent is checked below EMPTY too": (
+        *("locate", 0, {"extent": "i"}, {"ref": "N D", "crd": "9 10 S0 D"}, {"extents": {"i": 10}}),
+        "range .* cycle 2",
+    ),
+    "intersect: stops of different levels": (
+        *("intersect", 2, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "S0", "ref0": "S0", "crd1": "S1", "ref1": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "intersect: DONE against VAL": (
+        *("intersect", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "D", "ref0": "D", "crd1": "1", "ref1": "1"}, {}, "protocol .* cycle 1"),
+    ),
+    "intersect: crd and ref not in lockstep": (
+        *("intersect", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "1", "ref0": "S0", "crd1": "2", "ref1": "2"}, {}, "protocol .* cycle 1"),
+    ),
+    "intersect: EMPTY is no coordinate": (
+        *("intersect", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "N", "ref0": "1", "crd1": "N", "ref1": "2"}, {}, "protocol .* cycle 1"),
+    ),
+    "union: stops of different levels": (
+        *("union", 2, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "S0", "ref0": "S0", "crd1": "S1", "ref1": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "union: DONE against VAL": (
+        *("union", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "D", "ref0": "D", "crd1": "1", "ref1": "1"}, {}, "protocol .* cycle 1"),
+    ),
+    "union: EMPTY is no coordinate": (
+        *("union", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "N", "ref0": "1", "crd1": "N", "ref1": "2"}, {}, "protocol .* cycle 1"),
+    ),
+    "union: crd and ref not in lockstep": (
+        *("union", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
+        *({"crd0": "S0", "ref0": "1", "crd1": "S0", "ref1": "S0"}, {}, "protocol .* cycle 1"),
+    ),
+    "array": ("array", 0, {"vals": "v"}, {"ref": "1 D"}, {"memories": {"v": [9]}}, "range .* cycle 1"),
+    "alu: structure": ("alu", 1, {"op": "add"}, {"a": "1", "b": "S0"}, {}, "protocol .* cycle 1"),
+    "alu: overflow": (
+        *("alu", 0, {"op": "add", "immediate": 100}),
+        *({"a": "28 D"}, {"value": "i8"}, "overflow .* cycle 1: .* i8"),
+    ),
+    "reduce_scalar: overflow": (
+        *("reduce_scalar", 1, {"op": "sum"}),
+        *({"val": "100 27 1 S0 D"}, {"value": "i8"}, "overflow .* cycle 3"),
+    ),
+    "reduce_vector: overflow": (
+        *("reduce_vector", 2, {"op": "sum", "bits": [1]}, {"crd0": "1 S0 1", "val": "100 S0 28"}),
+        *({"value": "i8"}, "overflow .* cycle 3"),
+    ),
+    "reduce_vector: range": (
+        *("reduce_vector", 2, {"op": "sum", "bits": [2]}),
+        *({"crd0": "3 4", "val": "1 1"}, {}, "range .* cycle 2"),
+    ),
+    "reduce_vector: lockstep": (
+        *("reduce_vector", 2, {"op": "sum", "bits": [2]}),
+        *({"crd0": "S0", "val": "1"}, {}, "protocol .* cycle 1"),
+    ),
+    "reduce_vector: lockstep of stops": (
+        *("reduce_vector", 2, {"op": "sum", "bits": [2]}),
+        *({"crd0": "S0", "val": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "drop_crd: more fibers than coordinates": (
+        *("drop_crd", 1, {}, {"outer": "1 S0 D", "inner": "1 S0 2 S1 D"}, {}, "protocol .* cycle 3"),
+    ),
+    "drop_crd: more coordinates than fibers": (
+        *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "1 S1 D"}, {}, "protocol .* cycle 2"),
+    ),
+    "drop_val": ("drop_val", 1, {}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
+    "drop_val: stops": ("drop_val", 2, {}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),
+    "write_compressed: crd": (
+        *("write_compressed", 1, {"pos": "p", "crd": "c"}, {"crd": "1 2 S0 D"}),
+        *({"memories": {"p": [0] * 9, "c": [0]}}, "capacity .* cycle 2"),
+    ),
+    "write_compressed: pos": (
+        *("write_compressed", 2, {"pos": "p", "crd": "c"}, {"crd": "S0 S1 D"}),
+        *({"memories": {"p": [0] * 2, "c": []}}, "capacity .* cycle 2"),
+    ),
+    "write_compressed: EMPTY": (
+        *("write_compressed", 1, {"pos": "p", "crd": "c"}),
+        *({"crd": "N"}, {"memories": {"p": [0] * 2, "c": [0]}}),
+        "protocol .* cycle 1",
+    ),
+    "write_dense: a coordinate is missing": (
+        *("write_dense", 1, {"extent": "i"}, {"crd": "0 2 S0 D"}, {"extents": {"i": 3}}, "range .* cycle 2"),
+    ),
+    "write_dense: the last coordinate is missing": (
+        *("write_dense", 1, {"extent": "i"}, {"crd": "0 1 S0 D"}, {"extents": {"i": 3}}, "range .* cycle 3"),
+    ),
+    "write_dense: one too many": (
+        *("write_dense", 1, {"extent": "i"}, {"crd": "0 1 S0 D"}, {"extents": {"i": 1}}, "range .* cycle 2"),
+    ),
+    "write_dense: EMPTY": (
+        *("write_dense", 1, {"extent": "i"}, {"crd": "N S0 D"}, {"extents": {"i": 1}}, "protocol .* cycle 1"),
+    ),
+    "write_val": (
+        *("write_val", 1, {"vals": "v"}),
+        *({"val": "1 2 S0 D"}, {"memories": {"v": [0]}}, "capacity .* cycle 2"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_errors(name: str) -> None:
+    kind, depth, params, inputs, data, message = FAULTS[name]
+    with pytest.raises(RunError, match=message):
+        bench(kind, depth, params, inputs, **data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "depth", "params", "message"),
+    [
+        ("scan", 0, {}, "no primitive 'scan'; the kinds are root, scan_dense"),
+        ("scan_dense", 0, {}, r"'n' \(scan_dense\) lacks the parameter 'extent'; give a name"),
+        ("scan_dense", 0, {"extent": 3}, "has extent = 3; give a name"),
+        ("crd_hold", 1, {"extent": "i"}, "has no parameter 'extent'; its parameters are: none"),
+        ("repeat", 0, {"payload": "crd"}, "give one of ref, val"),
+        ("union", 1, {"inputs": 1, "payloads": ["ref"]}, "inputs = 1; give a number from 2 to 10"),
+        ("union", 1, {"inputs": 2, "payloads": ["ref"]}, "2 inputs and 1 payloads; give one for each"),
+        ("union", 1, {"inputs": 2, "payloads": ["ref", "x"]}, "give a list of 'crd', 'ref' and 'val'"),
+        ("alu", 1, {"op": "max"}, "give one of add, sub, mul, neg"),
+        ("alu", 1, {"op": "neg", "immediate": 1}, "has an immediate, which 'neg' cannot use"),
+        ("alu", 1, {"op": "add", "immediate": "1"}, "give a number, the second operand"),
+        ("reduce_scalar", 0, {"op": "sum"}, "depth 0; give at least 1"),
+        ("reduce_vector", 2, {"op": "sum", "bits": [3, 3]}, "depth 2; give at least 3"),
+        ("reduce_vector", 2, {"op": "sum", "bits": []}, "give a list of 1 to 18 widths"),
+        ("reduce_vector", 2, {"op": "sum", "bits": [-1]}, "give a list of 1 to 18 widths"),
+        ("drop_crd", 0, {}, "depth 0; give at least 1"),
+        ("write_compressed", 0, {"pos": "p", "crd": "c"}, "depth 0; give at least 1"),
+        ("scan_dense", 15, {"extent": "i"}, "more than 15 levels"),
+    ],
+)
+def test_nodes_that_cannot_be(kind: str, depth: int, params: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(kind, "n", depth, **params)
+
+
+def test_immediate_that_does_not_fit() -> None:
+    with pytest.raises(InputError, match=r"'n' \(alu\) has the immediate 0.5, which i32 cannot hold"):
+        bench("alu", 0, {"op": "add", "immediate": 0.5}, {"a": "1 D"})
+
+
+def test_latency() -> None:
+    arch = Arch()
+    node = make("scan_compressed", "n", 0, pos="p", crd="c")
+    assert (latency(node, "crd", arch), latency(node, "ref", arch)) == (arch.memory, arch.step)
+    with pytest.raises(InputError, match=r"'n' \(scan_compressed\) has no output 'val'"):
+        latency(node, "val", arch)
+    with pytest.raises(InputError, match=r"needs a latency for 'mul'; add it to Arch\.alu"):
+        latency(make("alu", "n", 0, op="mul"), "val", Arch(alu={"add": 1}))
+
+
+def test_every_kind_is_worked_by_hand() -> None:
+    assert {case[0] for case in (*CASES.values(), *WRITERS.values())} == set(kinds())

@@ -1,0 +1,107 @@
+"""Generated RTL under Verilator: runs that follow each other, and every error that hardware can find."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.errors import RunError
+from samhw.frontend import load_kernel, parse
+from samhw.graph import Graph
+from samhw.sim import DeadlockError, simulate
+from samhw.targets import check, make_workload, run
+from samhw.targets.driver import VerilatedDesign
+from samhw.targets.images import load
+from samhw.tensors import Tensor
+
+pytestmark = pytest.mark.verilator
+
+
+def compiled_mmadd(**options: object) -> Compiled:
+    capacity = Capacity({"i": 16, "j": 16}, {"B": 64, "C": 64, "X": 128})
+    return compile_program(load_kernel("mmadd"), **{"capacity": capacity, **options})  # type: ignore[arg-type]
+
+
+def tensors(b: object, c: object) -> dict[str, Tensor]:
+    return {"B": Tensor.from_dense(np.array(b), "dcsr"), "C": Tensor.from_dense(np.array(c), "dcsr")}
+
+
+def both_fail(compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | None = None) -> tuple[str, str]:
+    """The errors of simulator and RTL."""
+    graph = graph or compiled.graph
+    memories, extents = load(graph, inputs)
+    with pytest.raises(RunError) as model:
+        simulate(graph, compiled.arch, memories, extents)
+    with pytest.raises(RunError) as rtl:
+        VerilatedDesign.build(graph, compiled.arch).run(memories, extents)
+    assert type(model.value) is type(rtl.value)
+    return str(model.value), str(rtl.value)
+
+
+def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
+    compiled = compiled_mmadd()
+    design = VerilatedDesign.build(compiled.graph, compiled.arch)
+    with design.session() as session:
+        for spec in ("random:size=4", "random:size=16,density=0.2", "random:size=1", "random:size=9,density=0"):
+            workload = make_workload(load_kernel("mmadd"), [spec])
+            memories, extents = load(compiled.graph, workload.tensors)
+            model = simulate(compiled.graph, compiled.arch, memories, extents)
+            rtl = session.run(memories, extents)
+            assert rtl.cycles == model.cycles
+            for name, words in rtl.memories.items():
+                assert np.array_equal(words, model.memories[name][: len(words)])
+
+
+def test_capacity_is_named() -> None:
+    compiled = compiled_mmadd(capacity=Capacity({"i": 16, "j": 16}, {"B": 64, "C": 64, "X": 2}))
+    for message in both_fail(compiled, tensors([[1, 1, 1, 1]], [[0, 0, 0, 1]])):
+        assert "capacity" in message
+        assert "write_compressed_X_j" in message or "write_val_X" in message
+
+
+def test_overflow_is_named() -> None:
+    for message in both_fail(compiled_mmadd(value="i8"), tensors([[0, 100]], [[0, 100]])):
+        assert "overflow" in message
+        assert "'add'" in message
+
+
+def test_overflow_of_a_reducer_is_named() -> None:
+    compiled = compile_program(load_kernel("spmv"), value="i8", capacity=Capacity({"i": 4, "j": 4}))
+    inputs = {
+        "B": Tensor.from_dense(np.full((2, 4), 10), "csr"),
+        "c": Tensor.from_dense(np.full(4, 5), "dense"),
+    }
+    for message in both_fail(compiled, inputs):
+        assert "overflow" in message
+        assert "reduce_scalar" in message
+
+
+def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
+    # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater of `a`
+    # holds back, and the repeater waits for a coordinate.
+    program = parse("tensor B[i=4, j=4] : dcsr\ntensor X[i, j] : dcsr\ntensor a\nX[i,j] = a * B[i,j]")
+    compiled = compile_program(program)
+    graph = compiled.graph.with_depths(dict.fromkeys((c.name for c in compiled.graph.channels), 1))
+    inputs = {
+        "B": Tensor.from_dense(np.zeros((4, 4), dtype=int), "dcsr"),
+        "a": Tensor.from_dense(np.array(3), "dense"),
+    }
+    memories, extents = load(graph, inputs)
+    with pytest.raises(DeadlockError) as model:
+        simulate(graph, compiled.arch, memories, extents)
+    with pytest.raises(DeadlockError) as rtl:
+        VerilatedDesign.build(graph, compiled.arch).run(memories, extents)
+    for error in (model.value, rtl.value):
+        assert "deeper" in str(error)
+        assert all(name in str(error) for name in error.waiting)
+    assert set(rtl.value.waiting) & set(model.value.waiting)
+
+
+def test_fixed_point_equals_the_simulator_to_the_bit() -> None:
+    workload = make_workload(load_kernel("sddmm"), ["random:size=12"], value="fixed<16,8>")
+    compiled = compile_program(workload.program, value="fixed<16,8>", capacity=workload.capacity())
+    model, rtl = (run(compiled, workload.tensors, backend) for backend in ("sim", "verilator"))
+    assert rtl.cycles == model.cycles
+    assert np.array_equal(rtl.outputs["X"].vals, model.outputs["X"].vals)
+    assert check(workload, compiled, rtl.outputs).good

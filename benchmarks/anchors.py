@@ -1,7 +1,7 @@
 """Cycles against the Sparse Abstract Machine's own idealised simulator (no memory timing, unbounded queues).
 
-The figures of that simulator were measured with its own graphs on the same matrices. `SAMHW_DATA` names the folder that holds
-lp_scsd1.mtx and bcsstm02.mtx (SuiteSparse). Usage: python benchmarks/anchors.py [--rtl]
+The figures of that simulator were measured with its own graphs on the same matrices. `SAMHW_DATA` names the
+folder that holds lp_scsd1.mtx and bcsstm02.mtx (SuiteSparse). Usage: python benchmarks/anchors.py [--rtl]
 """
 
 import argparse

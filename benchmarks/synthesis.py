@@ -1,9 +1,12 @@
-"""Area and clock of every primitive on an ECP5-85 of the slowest speed grade, by Yosys and nextpnr (pip install samhw[fpga]).
+"""Area and clock of every primitive on an ECP5-85 of the slowest speed grade, by Yosys and nextpnr (pip
+install samhw[fpga]).
 
-The area is that of the component alone, without its memories. For the clock each component stands as in a build: between
-channels at its inputs and outputs and block memories, with registers at all other ports, placed and routed out of context.
+The area is that of the component alone, without its memories. For the clock each component stands as in a
+build: between channels at its inputs and outputs and block memories, with registers at all other ports,
+placed and routed out of context.
 
-Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
+[--json FILE|-]
 """
 
 import argparse
@@ -116,10 +119,11 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
 
 
 class InBuild(Elaboratable):
-    """A component with channels at its inputs and outputs, memories that a host reads or writes, and registers elsewhere.
+    """A component with channels at its inputs and outputs, memories that a host reads or writes, and
+    registers elsewhere.
 
-    The paths that begin or end at a port of this wrapper do not count for the clock; each is a register away from
-    the component.
+    The paths that begin or end at a port of this wrapper do not count for the clock; each is a register away
+    from the component.
     """
 
     def __init__(self, component: Primitive, depth: int):
@@ -168,7 +172,10 @@ class InBuild(Elaboratable):
             self._leave(m, f"{name}_data", read.data)
 
     def _enter(self, m: Module, name: str, target: Value) -> None:
-        port, late = Signal(len(Value.cast(target)), name=name), Signal(len(Value.cast(target)), name=f"{name}_late")
+        port, late = (
+            Signal(len(Value.cast(target)), name=name),
+            Signal(len(Value.cast(target)), name=f"{name}_late"),
+        )
         self.ports.append(port)
         m.d.sync += late.eq(port)
         m.d.comb += Value.cast(target).eq(late)
@@ -237,9 +244,13 @@ def table(results: list[Result]) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="all, if none is named")
-    parser.add_argument("--value", action="append", metavar="TYPE", help="a value type; more than once if wanted (i32)")
+    parser.add_argument(
+        "--value", action="append", metavar="TYPE", help="a value type; more than once if wanted (i32)"
+    )
     parser.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
     parser.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
     parser.add_argument("--json", metavar="FILE", help="where to write the figures; - is the standard output")
@@ -247,7 +258,9 @@ def main() -> None:
     arch = Arch(index_bits=arguments.index_bits)
     todo = list(cases(arch, [value_type(name) for name in arguments.value or ["i32"]]))
     if unknown := sorted(set(arguments.primitives) - {case.primitive for case in todo}):
-        parser.error(f"{unknown[0]!r} is no primitive; there are {', '.join(sorted({c.primitive for c in todo}))}")
+        parser.error(
+            f"{unknown[0]!r} is no primitive; there are {', '.join(sorted({c.primitive for c in todo}))}"
+        )
     todo = [case for case in todo if not arguments.primitives or case.primitive in arguments.primitives]
     results = []
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -1,6 +1,7 @@
 """A program in Python: the residual of a linear system, compiled, simulated and checked.
 
-Run it with `python examples/residual.py`, or hand it to the command line: `samhw run examples/residual.py:program`.
+Run it with `python examples/residual.py`, or hand it to the command line: `samhw run
+examples/residual.py:program`.
 """
 
 from samhw.frontend import ProgramBuilder

@@ -85,7 +85,9 @@ def test_build_for_verilator(tmp_path: Path) -> None:
 
 @pytest.mark.verilator
 def test_run_on_verilator_equals_the_simulator() -> None:
-    report = json.loads(samhw("run", "spmm", "--data", "karate", "--backend", "verilator", "--json", "-").stdout)
+    report = json.loads(
+        samhw("run", "spmm", "--data", "karate", "--backend", "verilator", "--json", "-").stdout
+    )
     assert report["checked"]
     assert report["cycles"] == report["model_cycles"]
 

@@ -1,4 +1,4 @@
-"""The SAMML graph IR: what the compiler emits and every backend reads. Plain data, no behaviour of its own."""
+"""The SAMML graph IR: what the compiler emits and every backend reads. Plain data, without behaviour."""
 
 from samhw.graph.address_map import AddressMap
 from samhw.graph.arch import Arch

@@ -1,4 +1,5 @@
-"""What every primitive's component has in common: an error flag, a fired flag, and ports by the written rule's names."""
+"""What every primitive's component has in common: an error flag, a fired flag, and ports by the written
+rule's names."""
 
 from collections.abc import Mapping
 
@@ -11,7 +12,7 @@ from samhw.rtl.channel import PushSignature
 __all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "error_bits"]
 
 
-class Error(enum.Flag, shape=5):
+class Error(enum.Flag, shape=5):  # type: ignore[call-arg]
     """The sticky error bits of docs/timing.md."""
 
     OVERFLOW = 1
@@ -33,7 +34,7 @@ def error_bits(
 
 
 class MemoryReadSignature(wiring.Signature):
-    """A read port of an on-chip memory: `data` in the cycle after `en` with `addr`; held while `en` is low."""
+    """A read port of a memory: `data` in the cycle after `en` with `addr`; held while `en` is low."""
 
     def __init__(self, addr_width: int, width: int):
         super().__init__({"addr": Out(addr_width), "en": Out(1), "data": In(width)})
@@ -51,7 +52,8 @@ class Primitive(wiring.Component):
 
     Args:
         inputs, outputs: the shape of each port's token, by the port's name in docs/primitives.md.
-        others: further members of the signature: memory ports, extents (`In(index_bits)`), `stall`, `committed`.
+        others: further members of the signature: memory ports, extents (`In(index_bits)`), `stall`,
+            `committed`.
 
     Members:
         i, o: the inputs and the outputs, by name; the two may share one (`repeat.i.ref`, `repeat.o.ref`).

@@ -24,7 +24,8 @@ class Alu(Primitive):
         immediate: the value (not the word) of operand b.
 
     Raises:
-        InputError: the value type has no such unit or cannot hold the immediate, or the unit needs more than `Arch.alu[op]`.
+        InputError: the value type has no such unit or cannot hold the immediate, or the unit needs more than
+            `Arch.alu[op]`.
     """
 
     def __init__(self, *, arch: Arch, value_type: ValueType, op: str, immediate: float | None = None):
@@ -36,7 +37,7 @@ class Alu(Primitive):
         self.immediate = None if immediate is None else int(value_type.encode([immediate])[0])
         value = token_layout(token_width(value_type))
         ports = ["a", "b"] if ARITY[op] == 2 and immediate is None else ["a"]
-        super().__init__({port: value for port in ports}, {"val": value})
+        super().__init__(dict.fromkeys(ports, value), {"val": value})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

@@ -14,9 +14,11 @@ _SHALLOW = 32
 class PushSignature(wiring.Signature):
     """An output of an actor, whose operation may take L cycles.
 
-    * `push`: the actor fires in this cycle t and takes a slot of every channel behind the output. Only while `ready`.
+    * `push`: the actor fires in this cycle t and takes a slot of every channel behind the output. Only while
+    `ready`.
     * `ready`: every channel behind the output has a free slot; comes from registers.
-    * `strobe`, `token`: in cycle t + L - 1, the token that was pushed in cycle t. With L = 1 `strobe` is `push`.
+    * `strobe`, `token`: in cycle t + L - 1, the token that was pushed in cycle t. With L = 1 `strobe` is
+    `push`.
     """
 
     def __init__(self, shape: ShapeLike):
@@ -27,14 +29,21 @@ class PushSignature(wiring.Signature):
 class Channel(wiring.Component):
     """A FIFO of `depth` tokens. A slot is taken at the push and is free again the cycle after the pop.
 
-    A token that is strobed in cycle t is at the output from cycle t + 1 on; with an operation of L - 1 cycles before the
-    strobe, a token pushed in t is available in t + L.
+    A token that is strobed in cycle t is at the output from cycle t + 1 on; with an operation of L - 1 cycles
+    before the strobe, a token pushed in t is available in t + L.
     """
 
     def __init__(self, shape: ShapeLike, depth: int):
         self.shape = shape
         self.depth = depth
-        super().__init__({"i": In(PushSignature(shape)), "o": Out(stream.Signature(shape)), "empty": Out(1), "full": Out(1)})
+        super().__init__(
+            {
+                "i": In(PushSignature(shape)),
+                "o": Out(stream.Signature(shape)),
+                "empty": Out(1),
+                "full": Out(1),
+            }
+        )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -68,7 +77,8 @@ class Channel(wiring.Component):
     def _following(self, m: Module, advance: ValueLike) -> Value:
         """The token behind the front, from a memory that every token passes.
 
-        The front is a register of its own, so that a head costs the actor neither the memory's delay nor a multiplexer.
+        The front is a register of its own, so that a head costs the actor neither the memory's delay nor a
+        multiplexer.
         """
         depth = self.depth - 1
         m.submodules.storage = storage = memory.Memory(shape=Shape.cast(self.shape), depth=depth, init=[])

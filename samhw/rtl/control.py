@@ -91,9 +91,15 @@ class RunControl(wiring.Component):
         m.d.comb += deadlock.eq(active & (quiet == self.watchdog))
 
         causes = Signal(Error)
-        m.d.comb += Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK.value, 0))
+        m.d.comb += Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0)))
         with m.If(Cat(causes).any()):
-            m.d.sync += [self.error.eq(self.error | causes), active.eq(0), settling.eq(0), self.running.eq(0), self.done.eq(0)]
+            m.d.sync += [
+                self.error.eq(self.error | causes),
+                active.eq(0),
+                settling.eq(0),
+                self.running.eq(0),
+                self.done.eq(0),
+            ]
             with m.If(~Cat(self.error).any()):
                 for node in reversed(range(self.nodes)):
                     with m.If(bits[node].any()):

@@ -33,9 +33,9 @@ class FiringTable(Elaboratable):
         with m.Case(Kind.DONE), table.row(takes=[self.i.ref], pushes={crd.i: make_token(Kind.DONE)}):
             m.d.sync += open.eq(0)
 
-    A condition may look at heads that are not there yet, as long as the row, and every row behind it, names them
-    in `needs` or `takes`. Rows exclude each other, so that each handshake is one flat disjunction, whatever the
-    nesting of conditions.
+    A condition may look at heads that are not there yet, as long as the row, and every row behind it, names
+    them in `needs` or `takes`. Rows exclude each other, so that each handshake is one flat disjunction,
+    whatever the nesting of conditions.
 
     Args:
         m: where the actor's logic goes; the table becomes a submodule.
@@ -68,7 +68,8 @@ class FiringTable(Elaboratable):
         """A row of the table. State that changes with the firing is assigned in the context that it returns.
 
         Args:
-            needs: inputs whose heads the conditions up to this row look at (those taken need not be repeated).
+            needs: inputs whose heads the conditions up to this row look at (those taken need not be
+                repeated).
             takes: inputs that lose their head.
             takes_if: inputs that lose their head when a condition holds; needed only then.
             pushes: the token for each output that gets one.

@@ -1,4 +1,5 @@
-"""hold: the actor that repeat, crd_hold and locate share. It repeats an outer payload for each inner coordinate."""
+"""hold: the actor that repeat, crd_hold and locate share. It repeats an outer payload for each inner
+coordinate."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -70,7 +71,6 @@ class Hold(wiring.Component):
                 with m.Elif(((stop_lo(inner) == 0) == held) & outer_is_stop_below(outer, inner)):
                     with table.row(takes=both, pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
-            with m.Case(Kind.DONE):
-                with m.If(~held & (outer.kind == Kind.DONE)):
-                    table.row(takes=both, pushes={self.o: inner_token})
+            with m.Case(Kind.DONE), m.If(~held & (outer.kind == Kind.DONE)):
+                table.row(takes=both, pushes={self.o: inner_token})
         return m

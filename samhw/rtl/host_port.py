@@ -10,7 +10,7 @@ READ_LATENCY = 3
 """Cycles from a read request to its data."""
 
 
-class Response(enum.Enum, shape=2):
+class Response(enum.Enum, shape=2):  # type: ignore[call-arg]
     """The responses that this port gives."""
 
     OKAY = 0
@@ -49,15 +49,16 @@ class AxiLiteSignature(wiring.Signature):
 class HostPort(wiring.Component):
     """Turns AXI4-Lite transfers into accesses to words.
 
-    Address and data of a write may come in any order. A write of less than a whole word (`wstrb` not all ones) or to an
-    unaligned address is refused with SLVERR, since the memories behind have no byte enables. `awprot` and `arprot` do not matter.
+    Address and data of a write may come in any order. A write of less than a whole word (`wstrb` not all
+    ones) or to an unaligned address is refused with SLVERR, since the memories behind have no byte enables.
+    `awprot` and `arprot` do not matter.
 
     Members:
         axi: the port.
-        write: in this cycle, `write_data` is written to the byte address `write_addr`; `write_ok` says in the same
-            cycle whether there is something to write.
-        read: in this cycle, the word at the byte address `read_addr` is asked for; `READ_LATENCY` cycles later it is
-            in `read_data`, and `read_ok` says whether there is one.
+        write: in this cycle, `write_data` is written to the byte address `write_addr`; `write_ok` says in the
+            same cycle whether there is something to write.
+        read: in this cycle, the word at the byte address `read_addr` is asked for; `READ_LATENCY` cycles
+            later it is in `read_data`, and `read_ok` says whether there is one.
     """
 
     def __init__(self) -> None:

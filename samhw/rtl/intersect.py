@@ -17,7 +17,12 @@ class Intersect(Joiner):
     """Passes a coordinate on when it is at every head; else it drops those that are behind the greatest."""
 
     def _join(
-        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
+        self,
+        m: Module,
+        table: FiringTable,
+        crd: Output,
+        refs: Sequence[Output],
+        less: Sequence[Sequence[Value]],
     ) -> None:
         heads = [head.payload for head in self._crds]
         is_val = [head.kind == Kind.VAL for head in heads]
@@ -31,7 +36,9 @@ class Intersect(Joiner):
         m.d.comb += crd.result.eq(heads[0].payload)
 
         with m.If(all_val & ~any_of(behind)):
-            pushes = {out.i: make_token(head.payload.kind) for out, head in zip(refs, self._refs, strict=True)}
+            pushes = {
+                out.i: make_token(head.payload.kind) for out, head in zip(refs, self._refs, strict=True)
+            }
             pushes[crd.i] = make_token(Kind.VAL)
             table.row(takes=[*self._crds, *self._refs], pushes=pushes)
         with m.Elif(any_of(is_val) & all_of(val_or_stop)):

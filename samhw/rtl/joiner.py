@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from amaranth.hdl import Const, Elaboratable, Module, Signal, Value
+from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
@@ -22,7 +22,8 @@ class Joiner(Primitive):
     A ref head that is taken without being in lockstep with its crd head is a `protocol` error.
 
     Args:
-        payload_widths: bits of the payload of each `ref<i>`, which may carry references, values or coordinates.
+        payload_widths: bits of the payload of each `ref<i>`, which may carry references, values or
+            coordinates.
     """
 
     def __init__(self, *, arch: Arch, payload_widths: Sequence[int]):
@@ -34,9 +35,15 @@ class Joiner(Primitive):
 
     @abstractmethod
     def _join(
-        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
+        self,
+        m: Module,
+        table: FiringTable,
+        crd: Output,
+        refs: Sequence[Output],
+        less: Sequence[Sequence[Value]],
     ) -> None:
-        """Adds the rows in which some crd head is VAL; `less[i][j]` says that coordinate i is below coordinate j."""
+        """Adds the rows in which some crd head is VAL; `less[i][j]` says that coordinate i is below
+        coordinate j."""
 
     @property
     def _crds(self) -> list[wiring.PureInterface]:
@@ -74,16 +81,14 @@ class Joiner(Primitive):
         return m
 
     def _less(self, m: Module) -> list[list[Value]]:
-        """Every pair of coordinates compared once, side by side."""
+        """Every pair of coordinates compared side by side."""
         coordinates = [head.payload.payload for head in self._crds]
-        less: list[list[Value]] = [[Const(0)] * len(coordinates) for _ in coordinates]
-        for j, b in enumerate(coordinates):
-            for i, a in enumerate(coordinates[:j]):
-                below = Signal(name=f"crd{i}_below_crd{j}")
-                equal = Signal(name=f"crd{i}_equals_crd{j}")
-                m.d.comb += [below.eq(a < b), equal.eq(a == b)]
-                less[i][j] = below
-                less[j][i] = ~(below | equal)
+        less = [
+            [Signal(name=f"crd{i}_below_crd{j}") for j in range(len(coordinates))]
+            for i in range(len(coordinates))
+        ]
+        for i, a in enumerate(coordinates):
+            m.d.comb += [less[i][j].eq(a < b) for j, b in enumerate(coordinates)]
         return less
 
 

@@ -34,7 +34,8 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         stall_port: gives roots and writers the input `stall`.
 
     Raises:
-        InputError: an unknown kind, a value type without the unit, or a latency of `arch` that the RTL cannot meet.
+        InputError: an unknown kind, a value type without the unit, or a latency of `arch` that the RTL cannot
+            meet.
     """
     value = value_type(graph.value)
     params = node.params
@@ -82,5 +83,10 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         case "write_dense":
             return WriteDense(arch=arch, stall_port=stall_port)
         case "write_val":
-            return WriteVal(arch=arch, value_type=value, vals_capacity=capacity("vals"), stall_port=stall_port)
-    raise InputError(f"Node {node.name!r} is of the kind {node.kind!r}, which the RTL does not know; see docs/primitives.md.")
+            return WriteVal(
+                arch=arch, value_type=value, vals_capacity=capacity("vals"), stall_port=stall_port
+            )
+    raise InputError(
+        f"Node {node.name!r} is of the kind {node.kind!r}, which the RTL does not know; see "
+        "docs/primitives.md."
+    )

@@ -99,9 +99,7 @@ class RowEmitter(wiring.Component):
                         m.d.sync += [emitted.eq(1), fresh.eq(0), *remember]
             with m.Case(Kind.STOP):
                 with m.If(lo <= n):
-                    stops = {
-                        out.i: stop_token(Mux(emitted, 0, n - 1 - s), hi - 1 - s) for s, out in outputs
-                    }
+                    stops = {out.i: stop_token(Mux(emitted, 0, n - 1 - s), hi - 1 - s) for s, out in outputs}
                     with table.row(takes=[self.i], pushes={**stops, bank.i: make_token(Kind.VAL)}):
                         m.d.sync += emitted.eq(0)
                 with m.Else():

@@ -91,5 +91,6 @@ class ScanCompressed(Primitive):
 
 
 def _follows(b: Value, a: Value) -> Value:
-    """b = a + 1, without waiting for a carry: if the sum is right below bit i, then bit i - 1 carries where a has 1 and b 0."""
+    """b = a + 1, without waiting for a carry: if the sum is right below bit i, then bit i - 1 carries where a
+    has 1 and b 0."""
     return (a ^ b) == Cat(1, (a & ~b)[:-1])

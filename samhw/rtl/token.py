@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-class Kind(enum.Enum, shape=2):
+class Kind(enum.Enum, shape=2):  # type: ignore[call-arg]
     """The kind of a token."""
 
     VAL = 0
@@ -27,7 +27,8 @@ class Kind(enum.Enum, shape=2):
 
 
 def token_layout(width: int) -> data.StructLayout:
-    """A token whose payload has `width` bits. The payload of a stop is `lo` in bits 0..3 and `hi` in bits 4..7."""
+    """A token whose payload has `width` bits. The payload of a stop is `lo` in bits 0..3 and `hi` in bits
+    4..7."""
     return data.StructLayout({"kind": Kind, "payload": width})
 
 
@@ -66,7 +67,8 @@ def same_token(a: data.View, b: data.View) -> Value:
 
 
 def outer_is_stop_below(outer: data.View, inner: data.View) -> Value:
-    """`outer` is what STOP(lo, hi), hi ≥ 1, at `inner` is one level further out: STOP(max(lo - 1, 0), hi - 1)."""
+    """`outer` is what STOP(lo, hi), hi ≥ 1, at `inner` is one level further out: STOP(max(lo - 1, 0), hi -
+    1)."""
     lo, hi = stop_lo(inner), stop_hi(inner)
     below = Cat((lo - (lo != 0))[:4], (hi - 1)[:4])
     return (outer.kind == Kind.STOP) & (outer.payload[:8] == below)

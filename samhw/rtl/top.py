@@ -28,8 +28,8 @@ class Top(wiring.Component):
 
     Args:
         stall_ports: adds the input `stall`, a bit for each root and writer in the order of the graph's nodes.
-        probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`, `probe<k>_kind` and
-            `probe<k>_payload`.
+        probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
+            `probe<k>_kind` and `probe<k>_payload`.
 
     Members:
         s_axi_..: the AXI4-Lite slave.
@@ -46,10 +46,13 @@ class Top(wiring.Component):
             node.name: component(node, graph, arch, stall_port=stall_ports) for node in graph.nodes
         }
         self.channels = [
-            Channel(getattr(self.nodes[c.source.node].o, c.source.port).signature.shape, c.depth) for c in graph.channels
+            Channel(getattr(self.nodes[c.source.node].o, c.source.port).signature.shape, c.depth)
+            for c in graph.channels
         ]
         self.stallable = [n.name for n in graph.nodes if not n.inputs or not n.outputs] if stall_ports else []
-        members: dict[str, object] = {_AXI + name: member for name, member in AxiLiteSignature().members.items()}
+        members: dict[str, object] = {
+            _AXI + name: member for name, member in AxiLiteSignature().members.items()
+        }
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if stall_ports:
             members["stall"] = In(len(self.stallable))
@@ -148,7 +151,9 @@ class Top(wiring.Component):
 
     def _connect_extents(self, m: Module) -> dict[str, Signal]:
         names = identifiers(self.map.extents)
-        extents = {index: Signal(self.arch.index_bits, name=f"extent_{names[index]}") for index in self.map.extents}
+        extents = {
+            index: Signal(self.arch.index_bits, name=f"extent_{names[index]}") for index in self.map.extents
+        }
         for node in self.graph.nodes:
             if "extent" in self.nodes[node.name].signature.members:
                 m.d.comb += self.nodes[node.name].extent.eq(extents[node.params["extent"]])
@@ -205,7 +210,8 @@ class Top(wiring.Component):
         control: RunControl,
         extents: dict[str, Signal],
     ) -> None:
-        """In the first cycle addresses are decoded and memories read, in the second each kind of word is picked, in the third one
+        """In the first cycle addresses are decoded and memories read, in the second each kind of word is
+        picked, in the third one
         of them."""
         registers = self._registers(control, extents)
         number = host.read_addr[2:]
@@ -265,7 +271,9 @@ def _within(window: Window, address: Value) -> tuple[Value, Value]:
     return (here & (word < capacity) if capacity << 2 < window.size else here), word
 
 
-def verilog(graph: Graph, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False) -> str:
+def verilog(
+    graph: Graph, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
+) -> str:
     """The Verilog of a graph's `Top`; the same text for the same graph on every machine."""
     top = Top(graph, arch, stall_ports=stall_ports, probes=probes)
     text: str = verilog_backend.convert(top, name=name, emit_src=False, strip_internal_attrs=True)

@@ -62,7 +62,9 @@ class Walk(wiring.Component):
             with m.Case(Kind.VAL, Kind.EMPTY):
                 with m.If(open):
                     # The stop between this fiber and the one before it; an empty fiber leaves with it.
-                    with table.row(needs=[self.head], takes_if={self.head: nothing}, pushes=both(stop_token(0, 0))):
+                    with table.row(
+                        needs=[self.head], takes_if={self.head: nothing}, pushes=both(stop_token(0, 0))
+                    ):
                         m.d.sync += open.eq(nothing)
                 with m.Elif(nothing), table.row(takes=[self.head]):
                     m.d.sync += open.eq(1)
@@ -73,7 +75,9 @@ class Walk(wiring.Component):
                         m.d.sync += [open.eq(self.last), self.first.eq(self.last)]
             with m.Case(Kind.STOP):
                 deeper = (stop_lo(head) != 0) | ~open
-                with table.row(takes=[self.head], pushes=both(stop_token(stop_lo(head) + deeper, stop_hi(head) + 1))):
+                with table.row(
+                    takes=[self.head], pushes=both(stop_token(stop_lo(head) + deeper, stop_hi(head) + 1))
+                ):
                     m.d.sync += open.eq(0)
             with m.Case(Kind.DONE):
                 token = Mux(open, stop_token(0, 0), make_token(Kind.DONE))

@@ -49,16 +49,15 @@ class WriteVal(Primitive):
         ]
 
         table = FiringTable(m, [self.i.val], stall=self.stall if self.stall_port else Const(0))
-        with table.row(takes=[self.i.val]):
-            with m.Switch(head.kind):
-                with m.Case(Kind.VAL, Kind.EMPTY):
-                    with m.If(values == self.vals_capacity):
-                        m.d.comb += capacity.eq(1)
-                    with m.Else():
-                        m.d.comb += self.mem_vals.en.eq(1)
-                        m.d.sync += values.eq(values + 1)
-                with m.Case(Kind.DONE):
-                    m.d.comb += self.committed.eq(1)
-                    m.d.sync += values.eq(0)
+        with table.row(takes=[self.i.val]), m.Switch(head.kind):
+            with m.Case(Kind.VAL, Kind.EMPTY):
+                with m.If(values == self.vals_capacity):
+                    m.d.comb += capacity.eq(1)
+                with m.Else():
+                    m.d.comb += self.mem_vals.en.eq(1)
+                    m.d.sync += values.eq(values + 1)
+            with m.Case(Kind.DONE):
+                m.d.comb += self.committed.eq(1)
+                m.d.sync += values.eq(0)
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(capacity=capacity))]
         return m

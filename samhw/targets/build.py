@@ -53,6 +53,8 @@ def _write(compiled: Compiled, target: str, directory: Path) -> None:
 
     addresses = AddressMap(graph, arch)
     (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
-    (directory / "address_map.json").write_text(json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8")
+    (directory / "address_map.json").write_text(
+        json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
+    )
     (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
     VerilatedDesign.build(graph, arch).copy_to(directory)

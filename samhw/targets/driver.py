@@ -47,7 +47,7 @@ class VerilatedDesign:
         verilog: the text of the top level, with the ports that docs/host_port.md describes.
         probes, stall_ports: whether the text has those ports.
         wave: the format in which the program can record every signal.
-        optimise: False builds faster and runs at half the speed, which pays for short runs.
+        optimise: build for speed, which pays for runs of millions of cycles.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class VerilatedDesign:
         probes: bool = False,
         stall_ports: bool = False,
         wave: Wave | None = None,
-        optimise: bool = True,
+        optimise: bool = False,
     ):
         self.graph = graph
         self.arch = arch
@@ -78,7 +78,7 @@ class VerilatedDesign:
         probes: bool = False,
         stall_ports: bool = False,
         wave: Wave | None = None,
-        optimise: bool = True,
+        optimise: bool = False,
     ) -> "VerilatedDesign":
         """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 

@@ -110,7 +110,11 @@ class _Binder:
                 sparse = LevelType.compressed in decl.format.levels
                 tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
             self.given[decl.name] = tensor.convert(decl.format)
-        return Workload("+".join(_short(spec) for spec in data), self.program, {d.name: self.given[d.name] for d in self.inputs()})
+        return Workload(
+            "+".join(_short(spec) for spec in data),
+            self.program,
+            {d.name: self.given[d.name] for d in self.inputs()},
+        )
 
     def inputs(self) -> Iterator[TensorDecl]:
         return (d for d in self.program.inputs if d.name in self.used)

@@ -9,8 +9,10 @@ from samhw.graph import Arch, Graph
 from samhw.tensors import Tensor
 
 
-def random_tensors(program: Program, rng: np.random.Generator, low: int = -4, high: int = 4) -> dict[str, Tensor]:
-    """A tensor for every input of a program whose extents are known: empty, sparse, with empty rows, or full."""
+def random_tensors(
+    program: Program, rng: np.random.Generator, low: int = -4, high: int = 4
+) -> dict[str, Tensor]:
+    """A tensor for every input of a program of known extents: empty, sparse, with empty rows, or full."""
     tensors = {}
     for decl in program.inputs:
         shape = tuple(extent or 1 for extent in decl.shape)
@@ -25,7 +27,7 @@ def random_tensors(program: Program, rng: np.random.Generator, low: int = -4, hi
 def compile_or_none(program: Program, **options: object) -> Compiled | None:
     """The compiled program, or None where the schedule is one that streams cannot follow."""
     extents = {i: n or 1 for i, n in program.extents(program.statements[0]).items()}
-    entries = {name: 4096 for name in program.tensors}
+    entries = dict.fromkeys(program.tensors, 4096)
     try:
         return compile_program(program, capacity=Capacity(extents, entries), **options)  # type: ignore[arg-type]
     except InputError as error:
@@ -36,7 +38,9 @@ def compile_or_none(program: Program, **options: object) -> Compiled | None:
 
 def random_depths(graph: Graph, rng: np.random.Generator) -> Graph:
     """The graph with a random depth for every channel, often the least one."""
-    return graph.with_depths({c.name: int(rng.choice([1, 2, 3, 5, c.depth, 3 * c.depth])) for c in graph.channels})
+    return graph.with_depths(
+        {c.name: int(rng.choice([1, 2, 3, 5, c.depth, 3 * c.depth])) for c in graph.channels}
+    )
 
 
 def random_stalls(graph: Graph, rng: np.random.Generator) -> dict[str, list[bool]]:

@@ -85,7 +85,7 @@ class Bench:
         glue = Path(__file__).with_name("primitive_bench.cpp").read_text()
         glue = glue.replace("INPUT_LANES", _lanes("in", len(top.inputs)))
         glue = glue.replace("OUTPUT_LANES", _lanes("out", len(top.outputs)))
-        self.program = build_program(text.read_text(), glue, harness=None, top="bench", optimise=False)
+        self.program = build_program(text.read_text(), glue, harness=None, top="bench")
 
     def run(self, cases: Iterable[tuple[int, Case]]) -> list[Outcome]:
         """Runs cases, each given with the number of its instance, one behind the other."""

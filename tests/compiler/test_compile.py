@@ -8,7 +8,7 @@ from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate
 
 
-def small(name: str, **options: object):  # noqa: ANN201
+def small(name: str, **options: object):
     program = load_kernel(name)
     capacity = Capacity(dict.fromkeys(program.statements[0].indices, 8))
     return compile_program(program, capacity=capacity, **options)
@@ -38,7 +38,11 @@ def test_channels_run_at_full_rate_and_have_the_slack_of_their_path() -> None:
 
 def test_immediates_and_signs() -> None:
     text = "tensor b[i=4] : dense\ntensor x[i] : dense\nx[i] = 3 - 2 * b[i] * 2"
-    ops = [(n.params["op"], n.params.get("immediate")) for n in compile_program(parse(text)).graph.nodes if n.kind == "alu"]
+    ops = [
+        (n.params["op"], n.params.get("immediate"))
+        for n in compile_program(parse(text)).graph.nodes
+        if n.kind == "alu"
+    ]
     assert ops == [("mul", 4), ("neg", None), ("add", 3)]
 
 
@@ -61,7 +65,7 @@ def test_immediates_and_signs() -> None:
             "choose an order in which k comes after i",
         ),
         ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
-        ("tensor a[i=4] : dense\ntensor b[i] : dense\ntensor c[i] : dense\nb[i] = a[i]\nc[i] = b[i]", "2 statements"),
+        ("tensor a[i=4] : dense\ntensor b[i] : dense\ntensor c[i] : dense\nb[i] = a[i]\nc[i] = b[i]", "2 statements"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_what_cannot_be_lowered_is_refused(text: str, message: str) -> None:

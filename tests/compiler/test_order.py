@@ -7,7 +7,7 @@ from samhw.errors import InputError
 from samhw.frontend import parse
 
 
-def program(declarations: str, statement: str):  # noqa: ANN201
+def program(declarations: str, statement: str):
     return parse(declarations + "\n" + statement)
 
 
@@ -28,7 +28,9 @@ def test_default_is_the_first_topological_order() -> None:
 
 def test_discordant_order_is_refused_with_the_mend() -> None:
     p = program(SPMM, "T[i,j] = A[i,k] * X[k,j]")
-    with pytest.raises(InputError, match=r"visits j outside k, but X\[k, j\] is stored with k outside j; .* '@ \(1, 0\)'"):
+    with pytest.raises(
+        InputError, match=r"visits j outside k, but X\[k, j\] is stored with k outside j; .* '@ \(1, 0\)'"
+    ):
         choose_order(p, p.statements[0], ("i", "j", "k"))
 
 
@@ -39,6 +41,8 @@ def test_order_must_name_every_index() -> None:
 
 
 def test_storage_orders_that_leave_no_order_are_refused() -> None:
-    p = program("tensor A[i=4, j=4] : csr\ntensor B[i, j] : csc\ntensor X[i, j] : csr", "X[i,j] = A[i,j] * B[i,j]")
+    p = program(
+        "tensor A[i=4, j=4] : csr\ntensor B[i, j] : csc\ntensor X[i, j] : csr", "X[i,j] = A[i,j] * B[i,j]"
+    )
     with pytest.raises(InputError, match="No order of indices suits the storage"):
         choose_order(p, p.statements[0])

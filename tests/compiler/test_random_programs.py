@@ -20,7 +20,10 @@ def check(program: Program, number: int, **options: object) -> None:
     statement = program.statements[0]
     for _ in range(3):
         tensors = random_tensors(program, rng)
-        memories, extents = load(compiled.graph, {b.name: tensors[b.name].convert(b.format) for b in compiled.graph.tensors if b.name in tensors})
+        memories, extents = load(
+            compiled.graph,
+            {b.name: tensors[b.name].convert(b.format) for b in compiled.graph.tensors if b.name in tensors},
+        )
         result = simulate(compiled.graph, compiled.arch, memories, extents, check=True)
         (name,) = (d.name for d in program.outputs)
         actual = unload(compiled.graph, result.memories, extents)[name].to_dense()

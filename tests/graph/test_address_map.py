@@ -121,9 +121,7 @@ def test_the_c_header_agrees_with_the_map(tmp_path: Path):
     assert macros["MY_KERNEL_MEM_T2_vals_WORDS"] == 3
     if compiler := which("cc"):
         (tmp_path / "map.c").write_text(text + text + "int main(void) { return MY_KERNEL_CONTROL; }\n")
-        subprocess.run(
-            [compiler, "-Wall", "-Werror", "-c", "map.c", "-o", "map.o"], cwd=tmp_path, check=True
-        )
+        subprocess.run([compiler, "-Wall", "-Werror", "-c", "map.c", "-o", "map.o"], cwd=tmp_path, check=True)
 
 
 def test_identifiers_are_distinct_and_legal():

@@ -29,7 +29,7 @@ def test_svg_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_svg_by_dot(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     program = tmp_path / "dot"
-    program.write_text("#!/bin/sh\necho \"<svg $1>\"\ncat\n")
+    program.write_text('#!/bin/sh\necho "<svg $1>"\ncat\n')
     program.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda name: str(program))
     assert to_svg(example()) == "<svg -Tsvg>\n" + to_dot(example())

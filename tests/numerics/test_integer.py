@@ -20,7 +20,9 @@ def expected(name: str, op: str, *words: int) -> int:
     scale = Fraction(1, 1 << getattr(kind, "fraction", 0))
     a, *rest = [Fraction(w - (1 << kind.width) if w >> kind.width - 1 else w) * scale for w in words]
     b = rest[0] if rest else a
-    exact = {"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b), "min": min(a, b), "neg": -a}[op] / scale
+    exact = {"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b), "min": min(a, b), "neg": -a}[
+        op
+    ] / scale
     whole = floor(exact)
     rest_ = exact - whole
     rounded = whole + (rest_ > Fraction(1, 2) or (rest_ == Fraction(1, 2) and whole % 2 == 1))
@@ -36,7 +38,9 @@ def expected(name: str, op: str, *words: int) -> int:
 def operations(draw: st.DrawFn) -> tuple[str, str, list[int]]:
     name = draw(st.sampled_from(TYPES))
     width = value_type(name).width
-    special = st.sampled_from([0, 1, (1 << width) - 1, 1 << width - 1, (1 << width - 1) - 1, (1 << width - 1) + 1])
+    special = st.sampled_from(
+        [0, 1, (1 << width) - 1, 1 << width - 1, (1 << width - 1) - 1, (1 << width - 1) + 1]
+    )
     word = st.integers(0, (1 << width) - 1) | special
     op = draw(st.sampled_from(sorted(ARITY)))
     return name, op, [draw(word) for _ in range(ARITY[op])]
@@ -57,7 +61,9 @@ def test_every_pair_of_i8(op: str) -> None:
     a, b = np.divmod(np.arange(1 << 16), 256)
     operands = (a, b)[: ARITY[op]]
     scalar = kind.scalar(op)
-    assert kind.apply(op, *operands).tolist() == [scalar(*map(int, pair)) for pair in zip(*operands, strict=True)]
+    assert kind.apply(op, *operands).tolist() == [
+        scalar(*map(int, pair)) for pair in zip(*operands, strict=True)
+    ]
 
 
 @given(st.sampled_from(TYPES), st.lists(st.integers(-(2**40), 2**40)))

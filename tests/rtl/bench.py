@@ -1,7 +1,8 @@
-"""A bench for one component: sources at its inputs, a channel and a sink at each output, its memories behind it.
+"""A bench for one component: sources at its inputs, a channel and a sink at each output, its memories behind
+it.
 
-Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text: `3` is VAL(3),
-`S1` is STOP(0, 1), `S1:2` is STOP(1, 2), `N` is EMPTY, `D` is DONE; `3@7` is VAL(3) in cycle 7.
+Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text: `3` is
+VAL(3), `S1` is STOP(0, 1), `S1:2` is STOP(1, 2), `N` is EMPTY, `D` is DONE; `3@7` is VAL(3) in cycle 7.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +54,8 @@ def timed(text: str) -> Timed:
 
 @dataclass
 class Offer:
-    """What a source offers: token k is at the head from cycle `times[k]` on, or later if token k - 1 is still there."""
+    """What a source offers: token k is at the head from cycle `times[k]` on, or later if token k - 1 is still
+    there."""
 
     tokens: Sequence[Token]
     times: Sequence[int] = ()
@@ -93,7 +95,8 @@ class Run:
 
 
 class Harness(wiring.Component):
-    """A component with a channel at each output and memories behind its memory ports. Inputs and outputs are streams.
+    """A component with a channel at each output and memories behind its memory ports. Inputs and outputs are
+    streams.
 
     Args:
         depths: tokens of each output's channel, where it is not `depth`.
@@ -109,9 +112,13 @@ class Harness(wiring.Component):
         memories: Mapping[str, Sequence[int]] | None = None,
     ):
         self.component = component
-        self.inputs = {name: getattr(component.i, name).payload.shape() for name in component.i.signature.members}
-        self.outputs = {name: getattr(component.o, name).token.shape() for name in component.o.signature.members}
-        self.depths = {name: depth for name in self.outputs} | dict(depths or {})
+        self.inputs = {
+            name: getattr(component.i, name).payload.shape() for name in component.i.signature.members
+        }
+        self.outputs = {
+            name: getattr(component.o, name).token.shape() for name in component.o.signature.members
+        }
+        self.depths = dict.fromkeys(self.outputs, depth) | dict(depths or {})
         self.memories: dict[str, memory.MemoryData] = {}
         self.controls = []
         members = {
@@ -168,7 +175,8 @@ def run(
     cycles: int = 200,
     **options: Any,
 ) -> Run:
-    """Simulates until every source is empty and a DONE has come out for each that went in, at most for `cycles`.
+    """Simulates until every source is empty and a DONE has come out for each that went in, at most for
+    `cycles`.
 
     Args:
         offers: what the source of each input offers; a text or a list is offered as fast as it is taken.
@@ -242,9 +250,13 @@ def _observe(ctx: SimulatorContext, harness: Harness, cycle: int, result: Run) -
         result.committed.append(cycle)
 
 
-def _finished(result: Run, sources: Mapping[str, Offer], high: Mapping[str, frozenset[int]], cycle: int) -> bool:
+def _finished(
+    result: Run, sources: Mapping[str, Offer], high: Mapping[str, frozenset[int]], cycle: int
+) -> bool:
     if any(len(result.takes[name]) < len(source.tokens) for name, source in sources.items()):
         return False
-    runs = max([sum(t.kind is DONE for t in s.tokens) for s in sources.values()] or [len(high.get("start", ()))])
+    runs = max(
+        [sum(t.kind is DONE for t in s.tokens) for s in sources.values()] or [len(high.get("start", ()))]
+    )
     ended = all(sum(t.kind is DONE for _, t in popped) >= runs for popped in result.pops.values())
     return ended and all(cycle >= time for times in high.values() for time in times)

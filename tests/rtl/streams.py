@@ -40,7 +40,7 @@ def generate(random: Random, depth: int, payload: Callable[[], Nested]) -> Neste
 
 
 def transform(function: Callable[..., Nested], depth: int, *nested: Nested) -> Nested:
-    """Applies a function to what lies `depth` levels inside of each of several nested lists of one structure."""
+    """Applies a function to what lies `depth` levels inside of several nested lists of one structure."""
     if depth == 0:
         return function(*nested)
     return [transform(function, depth - 1, *parts) for parts in zip(*nested, strict=True)]

@@ -1,4 +1,5 @@
-"""alu, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + `Arch.alu[op]`."""
+"""alu, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t +
+`Arch.alu[op]`."""
 
 import pytest
 

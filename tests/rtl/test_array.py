@@ -1,4 +1,4 @@
-"""array, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 2."""
+"""array, with cycles worked out by hand from the rule. What is pushed in t is popped in t + 2."""
 
 from samhw.graph import Arch
 from samhw.numerics import value_type

@@ -1,4 +1,5 @@
-"""crd_hold, against cycles worked out by hand from docs/primitives.md; test_repeat.py has more of the shared actor."""
+"""crd_hold, against cycles worked out by hand from docs/primitives.md; test_repeat.py has more of the shared
+actor."""
 
 from samhw.rtl.actor import Error
 from samhw.rtl.crd_hold import CrdHold

@@ -1,4 +1,5 @@
-"""drop_crd, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 1."""
+"""drop_crd, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t +
+1."""
 
 import pytest
 

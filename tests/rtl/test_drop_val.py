@@ -1,4 +1,5 @@
-"""drop_val, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 1."""
+"""drop_val, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t +
+1."""
 
 import pytest
 
@@ -33,6 +34,8 @@ def test_zeros_need_no_slot():
     assert result.pops["crd"] == timed("1@1 3@10 S0@12 D@14")
 
 
-@pytest.mark.parametrize(("crd", "val"), [("1 S0 D", "S0 D"), ("S0 D", "1 S0 D"), ("S0 D", "S1 D"), ("D", "S0 D")])
+@pytest.mark.parametrize(
+    ("crd", "val"), [("1 S0 D", "S0 D"), ("S0 D", "1 S0 D"), ("S0 D", "S1 D"), ("D", "S0 D")]
+)
 def test_structures_that_disagree(crd, val):
     assert drop(crd, val, cycles=20).error == Error.PROTOCOL

@@ -13,7 +13,7 @@ class Memory:
         self.dut = dut
         self.words = {4 * n: 100 + n for n in range(16)}
 
-    async def serve(self, ctx):  # noqa: ANN001, ANN201
+    async def serve(self, ctx):
         pending = []
         while True:
             ok = ctx.get(self.dut.write_addr) in self.words
@@ -27,7 +27,7 @@ class Memory:
             ctx.set(self.dut.read_ok, asked in self.words)
 
 
-async def send(ctx, dut, channel: str, delay: int, **fields: int) -> None:  # noqa: ANN001
+async def send(ctx, dut, channel: str, delay: int, **fields: int) -> None:
     for _ in range(delay):
         await ctx.tick()
     for name, value in fields.items():
@@ -39,7 +39,7 @@ async def send(ctx, dut, channel: str, delay: int, **fields: int) -> None:  # no
     ctx.set(getattr(dut.axi, f"{channel}valid"), 0)
 
 
-async def receive(ctx, dut, channel: str, field: str, delay: int):  # noqa: ANN001, ANN201
+async def receive(ctx, dut, channel: str, field: str, delay: int):
     while not ctx.get(getattr(dut.axi, f"{channel}valid")):
         await ctx.tick()
     for _ in range(delay):
@@ -52,7 +52,7 @@ async def receive(ctx, dut, channel: str, field: str, delay: int):  # noqa: ANN0
     return result
 
 
-def simulate(*processes) -> Memory:  # noqa: ANN002
+def simulate(*processes) -> Memory:
     """Runs processes (ctx, dut) side by side until all have ended."""
     dut = HostPort()
     memory = Memory(dut)
@@ -61,7 +61,7 @@ def simulate(*processes) -> Memory:  # noqa: ANN002
     simulator.add_testbench(memory.serve, background=True)
     for process in processes:
 
-        async def testbench(ctx, process=process) -> None:  # noqa: ANN001
+        async def testbench(ctx, process=process) -> None:
             await process(ctx, dut)
 
         simulator.add_testbench(testbench)
@@ -73,15 +73,15 @@ def simulate(*processes) -> Memory:  # noqa: ANN002
 @pytest.mark.parametrize("w", [0, 5])
 @pytest.mark.parametrize("b", [0, 4])
 def test_writes_in_any_order_of_arrival(aw: int, w: int, b: int) -> None:
-    async def addresses(ctx, dut) -> None:  # noqa: ANN001
+    async def addresses(ctx, dut) -> None:
         for n in range(4):
             await send(ctx, dut, "aw", aw, addr=4 * n)
 
-    async def data(ctx, dut) -> None:  # noqa: ANN001
+    async def data(ctx, dut) -> None:
         for n in range(4):
             await send(ctx, dut, "w", w, data=7 * n, strb=15)
 
-    async def answers(ctx, dut) -> None:  # noqa: ANN001
+    async def answers(ctx, dut) -> None:
         for _ in range(4):
             assert await receive(ctx, dut, "b", "resp", b) == (Response.OKAY, Response.OKAY)
 
@@ -91,11 +91,11 @@ def test_writes_in_any_order_of_arrival(aw: int, w: int, b: int) -> None:
 
 @pytest.mark.parametrize("delay", [0, 3])
 def test_reads_with_back_pressure(delay: int) -> None:
-    async def addresses(ctx, dut) -> None:  # noqa: ANN001
+    async def addresses(ctx, dut) -> None:
         for n in range(4):
             await send(ctx, dut, "ar", delay, addr=4 * n)
 
-    async def answers(ctx, dut) -> None:  # noqa: ANN001
+    async def answers(ctx, dut) -> None:
         for n in range(4):
             assert await receive(ctx, dut, "r", "data", delay) == (100 + n, Response.OKAY)
 
@@ -104,7 +104,7 @@ def test_reads_with_back_pressure(delay: int) -> None:
 
 @pytest.mark.parametrize(("addr", "strb"), [(4, 7), (5, 15), (64, 15)])
 def test_refused_writes(addr: int, strb: int) -> None:
-    async def write(ctx, dut) -> None:  # noqa: ANN001
+    async def write(ctx, dut) -> None:
         await send(ctx, dut, "aw", 0, addr=addr)
         await send(ctx, dut, "w", 0, data=1, strb=strb)
         assert (await receive(ctx, dut, "b", "resp", 0))[0] == Response.SLVERR
@@ -114,7 +114,7 @@ def test_refused_writes(addr: int, strb: int) -> None:
 
 @pytest.mark.parametrize("addr", [6, 64])
 def test_refused_reads(addr: int) -> None:
-    async def read(ctx, dut) -> None:  # noqa: ANN001
+    async def read(ctx, dut) -> None:
         await send(ctx, dut, "ar", 0, addr=addr)
         assert (await receive(ctx, dut, "r", "data", 0))[1] == Response.SLVERR
 
@@ -122,12 +122,12 @@ def test_refused_reads(addr: int) -> None:
 
 
 def test_reads_and_writes_at_once() -> None:
-    async def write(ctx, dut) -> None:  # noqa: ANN001
+    async def write(ctx, dut) -> None:
         await send(ctx, dut, "aw", 0, addr=8)
         await send(ctx, dut, "w", 0, data=5, strb=15)
         await receive(ctx, dut, "b", "resp", 0)
 
-    async def read(ctx, dut) -> None:  # noqa: ANN001
+    async def read(ctx, dut) -> None:
         for _ in range(6):
             await send(ctx, dut, "ar", 0, addr=0)
             assert await receive(ctx, dut, "r", "data", 0) == (100, Response.OKAY)

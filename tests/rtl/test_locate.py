@@ -1,4 +1,4 @@
-"""locate, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 4."""
+"""locate, with cycles worked out by hand from the rule. What is pushed in t is popped in t + 4."""
 
 import pytest
 
@@ -46,7 +46,9 @@ def test_latencies():
         Locate(arch=Arch(locate=2, index_bits=16))
 
 
-@pytest.mark.parametrize(("crd", "error"), [("9 S0 D", Error(0)), ("10 S0 D", Error.RANGE), ("99 S0 D", Error.RANGE)])
+@pytest.mark.parametrize(
+    ("crd", "error"), [("9 S0 D", Error(0)), ("10 S0 D", Error.RANGE), ("99 S0 D", Error.RANGE)]
+)
 def test_coordinates_beyond_the_extent(crd, error):
     assert locate(10, "0 D", crd).error == error
 

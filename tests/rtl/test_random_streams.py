@@ -77,10 +77,15 @@ def test_scan_dense(seed):
         ScanDense(arch=ARCH),
         {"ref": encode(refs, depth)},
         {
-            "crd": (encode(transform(lambda r: [] if r is None else [*range(extent)], depth, refs), depth + 1), depth + 1),
+            "crd": (
+                encode(transform(lambda r: [] if r is None else [*range(extent)], depth, refs), depth + 1),
+                depth + 1,
+            ),
             "ref": (
                 encode(
-                    transform(lambda r: [] if r is None else [r * extent + c for c in range(extent)], depth, refs),
+                    transform(
+                        lambda r: [] if r is None else [r * extent + c for c in range(extent)], depth, refs
+                    ),
                     depth + 1,
                 ),
                 depth + 1,
@@ -105,7 +110,10 @@ def test_scan_compressed(seed):
         random,
         ScanCompressed(arch=ARCH, pos_capacity=8, crd_capacity=32),
         {"ref": encode(refs, depth)},
-        {"crd": (encode(coordinates, depth + 1), depth + 1), "ref": (encode(positions, depth + 1), depth + 1)},
+        {
+            "crd": (encode(coordinates, depth + 1), depth + 1),
+            "ref": (encode(positions, depth + 1), depth + 1),
+        },
         memories={"mem_pos": pos, "mem_pos_next": pos, "mem_crd": crd},
     )
 
@@ -135,9 +143,13 @@ def test_hold(kind, seed):
     random = Random(seed)
     depth, extent = random.randint(0, 3), 8
     inner = generate(random, depth, lambda: fiber(random))
-    outer = transform(lambda _: random.choice([None, *range(20)] if kind != "crd_hold" else range(20)), depth, inner)
+    outer = transform(
+        lambda _: random.choice([None, *range(20)] if kind != "crd_hold" else range(20)), depth, inner
+    )
     if kind == "locate":
-        held = transform(lambda r, xs: [None if r is None else r * extent + x for x in xs], depth, outer, inner)
+        held = transform(
+            lambda r, xs: [None if r is None else r * extent + x for x in xs], depth, outer, inner
+        )
     else:
         held = transform(lambda h, xs: [h for _ in xs], depth, outer, inner)
     expected = (encode(held, depth + 1), depth + 1)
@@ -217,9 +229,7 @@ def test_drop_val(seed):
     depth = random.randint(1, 3)
     crds = generate(random, depth - 1, lambda: fiber(random))
     vals = transform(lambda _: random.choice([None, 0, 1, 2**31]), depth, crds)
-    keep = transform(
-        lambda cs, vs: [(c, v) for c, v in zip(cs, vs, strict=True) if v], depth - 1, crds, vals
-    )
+    keep = transform(lambda cs, vs: [(c, v) for c, v in zip(cs, vs, strict=True) if v], depth - 1, crds, vals)
     check(
         random,
         DropVal(arch=ARCH, value_type=I32),

@@ -68,7 +68,8 @@ def test_operations(op, val, expected):
     [
         ("100 27 S0 100 S1 D", "i8", Error(0)),
         ("100 28 S0 D", "i8", Error.OVERFLOW),
-        # 128 is the lowest value; as the first of its fiber it is not added to what is left in the accumulator.
+        # 128 is the lowest value; as the first of its fiber it is not added to what is left in the
+        # accumulator.
         ("128 S0 128 S1 D", "i8", Error(0)),
         ("128 255 S0 D", "i8", Error.OVERFLOW),
         ("100 28 S0 D", "fixed<8,2>", Error(0)),

@@ -1,7 +1,7 @@
 """scan_compressed, against cycles worked out by hand from docs/primitives.md.
 
-A ref taken in t is at the walk in t + 2 (`Arch.memory`); what the walk pushes in t is popped in t + 1 on ref and in t + 2
-on crd.
+A ref taken in t is at the walk in t + 2 (`Arch.memory`); what the walk pushes in t is popped in t + 1 on ref
+and in t + 2 on crd.
 """
 
 import pytest
@@ -15,7 +15,9 @@ CRD = [15, 17, 19, 21, 23, 25, 27, 29]
 
 def scan(pos, ref, *, arch=ARCH, **options):
     component = ScanCompressed(arch=arch, pos_capacity=16, crd_capacity=8)
-    return run(component, {"ref": ref}, memories={"mem_pos": pos, "mem_pos_next": pos, "mem_crd": CRD}, **options)
+    return run(
+        component, {"ref": ref}, memories={"mem_pos": pos, "mem_pos_next": pos, "mem_crd": CRD}, **options
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
     ("extent", "ref", "crds", "refs"),
     [
         # The walk pushes 0 1 2 in 4..6, owes the stop, pushes it in 7, then the second fiber in 8..10.
-        (3, "0 1 S0 D", "0@5 1@6 2@7 S0@8 0@9 1@10 2@11 S1@12 D@13", "0@5 1@6 2@7 S0@8 3@9 4@10 5@11 S1@12 D@13"),
+        (
+            3,
+            "0 1 S0 D",
+            "0@5 1@6 2@7 S0@8 0@9 1@10 2@11 S1@12 D@13",
+            "0@5 1@6 2@7 S0@8 3@9 4@10 5@11 S1@12 D@13",
+        ),
         # Below a ref without a level around it the stop comes with DONE.
         (2, "5 D", "0@5 1@6 S0@7 D@8", "10@5 11@6 S0@7 D@8"),
         (1, "0 7 S0 D", "0@5 S0@6 0@7 S1@8 D@9", "0@5 S0@6 7@7 S1@8 D@9"),

@@ -1,4 +1,4 @@
-"""The numeric units against `samhw.numerics`, bit for bit: every pair of bytes, or corners and random words."""
+"""The numeric units against `samhw.numerics`, bit for bit: all pairs of bytes, corners, random words."""
 
 import numpy as np
 import pytest
@@ -75,9 +75,10 @@ def test_ties_go_to_even(name):
     a = odd % (1 << value.width)
     b = np.full_like(a, 1 << value.fraction - 1)
     np.testing.assert_array_equal(results(alu_unit("mul", value), [a, b]), value.apply("mul", a, b))
-    assert value.decode(results(alu_unit("mul", value), [a, b])).tolist() == (
-        np.round(odd / 2) * 2.0**-value.fraction
-    ).tolist()
+    assert (
+        value.decode(results(alu_unit("mul", value), [a, b])).tolist()
+        == (np.round(odd / 2) * 2.0**-value.fraction).tolist()
+    )
 
 
 @pytest.mark.parametrize(("width", "registers"), [(8, 2), (18, 2), (19, 3), (32, 3)])

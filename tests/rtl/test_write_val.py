@@ -7,7 +7,9 @@ from tests.rtl.bench import ARCH, run
 
 
 def write(val, *, capacity=4, stall_port=False, **options):
-    component = WriteVal(arch=ARCH, value_type=value_type("i8"), vals_capacity=capacity, stall_port=stall_port)
+    component = WriteVal(
+        arch=ARCH, value_type=value_type("i8"), vals_capacity=capacity, stall_port=stall_port
+    )
     return run(component, {"val": val}, memories={"mem_vals": [99] * capacity}, **options)
 
 

@@ -49,7 +49,7 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
 def test_from_tensors_to_tensors(spmv: Compiled) -> None:
     """Several inputs one behind the other, an overflow between them: results and cycles, token for token."""
     graph, arch = spmv.graph, spmv.arch
-    design = VerilatedDesign.build(graph, arch, probes=True, stall_ports=True, optimise=False)
+    design = VerilatedDesign.build(graph, arch, probes=True, stall_ports=True)
     rng = np.random.default_rng(5)
     formats = {binding.name: binding.format for binding in graph.tensors}
 

@@ -27,7 +27,9 @@ def tensors(b: object, c: object) -> dict[str, Tensor]:
     return {"B": Tensor.from_dense(np.array(b), "dcsr"), "C": Tensor.from_dense(np.array(c), "dcsr")}
 
 
-def both_fail(compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | None = None) -> tuple[str, str]:
+def both_fail(
+    compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | None = None
+) -> tuple[str, str]:
     """The errors of simulator and RTL."""
     graph = graph or compiled.graph
     memories, extents = load(graph, inputs)
@@ -43,7 +45,12 @@ def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
     compiled = compiled_mmadd()
     design = VerilatedDesign.build(compiled.graph, compiled.arch)
     with design.session() as session:
-        for spec in ("random:size=4", "random:size=16,density=0.2", "random:size=1", "random:size=9,density=0"):
+        for spec in (
+            "random:size=4",
+            "random:size=16,density=0.2",
+            "random:size=1",
+            "random:size=9,density=0",
+        ):
             workload = make_workload(load_kernel("mmadd"), [spec])
             memories, extents = load(compiled.graph, workload.tensors)
             model = simulate(compiled.graph, compiled.arch, memories, extents)
@@ -78,8 +85,8 @@ def test_overflow_of_a_reducer_is_named() -> None:
 
 
 def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
-    # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater of `a`
-    # holds back, and the repeater waits for a coordinate.
+    # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater
+    # of `a` holds back, and the repeater waits for a coordinate.
     program = parse("tensor B[i=4, j=4] : dcsr\ntensor X[i, j] : dcsr\ntensor a\nX[i,j] = a * B[i,j]")
     compiled = compile_program(program)
     graph = compiled.graph.with_depths(dict.fromkeys((c.name for c in compiled.graph.channels), 1))

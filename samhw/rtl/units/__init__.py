@@ -15,7 +15,8 @@ def token_width(value_type: ValueType) -> int:
 
 
 def alu_unit(op: str, value_type: ValueType) -> Unit:
-    """The pipeline behind `alu`: operands `a` and, for binary operations, `b`. Raises `InputError` if there is none."""
+    """The pipeline behind `alu`: operands `a` and, for binary operations, `b`. Raises `InputError` if there
+    is none."""
     if isinstance(value_type, Integer | Fixed):
         match op:
             case "add":
@@ -30,11 +31,13 @@ def alu_unit(op: str, value_type: ValueType) -> Unit:
 
 
 def accumulate_unit(op: str, value_type: ValueType) -> Unit:
-    """One step of a reduction, without registers: operands `a` and `b`. Raises `InputError` if there is none."""
+    """One step of a reduction, without registers: operands `a` and `b`. Raises `InputError` like `alu_unit`."""
     if isinstance(value_type, Integer | Fixed):
         match op:
             case "sum":
                 return Sum(value_type)
             case "max" | "min":
                 return Maximum(value_type, lesser=op == "min")
-    raise InputError(f"The RTL has no accumulator for {op!r} on {value_type}; choose another reduction or --value.")
+    raise InputError(
+        f"The RTL has no accumulator for {op!r} on {value_type}; choose another reduction or --value."
+    )

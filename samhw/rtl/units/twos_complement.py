@@ -77,7 +77,8 @@ class Maximum(Unit):
 
 
 class Multiply(Unit):
-    """a * b: operand registers, products, their sum where one multiplier is too narrow; then rounding and range."""
+    """a * b: operand registers, products, their sum where one multiplier is too narrow; then rounding and
+    range."""
 
     def __init__(self, value_type: TwosComplement):
         self.value_type = value_type
@@ -105,14 +106,18 @@ class Multiply(Unit):
         return m
 
 
-def _finish(m: Module, unit: AddSubtract | Negate | Sum | Multiply, exact: Signal, *, fraction: int = 0) -> None:
-    """From the exact result, with `fraction` bits too many, to the unit's result: rounds half to even, checks the range."""
+def _finish(
+    m: Module, unit: AddSubtract | Negate | Sum | Multiply, exact: Signal, *, fraction: int = 0
+) -> None:
+    """From the exact result, with `fraction` bits too many, to the unit's result: rounds half to even, checks
+    the range."""
     width = unit.width
     kept = exact[fraction:]
     fits = kept[width - 1 :].all() | ~kept[width - 1 :].any()
     rounded = Signal(width)
     if fraction:
-        # Rounding only goes up, so it leaves the range only from the highest value, where the sign appears to change.
+        # Rounding only goes up, so it leaves the range only from the highest value, where the sign appears to
+        # change.
         up = exact[fraction - 1] & (exact[: fraction - 1].any() | exact[fraction])
         m.d.comb += rounded.eq(kept[:width] + up)
         fits &= kept[width - 1] | ~rounded[-1]

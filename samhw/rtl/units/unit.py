@@ -19,7 +19,8 @@ class Unit(wiring.Component):
 
     Members:
         result: the word that `samhw.numerics` defines.
-        overflow: the result is out of the range of a type that does not saturate; `result` means nothing then.
+        overflow: the result is out of the range of a type that does not saturate; `result` means nothing
+            then.
     """
 
     result: Signal
@@ -35,4 +36,6 @@ class Unit(wiring.Component):
         """Raises `InputError` that names the field of `Arch` if the unit needs more cycles."""
         needed = self.registers + 1
         if latency < needed:
-            raise InputError(f"{field} is {latency}; give at least {needed} for operands of {self.width} bits.")
+            raise InputError(
+                f"{field} is {latency}; give at least {needed} for operands of {self.width} bits."
+            )

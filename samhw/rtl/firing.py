@@ -100,7 +100,7 @@ class FiringTable(Elaboratable):
             for port, condition in row.pushes.items():
                 pushes.setdefault(port, []).append(row.go & condition)
             for port, token in row.tokens.items():
-                tokens.setdefault(port, []).append(Mux(row.here, token, 0))
+                tokens.setdefault(port, []).append(Mux(row.here, token, 0) if self._differs(port) else token)
         m.d.comb += [head.ready.eq(any_of(terms)) for head, terms in takes.items()]
         m.d.comb += [port.push.eq(any_of(terms)) for port, terms in pushes.items()]
         m.d.comb += [port.token.eq(any_of(terms)) for port, terms in tokens.items()]
@@ -111,3 +111,7 @@ class FiringTable(Elaboratable):
             ),
         ]
         return m
+
+    def _differs(self, port: PureInterface) -> bool:
+        """The token does not follow from the heads alone, but depends on the row."""
+        return len({id(row.tokens[port]) for row in self._rows if port in row.tokens}) > 1

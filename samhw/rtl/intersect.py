@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from amaranth.hdl import Module, Value
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.joiner import Joiner
+from samhw.rtl.joiner import Joiner, all_ends
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import Kind, make_token
@@ -17,30 +17,23 @@ class Intersect(Joiner):
     """Passes a coordinate on when it is at every head; else it drops those that are behind the greatest."""
 
     def _join(
-        self,
-        m: Module,
-        table: FiringTable,
-        crd: Output,
-        refs: Sequence[Output],
-        less: Sequence[Sequence[Value]],
+        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
     ) -> None:
         heads = [head.payload for head in self._crds]
         is_val = [head.kind == Kind.VAL for head in heads]
-        val_or_stop = [(head.kind == Kind.VAL) | (head.kind == Kind.STOP) for head in heads]
         all_val = all_of(is_val)
+        val_or_stop = all_of(v | (head.kind == Kind.STOP) for v, head in zip(is_val, heads, strict=True))
+        late = [any_of(less[i][j] for j in range(len(heads)) if j != i) for i in range(len(heads))]
         # Against a STOP every coordinate is behind.
-        behind = [
-            is_val[i] & (~all_val | any_of(less[i][j] for j in range(len(heads)) if j != i))
-            for i in range(len(heads))
-        ]
+        behind = [v & (~all_val | below) for v, below in zip(is_val, late, strict=True)]
         m.d.comb += crd.result.eq(heads[0].payload)
 
-        with m.If(all_val & ~any_of(behind)):
-            pushes = {
-                out.i: make_token(head.payload.kind) for out, head in zip(refs, self._refs, strict=True)
-            }
-            pushes[crd.i] = make_token(Kind.VAL)
-            table.row(takes=[*self._crds, *self._refs], pushes=pushes)
-        with m.Elif(any_of(is_val) & all_of(val_or_stop)):
+        with m.If(all_ends(heads) | (all_val & ~any_of(late))):
+            copied = zip([crd, *refs], [heads[0], *(head.payload for head in self._refs)], strict=True)
+            table.row(
+                takes=[*self._crds, *self._refs],
+                pushes={out.i: make_token(head.kind, head.payload[:8]) for out, head in copied},
+            )
+        with m.Elif(any_of(is_val) & val_or_stop):
             taken = dict(zip([*self._crds, *self._refs], behind * 2, strict=True))
             table.row(needs=self._crds, takes_if=taken)

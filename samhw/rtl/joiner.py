@@ -1,29 +1,26 @@
-"""What intersect and union share: the ports, the comparison of coordinates, and the ends of fibers."""
+"""What intersect and union share: the ports, the comparison of coordinates, and the lockstep of crd and ref."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from amaranth.hdl import Elaboratable, Module, Signal, Value
-from amaranth.lib import wiring
+from amaranth.hdl import Const, Elaboratable, Module, Signal, Value
+from amaranth.lib import data, wiring
 
 from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import is_payload, make_token, same_token, token_layout
+from samhw.rtl.token import is_payload, same_token, token_layout
 
-__all__ = ["Joiner"]
+__all__ = ["Joiner", "all_ends"]
 
 
 class Joiner(Primitive):
-    """In `crd<i>`, `ref<i>`; out `crd`, `ref<i>`. A subclass gives the rows in which some head is VAL.
-
-    A ref head that is taken without being in lockstep with its crd head is a `protocol` error.
+    """In `crd<i>`, `ref<i>`; out `crd`, `ref<i>`. The rows are those of a subclass.
 
     Args:
-        payload_widths: bits of the payload of each `ref<i>`, which may carry references, values or
-            coordinates.
+        payload_widths: bits of the payload of each `ref<i>`, which may carry references, values or coordinates.
     """
 
     def __init__(self, *, arch: Arch, payload_widths: Sequence[int]):
@@ -35,15 +32,9 @@ class Joiner(Primitive):
 
     @abstractmethod
     def _join(
-        self,
-        m: Module,
-        table: FiringTable,
-        crd: Output,
-        refs: Sequence[Output],
-        less: Sequence[Sequence[Value]],
+        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
     ) -> None:
-        """Adds the rows in which some crd head is VAL; `less[i][j]` says that coordinate i is below
-        coordinate j."""
+        """Adds the rows, and the coordinate of `crd`. `less[i][j]`: the coordinate at head i is below that at j."""
 
     @property
     def _crds(self) -> list[wiring.PureInterface]:
@@ -65,32 +56,32 @@ class Joiner(Primitive):
             refs.append(ref)
 
         table = FiringTable(m, self._crds)
-        heads = [head.payload for head in self._crds]
-        end = heads[0]
-        with m.If(~is_payload(end) & all_of(same_token(end, head) for head in heads[1:])):
-            token = make_token(end.kind, end.payload[:8])
-            table.row(takes=[*self._crds, *self._refs], pushes={out.i: token for out in (crd, *refs)})
-        with m.Else():
-            self._join(m, table, crd, refs, self._less(m))
-
+        self._join(m, table, crd, refs, self._less(m))
         astray = any_of(
-            ref.valid & ref.ready & ~_in_lockstep(head, ref.payload)
-            for head, ref in zip(heads, self._refs, strict=True)
+            crd.valid & ref.valid & ~_in_lockstep(crd.payload, ref.payload)
+            for crd, ref in zip(self._crds, self._refs, strict=True)
         )
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol | astray))]
         return m
 
     def _less(self, m: Module) -> list[list[Value]]:
-        """Every pair of coordinates compared side by side."""
+        """Every pair of coordinates compared once, side by side."""
         coordinates = [head.payload.payload for head in self._crds]
-        less = [
-            [Signal(name=f"crd{i}_below_crd{j}") for j in range(len(coordinates))]
-            for i in range(len(coordinates))
-        ]
-        for i, a in enumerate(coordinates):
-            m.d.comb += [less[i][j].eq(a < b) for j, b in enumerate(coordinates)]
+        less: list[list[Value]] = [[Const(0)] * len(coordinates) for _ in coordinates]
+        for j, b in enumerate(coordinates):
+            for i, a in enumerate(coordinates[:j]):
+                below = Signal(name=f"crd{i}_below_crd{j}")
+                equal = Signal(name=f"crd{i}_equals_crd{j}")
+                m.d.comb += [below.eq(a < b), equal.eq(a == b)]
+                less[i][j] = below
+                less[j][i] = ~(below | equal)
         return less
 
 
-def _in_lockstep(crd: Value, ref: Value) -> Value:
+def _in_lockstep(crd: data.View, ref: data.View) -> Value:
     return (is_payload(crd) & is_payload(ref)) | (~is_payload(crd) & same_token(crd, ref))
+
+
+def all_ends(heads: Sequence[data.View]) -> Value:
+    """All heads are the same STOP, or all are DONE."""
+    return ~is_payload(heads[0]) & all_of(same_token(heads[0], head) for head in heads[1:])

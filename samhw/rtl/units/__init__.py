@@ -31,7 +31,7 @@ def alu_unit(op: str, value_type: ValueType) -> Unit:
 
 
 def accumulate_unit(op: str, value_type: ValueType) -> Unit:
-    """One step of a reduction, without registers: operands `a` and `b`. Raises `InputError` like `alu_unit`."""
+    """One step of a reduction, without registers: operands `a` and `b`; errors as in `alu_unit`."""
     if isinstance(value_type, Integer | Fixed):
         match op:
             case "sum":

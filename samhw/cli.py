@@ -2,9 +2,10 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -16,6 +17,9 @@ from samhw.compiler import compile_program
 from samhw.errors import InputError, SamhwError
 from samhw.frontend import Program, kernel_description, kernel_names, load, load_kernel, load_object
 from samhw.graph import dumps, to_dot, to_svg
+
+if TYPE_CHECKING:
+    from samhw.sim import Result
 
 __all__ = ["main"]
 
@@ -170,6 +174,18 @@ def _compile(program: str, data: Sequence[str], options: dict[str, Any]) -> Any:
         raise InputError(f"{error} ('--data karate' or '--data random' will do.)") from None
 
 
+def _statistics(result: "Result") -> list[list[str]]:
+    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
+    rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
+    for name, node in result.nodes.items():
+        longest = []
+        for kind in ("starved", "blocked"):
+            waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})
+            longest.append("".join(f"{n:,}: {channel}" for channel, n in waits.most_common(1)))
+        rows.append([name, f"{node.firings:,}", f"{node.firings / result.cycles:.0%}", *longest])
+    return rows
+
+
 def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
     table = Table(title=Text(title), title_justify="left", show_lines=False)
     for heading in rows[0]:
@@ -199,6 +215,8 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 )
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--save", type=click.Path(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
+@click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
+@click.option("--wave", type=click.Path(dir_okay=False), help="Record the RTL's signals (.fst, .vcd).")
 def run(
     program: str,
     order: str | None,
@@ -208,6 +226,8 @@ def run(
     backend: str,
     json_target: str | None,
     save: str | None,
+    stats: bool,
+    wave: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
@@ -217,11 +237,15 @@ def run(
     from samhw.targets import run as execute
     from samhw.tensors import write_tensor
 
+    if wave and backend != "verilator":
+        raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
     options = _compile_options(order, value, iteration)
     workload = make_workload(load_program(program), data, value=value)
     compiled = compile_workload(workload, **options)
     model = execute(compiled, workload.tensors, "sim")
-    chosen = model if backend == "sim" else execute(compiled, workload.tensors, backend)
+    chosen = model
+    if backend != "sim":
+        chosen = execute(compiled, workload.tensors, backend, wave=Path(wave) if wave else None)
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
     good = all(c.good for c in checks) and model.cycles == chosen.cycles
     report = {
@@ -254,6 +278,8 @@ def run(
                 f"  RTL        {chosen.cycles:,} cycles in {chosen.seconds:.2f} s (build "
                 f"{chosen.build_seconds:.1f} s)"
             )
+        if stats and model.statistics:
+            _print_table(Console(), _statistics(model.statistics), title="simulator")
         result = "right" if all(c.good for c in checks) else "WRONG"
         click.echo(f"  result     {result}: greatest difference from NumPy {report['max_abs_error']:g}")
     if not good:

@@ -49,6 +49,25 @@ def test_run_says_what_it_did() -> None:
     assert "right" in output
 
 
+def test_statistics_name_the_channels_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    output = samhw("run", "spmv", "--data", "karate", "--stats").output
+    assert "array_B" in output
+    assert "scan_compressed_B_j" in output
+
+
+@pytest.mark.verilator
+def test_waveform_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "run.vcd"
+    result = samhw("run", "spmv", "--backend", "verilator", "--wave", path)
+    assert result.exit_code == 0, result.output
+    assert path.stat().st_size > 1000
+
+
+def test_waveform_needs_the_rtl() -> None:
+    assert "--backend verilator" in refused("run", "spmv", "--wave", "a.fst")
+
+
 def test_fixed_point_run_is_within_its_bound() -> None:
     report = json.loads(samhw("run", "sddmm", "--value", "fixed<16,8>", "--json", "-").stdout)
     assert report["checked"]

@@ -17,7 +17,12 @@ class Intersect(Joiner):
     """Passes a coordinate on when it is at every head; else it drops those that are behind the greatest."""
 
     def _join(
-        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
+        self,
+        m: Module,
+        table: FiringTable,
+        crd: Output,
+        refs: Sequence[Output],
+        less: Sequence[Sequence[Value]],
     ) -> None:
         heads = [head.payload for head in self._crds]
         is_val = [head.kind == Kind.VAL for head in heads]

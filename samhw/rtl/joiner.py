@@ -32,7 +32,12 @@ class Joiner(Primitive):
 
     @abstractmethod
     def _join(
-        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
+        self,
+        m: Module,
+        table: FiringTable,
+        crd: Output,
+        refs: Sequence[Output],
+        less: Sequence[Sequence[Value]],
     ) -> None:
         """Adds the rows, and the coordinate of `crd`. `less[i][j]`: the coordinate at head i is below that at j."""
 

@@ -17,7 +17,12 @@ class Union(Joiner):
     """Passes on the least coordinate at the heads, with EMPTY for the inputs that do not have it."""
 
     def _join(
-        self, m: Module, table: FiringTable, crd: Output, refs: Sequence[Output], less: Sequence[Sequence[Value]]
+        self,
+        m: Module,
+        table: FiringTable,
+        crd: Output,
+        refs: Sequence[Output],
+        less: Sequence[Sequence[Value]],
     ) -> None:
         heads = [head.payload for head in self._crds]
         is_val = [head.kind == Kind.VAL for head in heads]

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import error_bound, evaluate
 from samhw.graph import Arch
 from samhw.numerics import Fixed, value_type
-from samhw.sim import simulate
+from samhw.sim import Result, simulate
 from samhw.targets.images import load, unload
 from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
@@ -31,6 +32,8 @@ class RunResult:
     outputs: dict[str, Tensor]
     seconds: float
     build_seconds: float = 0.0
+    statistics: Result | None = None
+    """Where the cycles went, if the simulator ran it."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,13 @@ def compile_workload(workload: Workload, *, arch: Arch | None = None, **options:
     return compile_program(workload.program, arch=arch, **options)
 
 
-def run(compiled: Compiled, tensors: Mapping[str, Tensor], backend: str = "sim") -> RunResult:
+def run(
+    compiled: Compiled, tensors: Mapping[str, Tensor], backend: str = "sim", *, wave: Path | None = None
+) -> RunResult:
     """Loads the tensors, runs, and reads the results back.
+
+    Args:
+        wave: a file (.fst or .vcd) that records every signal of the RTL.
 
     Raises:
         InputError: for data that does not fit the build, or a backend that is not there.
@@ -66,14 +74,15 @@ def run(compiled: Compiled, tensors: Mapping[str, Tensor], backend: str = "sim")
     if backend == "sim":
         result = simulate(compiled.graph, compiled.arch, memories, extents)
         seconds = time.perf_counter() - start
-        return RunResult(backend, result.cycles, unload(compiled.graph, result.memories, extents), seconds)
+        outputs = unload(compiled.graph, result.memories, extents)
+        return RunResult(backend, result.cycles, outputs, seconds, statistics=result)
     if backend == "verilator":
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.driver import VerilatedDesign
 
-        design = VerilatedDesign.build(compiled.graph, compiled.arch)
+        design = VerilatedDesign.build(compiled.graph, compiled.arch, wave=_wave_format(wave))
         built = time.perf_counter()
-        hardware = design.run(memories, extents)
+        hardware = design.run(memories, extents, wave=wave)
         seconds = time.perf_counter() - built
         return RunResult(
             backend,
@@ -83,6 +92,17 @@ def run(compiled: Compiled, tensors: Mapping[str, Tensor], backend: str = "sim")
             built - start,
         )
     raise InputError(f"There is no backend '{backend}'; choose one of {', '.join(BACKENDS)}.")
+
+
+def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
+    match wave.suffix if wave else None:
+        case None:
+            return None
+        case ".fst":
+            return "fst"
+        case ".vcd":
+            return "vcd"
+    raise InputError(f"{wave} is no waveform file; give it the suffix .fst or .vcd.")
 
 
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:

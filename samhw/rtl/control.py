@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.graph.address_map import NO_NODE
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import any_of
+from samhw.rtl.priority import lowest_bit
 
 __all__ = ["RunControl"]
 
@@ -23,15 +24,16 @@ class RunControl(wiring.Component):
         watchdog: cycles without a firing that mean a deadlock.
 
     Members:
-        request: the host asks for a start.
-        start: the request is accepted; this is cycle 0.
+        request: the host asks for a run; ignored in a run and after an error.
+        busy: some node cannot start yet; the run waits for it.
+        start: the run is accepted; this is cycle 0.
         errors, fired: of each node, in order.
         committed: of each writer.
-        running: from cycle 1 until `done` or `error`, a few cycles behind the run's last one.
+        running: from the cycle after the request until `done` or `error`, a few cycles behind the last one.
         done: the last run has come to a good end.
-        cycle: the present cycle of the run; behind its end, the number of its last cycle.
-        error: the causes, sticky until reset.
-        error_node: the first node that reported, or all ones.
+        cycle: the present cycle of the run, 0 in that of `start`; behind its end, that of its last one.
+        error: the causes that nodes reported in the first cycle with an error, sticky until reset.
+        error_node: the first of those nodes, or all ones.
     """
 
     def __init__(self, *, nodes: int, writers: int, watchdog: int):
@@ -41,6 +43,7 @@ class RunControl(wiring.Component):
         super().__init__(
             {
                 "request": In(1),
+                "busy": In(1),
                 "start": Out(1),
                 "errors": In(Error).array(nodes),
                 "fired": In(nodes),
@@ -59,19 +62,26 @@ class RunControl(wiring.Component):
         settling = Signal(SETTLE)
         committed = Signal(self.writers)
         finish = Signal()
+        requested = Signal()
+        waiting = Signal()
+        count = Signal(64)
         m.d.comb += [
-            self.start.eq(self.request & ~self.running & ~Cat(self.error).any()),
+            requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
+            self.start.eq((requested | waiting) & ~self.busy),
             finish.eq(active & (committed | self.committed).all()),
+            self.cycle.eq(Mux(requested | waiting, 0, count)),
         ]
         m.d.sync += [committed.eq(committed | self.committed), settling.eq((settling << 1) | finish)]
         with m.If(finish):
             m.d.sync += active.eq(0)
         with m.Elif(active):
-            m.d.sync += self.cycle.eq(self.cycle + 1)
+            m.d.sync += count.eq(count + 1)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.done.eq(1)]
+        with m.If(requested):
+            m.d.sync += [self.running.eq(1), self.done.eq(0), waiting.eq(1)]
         with m.If(self.start):
-            m.d.sync += [self.running.eq(1), active.eq(1), self.done.eq(0), self.cycle.eq(1), committed.eq(0)]
+            m.d.sync += [active.eq(1), waiting.eq(0), count.eq(1), committed.eq(0)]
         self._errors(m, active, settling)
         return m
 
@@ -91,16 +101,19 @@ class RunControl(wiring.Component):
         m.d.comb += deadlock.eq(active & (quiet == self.watchdog))
 
         causes = Signal(Error)
-        m.d.comb += Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0)))
-        with m.If(Cat(causes).any()):
+        reporting = Signal(self.nodes)
+        m.d.comb += [
+            reporting.eq(Cat(error.any() for error in bits)),
+            Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0))),
+        ]
+        # The first error only, since the graph goes on with what the error left.
+        with m.If(Cat(causes).any() & ~Cat(self.error).any()):
             m.d.sync += [
-                self.error.eq(self.error | causes),
+                self.error.eq(causes),
                 active.eq(0),
                 settling.eq(0),
                 self.running.eq(0),
                 self.done.eq(0),
             ]
-            with m.If(~Cat(self.error).any()):
-                for node in reversed(range(self.nodes)):
-                    with m.If(bits[node].any()):
-                        m.d.sync += self.error_node.eq(node)
+            with m.If(reporting.any()):
+                m.d.sync += self.error_node.eq(lowest_bit(reporting))

@@ -35,12 +35,12 @@ class DropVal(Primitive):
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
         kept = (value.kind == Kind.VAL) & (value.payload != 0)
-        with m.If(is_payload(coordinate) & is_payload(value)):
+        with m.If((coordinate.kind == Kind.VAL) & is_payload(value)):
             with m.If(kept):
-                pushes = {crd.i: make_token(coordinate.kind), val.i: make_token(Kind.VAL)}
-                table.row(takes=both, pushes=pushes)
-            with m.Else(), table.row(takes=both):
-                pass
+                token = make_token(Kind.VAL)
+                table.row(takes=both, pushes={crd.i: token, val.i: token})
+            with m.Else():
+                table.row(takes=both)
         with m.Elif(~is_payload(coordinate) & same_token(coordinate, value)):
             token = make_token(coordinate.kind, coordinate.payload[:8])
             table.row(takes=both, pushes={crd.i: token, val.i: token})

@@ -86,7 +86,7 @@ class FiringTable(Elaboratable):
         m = Module()
         takes: dict[PureInterface, list[Value]] = {}
         pushes: dict[PureInterface, list[Value]] = {}
-        tokens: dict[PureInterface, list[Value]] = {}
+        tokens: dict[PureInterface, list[tuple[Signal, Value]]] = {}
         for row in self._rows:
             m.d.comb += row.go.eq(
                 row.here
@@ -100,10 +100,10 @@ class FiringTable(Elaboratable):
             for port, condition in row.pushes.items():
                 pushes.setdefault(port, []).append(row.go & condition)
             for port, token in row.tokens.items():
-                tokens.setdefault(port, []).append(Mux(row.here, token, 0) if self._differs(port) else token)
+                tokens.setdefault(port, []).append((row.here, token))
         m.d.comb += [head.ready.eq(any_of(terms)) for head, terms in takes.items()]
         m.d.comb += [port.push.eq(any_of(terms)) for port, terms in pushes.items()]
-        m.d.comb += [port.token.eq(any_of(terms)) for port, terms in tokens.items()]
+        m.d.comb += [port.token.eq(_select(choices)) for port, choices in tokens.items()]
         m.d.comb += [
             self.fired.eq(any_of(row.go for row in self._rows)),
             self.protocol.eq(
@@ -112,6 +112,9 @@ class FiringTable(Elaboratable):
         ]
         return m
 
-    def _differs(self, port: PureInterface) -> bool:
-        """The token does not follow from the heads alone, but depends on the row."""
-        return len({id(row.tokens[port]) for row in self._rows if port in row.tokens}) > 1
+
+def _select(choices: list[tuple[Signal, Value]]) -> Value:
+    """The token of the row that is open; one that all rows share need not wait for their conditions."""
+    if len({id(token) for _, token in choices}) == 1:
+        return choices[0][1]
+    return any_of(Mux(here, token, 0) for here, token in choices)

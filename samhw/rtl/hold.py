@@ -1,5 +1,4 @@
-"""hold: the actor that repeat, crd_hold and locate share. It repeats an outer payload for each inner
-coordinate."""
+"""hold: the actor that repeat, crd_hold and locate share. It repeats an outer payload."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -13,7 +12,9 @@ __all__ = ["Hold"]
 
 
 class Hold(wiring.Component):
-    """The component around it makes f(h, x) from `payload` and the coordinate at the inner head.
+    """Pushes once for each inner coordinate, with the outer payload that is held.
+
+    The component around it makes f(h, x) from `payload` and the coordinate x at the inner head.
 
     Args:
         outer_width, inner_width: bits of the payloads.

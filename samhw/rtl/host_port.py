@@ -49,9 +49,9 @@ class AxiLiteSignature(wiring.Signature):
 class HostPort(wiring.Component):
     """Turns AXI4-Lite transfers into accesses to words.
 
-    Address and data of a write may come in any order. A write of less than a whole word (`wstrb` not all
-    ones) or to an unaligned address is refused with SLVERR, since the memories behind have no byte enables.
-    `awprot` and `arprot` do not matter.
+    Address and data of a write may come in any order. A write of a part of a word or to an unaligned address
+    is refused with SLVERR, since the memories behind have no byte enables; one without any strobe writes
+    nothing, as it should, and is good. `awprot` and `arprot` do not matter.
 
     Members:
         axi: the port.
@@ -87,6 +87,7 @@ class HostPort(wiring.Component):
         has_addr = Signal()
         has_data = Signal()
         whole = Signal()
+        nothing = Signal()
         m.d.comb += [
             axi.awready.eq(~has_addr),
             axi.wready.eq(~has_data),
@@ -97,12 +98,13 @@ class HostPort(wiring.Component):
             m.d.sync += [has_addr.eq(1), self.write_addr.eq(axi.awaddr)]
         with m.If(axi.wvalid & axi.wready):
             m.d.sync += [has_data.eq(1), self.write_data.eq(axi.wdata), whole.eq(axi.wstrb.all())]
+            m.d.sync += nothing.eq(~axi.wstrb.any())
         with m.If(has_addr & has_data & ~axi.bvalid):
             m.d.sync += [
                 has_addr.eq(0),
                 has_data.eq(0),
                 axi.bvalid.eq(1),
-                axi.bresp.eq(Mux(self.write & self.write_ok, Response.OKAY, Response.SLVERR)),
+                axi.bresp.eq(Mux(nothing | (self.write & self.write_ok), Response.OKAY, Response.SLVERR)),
             ]
         with m.If(axi.bvalid & axi.bready):
             m.d.sync += axi.bvalid.eq(0)

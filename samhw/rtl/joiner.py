@@ -1,4 +1,4 @@
-"""What intersect and union share: the ports, the comparison of coordinates, and the lockstep of crd and ref."""
+"""What intersect and union share: ports, comparisons of coordinates, and the lockstep of crd and ref."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Joiner(Primitive):
     """In `crd<i>`, `ref<i>`; out `crd`, `ref<i>`. The rows are those of a subclass.
 
     Args:
-        payload_widths: bits of the payload of each `ref<i>`, which may carry references, values or coordinates.
+        payload_widths: bits of the payload of each `ref<i>`: references, values or coordinates.
     """
 
     def __init__(self, *, arch: Arch, payload_widths: Sequence[int]):
@@ -39,7 +39,7 @@ class Joiner(Primitive):
         refs: Sequence[Output],
         less: Sequence[Sequence[Value]],
     ) -> None:
-        """Adds the rows, and the coordinate of `crd`. `less[i][j]`: the coordinate at head i is below that at j."""
+        """Adds the rows and the coordinate of `crd`. `less[i][j]`: coordinate i is below coordinate j."""
 
     @property
     def _crds(self) -> list[wiring.PureInterface]:

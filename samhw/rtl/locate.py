@@ -35,19 +35,15 @@ class Locate(Primitive):
         wiring.connect(m, hold.o, ref.i)
         wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
 
-        # A cycle after the push, since the comparison would be the longest path of the actor.
-        located = Signal()
-        coordinate = Signal(width)
-        m.d.sync += [
-            located.eq(ref.i.push & (self.i.crd.payload.kind == Kind.VAL)),
-            coordinate.eq(self.i.crd.payload.payload),
-        ]
+        head = self.i.crd.payload
+        beyond = Signal()
+        m.d.sync += beyond.eq(self.i.crd.valid & (head.kind == Kind.VAL) & (head.payload >= self.extent))
         m.d.comb += [
             unit.a.eq(hold.payload),
             unit.b.eq(self.extent),
-            unit.c.eq(self.i.crd.payload.payload),
+            unit.c.eq(head.payload),
             ref.result.eq(unit.result),
             self.fired.eq(hold.fired),
-            self.error.eq(error_bits(protocol=hold.protocol, range=located & (coordinate >= self.extent))),
+            self.error.eq(error_bits(protocol=hold.protocol, range=beyond)),
         ]
         return m

@@ -6,11 +6,11 @@ from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.channel import Channel
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import make_token, token_layout
+from samhw.rtl.token import Kind, make_token, token_layout
 from samhw.rtl.walk import Walk
 
 __all__ = ["ScanCompressed"]
@@ -29,6 +29,8 @@ class ScanCompressed(Primitive):
 
     def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int):
         self.arch = arch
+        self.pos_capacity = pos_capacity
+        self.crd_capacity = crd_capacity
         index = token_layout(arch.index_bits)
         pos = MemoryReadSignature(ceil_log2(pos_capacity), arch.index_bits)
         crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
@@ -87,10 +89,22 @@ class ScanCompressed(Primitive):
         ]
         with m.If(walk.step):
             m.d.sync += [following.eq(position + 1), following_is_last.eq(e == (position + 2)[:width])]
+
+        beyond_pos = Signal()
+        beyond_crd = Signal()
+        backwards = Signal()
+        at_fiber = starts.o.valid & (starts.o.payload.kind == Kind.VAL)
+        m.d.sync += [
+            beyond_pos.eq(
+                self.i.ref.valid & (fiber.kind == Kind.VAL) & (fiber.payload >= self.pos_capacity - 1)
+            ),
+            beyond_crd.eq(at_fiber & (s < e) & (position >= self.crd_capacity)),
+            backwards.eq(at_fiber & (s > e)),
+        ]
+        m.d.comb += self.error.eq(error_bits(range=beyond_pos | beyond_crd, protocol=backwards))
         return m
 
 
 def _follows(b: Value, a: Value) -> Value:
-    """b = a + 1, without waiting for a carry: if the sum is right below bit i, then bit i - 1 carries where a
-    has 1 and b 0."""
+    """b = a + 1, without a carry chain: where all is right below, a bit carries if it is 1 in a and 0 in b."""
     return (a ^ b) == Cat(1, (a & ~b)[:-1])

@@ -1,14 +1,14 @@
 """scan_singleton: the one coordinate of each fiber of a singleton (COO) level."""
 
-from amaranth.hdl import Elaboratable, Module
+from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.output import Output
-from samhw.rtl.token import token_layout
+from samhw.rtl.token import Kind, token_layout
 from samhw.rtl.walk import Walk
 
 __all__ = ["ScanSingleton"]
@@ -23,6 +23,7 @@ class ScanSingleton(Primitive):
 
     def __init__(self, *, arch: Arch, crd_capacity: int):
         self.arch = arch
+        self.crd_capacity = crd_capacity
         index = token_layout(arch.index_bits)
         crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
         super().__init__({"ref": index}, {"crd": index, "ref": index}, {"mem_crd": Out(crd)})
@@ -38,7 +39,10 @@ class ScanSingleton(Primitive):
         wiring.connect(m, walk.ref, ref.i)
         wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
         wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
-        reference = self.i.ref.payload.payload
+        head = self.i.ref.payload
+        reference = head.payload
+        beyond = Signal()
+        m.d.sync += beyond.eq(self.i.ref.valid & (head.kind == Kind.VAL) & (reference >= self.crd_capacity))
         m.d.comb += [
             walk.empty.eq(0),
             walk.last.eq(1),
@@ -47,5 +51,6 @@ class ScanSingleton(Primitive):
             crd.result.eq(self.mem_crd.data),
             ref.result.eq(reference),
             self.fired.eq(walk.fired),
+            self.error.eq(error_bits(range=beyond)),
         ]
         return m

@@ -8,7 +8,7 @@ from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Graph, MemoryRole, validate
 from samhw.graph.address_map import AddressMap, Register, Window, identifiers
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Channel
@@ -26,6 +26,8 @@ _AXI = "s_axi_"
 class Top(wiring.Component):
     """The RTL of a graph (docs/host_port.md). It is independent of the data: one build runs whatever fits.
 
+    Raises `InputError` for a graph that does not hang together, or for which the RTL lacks something.
+
     Args:
         stall_ports: adds the input `stall`, a bit for each root and writer in the order of the graph's nodes.
         probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
@@ -38,6 +40,7 @@ class Top(wiring.Component):
     """
 
     def __init__(self, graph: Graph, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+        validate(graph)
         self.graph = graph
         self.arch = arch
         self.map = AddressMap(graph, arch)
@@ -67,8 +70,8 @@ class Top(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         self._connect_channels(m)
-        memories = self._connect_memories(m)
         control = self._connect_control(m)
+        memories = self._connect_memories(m, control.running)
         extents = self._connect_extents(m)
         self._connect_host(m, memories, control, extents)
         return m
@@ -112,7 +115,7 @@ class Top(wiring.Component):
                     param = member.removeprefix("mem_").removesuffix("_next")
                     yield node.params[param], getattr(self.nodes[node.name], member)
 
-    def _connect_memories(self, m: Module) -> dict[str, TensorMemory]:
+    def _connect_memories(self, m: Module, running: Value) -> dict[str, TensorMemory]:
         ports: dict[str, list[wiring.PureInterface]] = defaultdict(list)
         for name, port in self._memory_ports():
             ports[name].append(port)
@@ -121,6 +124,7 @@ class Top(wiring.Component):
             window = self.map.windows[name]
             memories[name] = tensor = TensorMemory(window, len(ports[name]))
             m.submodules[f"mem_{identifier}"] = tensor
+            m.d.comb += tensor.running.eq(running)
             if window.memory.role is MemoryRole.INPUT:
                 for port, read in zip(ports[name], tensor.reads, strict=True):
                     wiring.connect(m, port, read)
@@ -139,6 +143,7 @@ class Top(wiring.Component):
         m.d.comb += [
             control.fired.eq(Cat(n.fired for n in nodes)),
             control.committed.eq(Cat(n.committed for n in writers)),
+            control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
             *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
             *(n.start.eq(control.start) for n in roots),
             *(self.nodes[name].stall.eq(self.stall[bit]) for bit, name in enumerate(self.stallable)),
@@ -179,17 +184,17 @@ class Top(wiring.Component):
         control: RunControl,
         extents: dict[str, Signal],
     ) -> None:
-        """CONTROL always; extents and input memories only between runs."""
+        """CONTROL always; extents, up to the greatest, and input memories only between runs."""
         accepted = []
-        idle = host.write & ~control.running
         is_control = host.write_addr == Register.CONTROL
         m.d.comb += control.request.eq(host.write & is_control & host.write_data[0])
         accepted.append(is_control)
         for index, register in extents.items():
-            here = host.write_addr == self.map.extents[index]
-            with m.If(idle & here):
+            here = (host.write_addr == self.map.extents[index]) & ~control.running
+            fits = host.write_data <= self.graph.extents[index]
+            with m.If(host.write & here & fits):
                 m.d.sync += register.eq(host.write_data)
-            accepted.append(here & ~control.running)
+            accepted.append(here & fits)
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is MemoryRole.INPUT:
@@ -197,7 +202,7 @@ class Top(wiring.Component):
                 m.d.comb += [
                     tensor.host.addr.eq(word),
                     tensor.host.data.eq(host.write_data),
-                    tensor.host.en.eq(idle & here),
+                    tensor.host.en.eq(host.write & here),
                 ]
                 accepted.append(here & ~control.running)
         m.d.comb += host.write_ok.eq(any_of(accepted))
@@ -210,9 +215,8 @@ class Top(wiring.Component):
         control: RunControl,
         extents: dict[str, Signal],
     ) -> None:
-        """In the first cycle addresses are decoded and memories read, in the second each kind of word is
-        picked, in the third one
-        of them."""
+        """In the first cycle, addresses are decoded and memories read; in the second, each kind of word is
+        picked; in the third, one of them."""
         registers = self._registers(control, extents)
         number = host.read_addr[2:]
         width = max(1, (len(registers) - 1).bit_length())
@@ -231,7 +235,7 @@ class Top(wiring.Component):
                 here, address = _within(window, host.read_addr)
                 hit = Signal(name=f"hit_{len(found)}")
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
-                m.d.sync += hit.eq(here)
+                m.d.sync += hit.eq(here & ~control.running)
                 found.append(hit)
                 data.append(Mux(hit, tensor.host.data, 0))
         memory_word = Signal(32)

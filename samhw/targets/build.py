@@ -57,4 +57,4 @@ def _write(compiled: Compiled, target: str, directory: Path) -> None:
         json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
     )
     (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
-    VerilatedDesign.build(graph, arch).copy_to(directory)
+    VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)

@@ -176,7 +176,7 @@ class Session:
         design, harness = self._design, self._harness
         self._check_options(trace, bool(stalls), wave is not None)
         self._check_data(memories, extents)
-        patterns = self._stall_patterns(stalls or {})
+        patterns = self._stall_patterns(stalls) if stalls else None
         if wave is not None:
             harness.reset()
             harness.wave(wave)
@@ -184,7 +184,7 @@ class Session:
             harness.load(address, extents[index])
         for name, words in memories.items():
             harness.load(design.map.windows[name].base, words)
-        if design.stall_ports:
+        if patterns is not None:
             harness.stall(patterns)
         if trace:
             harness.trace()

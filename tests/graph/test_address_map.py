@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.compiler import compile_program
 from samhw.errors import InputError
+from samhw.frontend import parse
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
 from samhw.graph.address_map import AddressMap, Register, identifiers
 
@@ -132,3 +134,34 @@ def test_identifiers_are_distinct_and_legal():
         "0a": "n0a",
         "é": "_",
     }
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "host_port.md"
+
+
+def document_blocks() -> list[tuple[str, str]]:
+    """The code blocks of docs/host_port.md, with their languages."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_example_in_the_document_is_what_a_build_gives(tmp_path: Path):
+    (_, program), (_, shown_json), (_, shown_header), (_, driver) = document_blocks()
+    compiled = compile_program(parse(program, "square.ein"))
+    amap = AddressMap(compiled.graph, compiled.arch)
+    data = amap.to_json()
+    assert {key: data[key] for key in json.loads(shown_json)} == json.loads(shown_json)
+    header = amap.c_header("samhw_top")
+    assert set(shown_header.splitlines()) <= set(header.splitlines())
+    if compiler := which("cc"):
+        (tmp_path / "address_map.h").write_text(header)
+        (tmp_path / "driver.c").write_text(driver)
+        subprocess.run(
+            [compiler, "-Wall", "-Werror", "-c", "driver.c", "-o", "driver.o"], cwd=tmp_path, check=True
+        )
+
+
+def test_the_document_lists_the_registers():
+    rows = dict(re.findall(r"^\| (0x\w\w) \| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE))
+    pairs = {f"{register:#04x}": register.name for register in Register if "CYCLES" not in register.name}
+    assert rows == pairs

@@ -77,3 +77,5 @@ def test_errors(op, operands, value, error):
 def test_unknown_operation():
     with pytest.raises(InputError, match="no unit for 'max' on i8"):
         alu("max", "1 D", "1 D", value="i8", arch=Arch(alu={"max": 2}))
+    with pytest.raises(InputError, match=r"Arch\.alu has no latency for 'sub'"):
+        alu("sub", "1 D", "1 D", arch=Arch(alu={"add": 2}))

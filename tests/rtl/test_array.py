@@ -1,7 +1,10 @@
 """array, with cycles worked out by hand from the rule. What is pushed in t is popped in t + 2."""
 
+import pytest
+
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.rtl.actor import Error
 from samhw.rtl.array import Array
 from tests.rtl.bench import ARCH, Offer, run, timed, tokens
 
@@ -28,3 +31,10 @@ def test_gaps_and_back_pressure():
 
 def test_longer_latency():
     assert read("2 N D", arch=Arch(memory=5)).pops["val"] == timed("255@5 0@6 D@7")
+
+
+@pytest.mark.parametrize(
+    ("ref", "error"), [("2 N D", Error(0)), ("3 D", Error.RANGE), ("4294967295 D", Error.RANGE)]
+)
+def test_references_beyond_the_memory(ref, error):
+    assert read(ref).error == error

@@ -35,7 +35,8 @@ def test_zeros_need_no_slot():
 
 
 @pytest.mark.parametrize(
-    ("crd", "val"), [("1 S0 D", "S0 D"), ("S0 D", "1 S0 D"), ("S0 D", "S1 D"), ("D", "S0 D")]
+    ("crd", "val"),
+    [("1 S0 D", "S0 D"), ("S0 D", "1 S0 D"), ("S0 D", "S1 D"), ("D", "S0 D"), ("N S0 D", "1 S0 D")],
 )
 def test_structures_that_disagree(crd, val):
     assert drop(crd, val, cycles=20).error == Error.PROTOCOL

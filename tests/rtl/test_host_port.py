@@ -133,3 +133,32 @@ def test_reads_and_writes_at_once() -> None:
             assert await receive(ctx, dut, "r", "data", 0) == (100, Response.OKAY)
 
     assert simulate(write, read).words[8] == 5
+
+
+@pytest.mark.parametrize("addr", [4, 64])
+def test_a_write_without_strobes_is_good_and_writes_nothing(addr: int) -> None:
+    # Buses of another width make such beats.
+    async def write(ctx, dut) -> None:
+        await send(ctx, dut, "aw", 0, addr=addr)
+        await send(ctx, dut, "w", 0, data=1, strb=0)
+        assert (await receive(ctx, dut, "b", "resp", 0))[0] == Response.OKAY
+
+    assert simulate(write).words[4] == 101
+
+
+def test_a_write_waits_until_the_last_one_is_answered() -> None:
+    async def write(ctx, dut) -> None:
+        for n in range(2):
+            await send(ctx, dut, "aw", 0, addr=4 * n)
+            await send(ctx, dut, "w", 0, data=n, strb=15)
+        for _ in range(5):
+            await ctx.tick()
+            assert not ctx.get(dut.write)
+            assert not ctx.get(dut.axi.awready)
+        for _ in range(2):
+            assert (await receive(ctx, dut, "b", "resp", 0))[0] == Response.OKAY
+        await ctx.tick()
+        assert not ctx.get(dut.axi.bvalid)
+
+    memory = simulate(write)
+    assert [memory.words[4 * n] for n in range(2)] == [0, 1]

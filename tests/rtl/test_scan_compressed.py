@@ -7,6 +7,7 @@ and in t + 2 on crd.
 import pytest
 
 from samhw.graph import Arch
+from samhw.rtl.actor import Error
 from samhw.rtl.scan_compressed import ScanCompressed
 from tests.rtl.bench import ARCH, Offer, run, timed, tokens
 
@@ -79,3 +80,20 @@ def test_long_fibers():
     result = scan(pos, "0 1 S0 D")
     assert result.tokens("ref") == tokens("0 1 2 3 4 S0 5 6 7 S1 D")
     assert [cycle for cycle, _ in result.pops["ref"]] == list(range(3, 14))
+
+
+@pytest.mark.parametrize(
+    ("pos", "ref", "error"),
+    [
+        ([0, 8], "0 D", Error(0)),
+        ([0, 9], "0 D", Error.RANGE),
+        ([0, 0, 9, 9], "2 D", Error(0)),
+        ([8, 9], "0 D", Error.RANGE),
+        ([0] * 16, "14 D", Error(0)),
+        ([0] * 16, "15 D", Error.RANGE),
+        ([0] * 16, "4294967295 D", Error.RANGE),
+        ([0, 5, 4], "1 D", Error.PROTOCOL),
+    ],
+)
+def test_bad_storage(pos, ref, error):
+    assert scan(pos, ref, cycles=20).error == error

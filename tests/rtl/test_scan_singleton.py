@@ -2,6 +2,7 @@
 
 import pytest
 
+from samhw.rtl.actor import Error
 from samhw.rtl.scan_singleton import ScanSingleton
 from tests.rtl.bench import ARCH, run, timed
 
@@ -22,3 +23,9 @@ def test_examples(ref, refs, crds):
     assert result.pops["ref"] == timed(refs)
     assert result.pops["crd"] == timed(crds)
     assert not result.error
+
+
+@pytest.mark.parametrize(("ref", "error"), [("3 N D", Error(0)), ("4 D", Error.RANGE)])
+def test_references_beyond_the_memory(ref, error):
+    result = run(ScanSingleton(arch=ARCH, crd_capacity=4), {"ref": ref}, cycles=20)
+    assert result.error == error

@@ -54,6 +54,7 @@ def test_trace(session: Session) -> None:
     assert traces["scan.ref->array.ref"] == [(1, Token(VAL, 0)), (2, Token(VAL, 1)), (3, Token(DONE))]
     assert traces["array.val->write.val"] == [(1, Token(VAL, 5)), (2, Token(VAL, 6)), (3, Token(DONE))]
     assert _run(session, [5, 6]).traces == {}
+    assert _run(session, [5, 6], trace=True).traces == traces
 
 
 def test_stalls_hold_for_one_run(session: Session) -> None:

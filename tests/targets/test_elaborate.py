@@ -62,10 +62,13 @@ def test_from_tensors_to_tensors(spmv: Compiled) -> None:
             vector = rng.integers(-9, 9, columns)
             memories, extents = load(graph, tensors(matrix, vector))
             stalls = {name: (rng.random(7) < 0.3).tolist() for name in design.stallable}
+            stalls["root"] = [False, True, True, True]
             model = simulate(graph, arch, memories, extents, trace=True, stalls=stalls)
             rtl = session.run(memories, extents, trace=True, stalls=stalls)
             assert rtl.cycles == model.cycles
             assert rtl.traces == model.traces
+            # A root that is stalled in the last cycle is free in the next run.
+            assert session.run(memories, extents).cycles == simulate(graph, arch, memories, extents).cycles
             (result,) = unload(graph, rtl.memories, extents).values()
             assert np.array_equal(result.to_dense(), matrix @ vector)
 

@@ -1,0 +1,97 @@
+"""Every kind of node gets the component that has its ports, with the widths of its streams."""
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.rtl.registry import component
+
+CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
+WIDTH = {CRD: 20, REF: 20, VAL: 16}
+ARCH = Arch(index_bits=20)
+GRAPH = Graph(
+    name="g",
+    value="i16",
+    nodes=(),
+    channels=(),
+    memories=(
+        Memory("B.pos", "B", "pos", MemoryRole.INPUT, 5),
+        Memory("B.crd", "B", "crd", MemoryRole.INPUT, 100),
+        Memory("B.vals", "B", "vals", MemoryRole.INPUT, 64),
+    ),
+    tensors=(),
+    extents={"i": 10},
+)
+
+
+def node(kind, params, inputs, outputs):
+    def ports(named):
+        return tuple(Port(name, Stream(stream, 1)) for name, stream in named.items())
+
+    return Node(kind, kind, params, ports(inputs), ports(outputs))
+
+
+NODES = [
+    node("root", {}, {}, {"out": REF}),
+    node("scan_dense", {"extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node("scan_compressed", {"pos": "B.pos", "crd": "B.crd"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node("scan_singleton", {"crd": "B.crd"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node("repeat", {"payload": "ref"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
+    node("repeat", {"payload": "val"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}),
+    node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),
+    node("locate", {"extent": "i"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
+    *(
+        node(
+            kind,
+            {"inputs": 3, "payloads": ["ref", "val", "crd"]},
+            {"crd0": CRD, "ref0": REF, "crd1": CRD, "ref1": VAL, "crd2": CRD, "ref2": CRD},
+            {"crd": CRD, "ref0": REF, "ref1": VAL, "ref2": CRD},
+        )
+        for kind in ("intersect", "union")
+    ),
+    node("array", {"vals": "B.vals"}, {"ref": REF}, {"val": VAL}),
+    node("alu", {"op": "add"}, {"a": VAL, "b": VAL}, {"val": VAL}),
+    node("alu", {"op": "mul", "immediate": 3}, {"a": VAL}, {"val": VAL}),
+    node("alu", {"op": "neg"}, {"a": VAL}, {"val": VAL}),
+    node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
+    node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
+    node("drop_crd", {}, {"outer": CRD, "inner": CRD}, {"outer": CRD, "inner": CRD}),
+    node("drop_val", {}, {"crd": CRD, "val": VAL}, {"crd": CRD, "val": VAL}),
+    node("write_compressed", {"pos": "B.pos", "crd": "B.crd"}, {"crd": CRD}, {}),
+    node("write_dense", {"extent": "i"}, {"crd": CRD}, {}),
+    node("write_val", {"vals": "B.vals"}, {"val": VAL}, {}),
+]
+MEMORY_PORTS = {"mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20), "mem_vals": (6, 16)}
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.kind)
+@pytest.mark.parametrize("stall_port", [False, True])
+@pytest.mark.filterwarnings("ignore:.*created but never used")
+def test_ports(node, stall_port):
+    built = component(node, GRAPH, ARCH, stall_port=stall_port)
+    assert type(built).__name__ == node.kind.title().replace("_", "")
+    assert set(built.i.signature.members) == {port.name for port in node.inputs}
+    assert set(built.o.signature.members) == {port.name for port in node.outputs}
+    for port in node.inputs:
+        assert len(getattr(built.i, port.name).payload.payload) == WIDTH[port.stream.kind]
+    for port in node.outputs:
+        assert len(getattr(built.o, port.name).token.payload) == WIDTH[port.stream.kind]
+    members = built.signature.members
+    assert ("extent" in members) == ("extent" in node.params)
+    assert ("start" in members) == (node.kind == "root")
+    assert ("committed" in members) == (not node.outputs)
+    assert ("stall" in members) == (stall_port and (not node.inputs or not node.outputs))
+    memories = {name for name in members if name.startswith("mem_")}
+    assert {name.removeprefix("mem_").removesuffix("_next") for name in memories} == node.params.keys() & {
+        "pos",
+        "crd",
+        "vals",
+    }
+    for name in memories:
+        port = getattr(built, name)
+        assert (len(port.addr), len(port.data)) == MEMORY_PORTS[name]
+
+
+def test_unknown_kind():
+    with pytest.raises(InputError, match="'frobnicate'"):
+        component(node("frobnicate", {}, {}, {}), GRAPH, ARCH, stall_port=False)

@@ -13,13 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from samhw import __version__
-from samhw.compiler import compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, SamhwError
 from samhw.frontend import Program, kernel_description, kernel_names, load, load_kernel, load_object
 from samhw.graph import dumps, to_dot, to_svg
 
 if TYPE_CHECKING:
     from samhw.sim import Result
+    from samhw.targets import Workload
 
 __all__ = ["main"]
 
@@ -137,7 +138,10 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    compiled = _compile(program, data, _compile_options(order, value, iteration))
+    from samhw.targets import make_workload
+
+    workload = make_workload(load_program(program), data, value=value) if data else None
+    compiled = _compile(program, workload, _compile_options(order, value, iteration))
     graph = compiled.graph
     console = Console()
     if table:
@@ -160,14 +164,14 @@ def compile(
     )
 
 
-def _compile(program: str, data: Sequence[str], options: dict[str, Any]) -> Any:
-    from samhw.targets import compile_workload, make_workload
+def _compile(program: str, workload: "Workload | None", options: dict[str, Any]) -> Compiled:
+    """Compiles for the capacities of a workload, or for what the program's text says."""
+    from samhw.targets import compile_workload
 
-    loaded = load_program(program)
-    if data:
-        return compile_workload(make_workload(loaded, data, value=options["value"]), **options)
+    if workload:
+        return compile_workload(workload, **options)
     try:
-        return compile_program(loaded, **options)
+        return compile_program(load_program(program), **options)
     except InputError as error:
         if "Nothing gives the extent" not in str(error):
             raise
@@ -299,11 +303,14 @@ def build(
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     from samhw.targets import build as write_build
+    from samhw.targets import make_workload
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
-    compiled = _compile(program, data, _compile_options(order, value, iteration))
-    for path in write_build(compiled, target, Path(output)):
+    options = _compile_options(order, value, iteration)
+    workload = make_workload(load_program(program), data, value=value) if data else None
+    compiled = _compile(program, workload, options)
+    for path in write_build(compiled, target, Path(output), workload.tensors if workload else None):
         click.echo(path)
 
 

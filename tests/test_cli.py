@@ -12,7 +12,8 @@ import scipy.sparse
 from click.testing import CliRunner, Result
 
 from samhw.cli import main
-from samhw.frontend import kernel_names
+from samhw.frontend import kernel_names, load_kernel
+from samhw.targets import make_workload
 
 
 def samhw(*arguments: object) -> Result:
@@ -102,6 +103,14 @@ def test_build_for_verilator(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "module samhw_top" in (tmp_path / "out" / "samhw_top.v").read_text()
     assert "SAMHW_TOP" in (tmp_path / "out" / "address_map.h").read_text().upper()
+    with (tmp_path / "out" / "run.txt").open() as commands:
+        done = subprocess.run(
+            ["./simulate"], cwd=tmp_path / "out", stdin=commands, capture_output=True, text=True, check=True
+        )
+    assert '"status": "done"' in done.stdout
+    result = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
+    workload = make_workload(load_kernel("spmv"), ["karate"])
+    assert result.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
 
 
 @pytest.mark.verilator

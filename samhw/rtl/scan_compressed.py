@@ -106,5 +106,5 @@ class ScanCompressed(Primitive):
 
 
 def _follows(b: Value, a: Value) -> Value:
-    """b = a + 1, without a carry chain: where all is right below, a bit carries if it is 1 in a and 0 in b."""
+    """b = a + 1, without a carry chain: with all right below, a bit carries if a has a 1 there and b a 0."""
     return (a ^ b) == Cat(1, (a & ~b)[:-1])

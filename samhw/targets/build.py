@@ -3,21 +3,31 @@
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, dumps, to_dot
+from samhw.graph import AddressMap, MemoryRole, dumps, to_dot
+from samhw.targets.images import load
+from samhw.tensors import Tensor
 
 __all__ = ["build"]
 
 
-def build(compiled: Compiled, target: str, directory: Path) -> list[Path]:
+def build(
+    compiled: Compiled, target: str, directory: Path, tensors: Mapping[str, Tensor] | None = None
+) -> list[Path]:
     """Writes a build and returns its files.
 
     * `sim`: the graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`).
-    * `verilator`: those, the RTL (`<name>.v`), the address map (JSON and C header), and the runnable model
-    (`sim`).
+    * `verilator`: those, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that
+      runs it (`simulate`).
+
+    With tensors, `verilator` also gets their arrays as binary files (`data/`) and the commands that load
+    them, run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
 
     Raises:
         InputError: if the directory is there and not empty, or cannot be written.
@@ -31,6 +41,8 @@ def build(compiled: Compiled, target: str, directory: Path) -> list[Path]:
         raise InputError(f"Cannot write {directory} ({error.strerror}); choose another directory.") from None
     try:
         _write(compiled, target, staging)
+        if target == "verilator" and tensors is not None:
+            _write_data(compiled, tensors, staging)
         staging.chmod(0o755)
         if directory.exists():
             directory.rmdir()
@@ -58,3 +70,26 @@ def _write(compiled: Compiled, target: str, directory: Path) -> None:
     )
     (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
     VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
+
+
+def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
+    """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
+    graph = compiled.graph
+    addresses = AddressMap(graph, compiled.arch)
+    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
+    memories, extents = load(graph, stored)
+    (directory / "data").mkdir()
+    (directory / "results").mkdir()
+    commands = []
+    for index, extent in extents.items():
+        np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
+        commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
+    for name, words in memories.items():
+        words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
+        commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
+    commands += ["start", "wait 100000000"]
+    for memory in graph.memories:
+        if memory.role is MemoryRole.OUTPUT:
+            base = addresses.windows[memory.name].base
+            commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")
+    (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")

@@ -4,6 +4,8 @@
 //
 //   load ADDR BYTES        writes the words that follow, back to back
 //   read ADDR COUNT        reads words back to back; they follow the answer
+//   load-file ADDR FILE    writes the words of a binary file
+//   read-file ADDR COUNT FILE  reads words into a binary file
 //   start                  starts a run
 //   wait LIMIT             clocks until the run ends, at most LIMIT cycles; the trace follows the answer
 //   stall BYTES            for the next run: for each bit of `stall`, the period (a word), then a byte for each cycle
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -255,6 +258,24 @@ template <class T> T argument(std::istream& line) {
     return value;
 }
 
+std::string file_name(std::istream& line) {
+    std::string path;
+    if (!std::getline(line >> std::ws, path)) throw BadCommand("a command lacks the name of a file");
+    return path;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw BadCommand("cannot read the file '" + path + "'");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+    std::ofstream file(path, std::ios::binary);
+    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
+        throw BadCommand("cannot write the file '" + path + "'");
+}
+
 std::string data(std::istream& line, std::istream& input) {
     std::string bytes(argument<size_t>(line), '\0');
     if (!input.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw BadCommand("a command lacks its data");
@@ -273,6 +294,13 @@ Answer execute(Harness& harness, const std::string& text, std::istream& input) {
     } else if (command == "read") {
         const auto address = argument<uint32_t>(line);
         bytes = to_bytes(harness.read(address, argument<size_t>(line)));
+    } else if (command == "load-file") {
+        const auto address = argument<uint32_t>(line);
+        harness.write(address, to_words(read_file(file_name(line))));
+    } else if (command == "read-file") {
+        const auto address = argument<uint32_t>(line);
+        const auto count = argument<size_t>(line);
+        write_file(file_name(line), to_bytes(harness.read(address, count)));
     } else if (command == "start") {
         harness.start();
     } else if (command == "wait") {
@@ -282,9 +310,7 @@ Answer execute(Harness& harness, const std::string& text, std::istream& input) {
     } else if (command == "trace") {
         harness.set_trace();
     } else if (command == "wave") {
-        std::string path;
-        std::getline(line >> std::ws, path);
-        harness.set_wave(path);
+        harness.set_wave(file_name(line));
     } else if (command == "reset") {
         harness.power_on();
     } else {

@@ -232,10 +232,10 @@ def _tool(folder: str, program: str, *arguments: str) -> None:
 def table(results: list[Result]) -> Table:
     """For the terminal."""
     shown = Table(title="ECP5-85, speed grade 6")
-    for column in ("primitive", "parameters"):
-        shown.add_column(column)
-    for column in ("LUTs", "registers", "block RAMs", "multipliers", "MHz"):
-        shown.add_column(column, justify="right")
+    shown.add_column("primitive", no_wrap=True)
+    shown.add_column("parameters", overflow="fold")
+    for column in ("LUTs", "FFs", "RAMs", "mults", "MHz"):
+        shown.add_column(column, justify="right", no_wrap=True)
     for result in results:
         shown.add_row(*(str(field) for field in asdict(result).values()))
     return shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Const, Elaboratable, Module, Mux, Value
+from amaranth.hdl import Const, Elaboratable, Module
 from amaranth.lib import data, wiring
 
 from samhw.errors import InputError
@@ -53,15 +53,15 @@ class Alu(Primitive):
         inputs = [self.i.a] if not hasattr(self.i, "b") else [self.i.a, self.i.b]
         heads: Sequence[data.View] = [port.payload for port in inputs]
         table = FiringTable(m, inputs)
-        both_payloads = is_payload(heads[0]) & is_payload(heads[-1])
-        with m.If(both_payloads):
+        with m.If(is_payload(heads[0]) & is_payload(heads[-1])):
             table.row(takes=inputs, pushes={val.i: make_token(Kind.VAL)})
         with m.Elif(~is_payload(heads[0]) & same_token(heads[0], heads[-1])):
             table.row(takes=inputs, pushes={val.i: make_token(heads[0].kind, heads[0].payload[:8])})
 
-        m.d.comb += unit.a.eq(_operand(heads[0]))
+        # The payload of an EMPTY is zero, as it should count.
+        m.d.comb += unit.a.eq(heads[0].payload)
         if len(heads) > 1:
-            m.d.comb += unit.b.eq(_operand(heads[1]))
+            m.d.comb += unit.b.eq(heads[1].payload)
         elif self.immediate is not None:
             m.d.comb += unit.b.eq(Const(self.immediate, self.value_type.width))
         m.d.comb += [
@@ -70,7 +70,3 @@ class Alu(Primitive):
             self.error.eq(error_bits(overflow=val.used & unit.overflow, protocol=table.protocol)),
         ]
         return m
-
-
-def _operand(head: data.View) -> Value:
-    return Mux(head.kind == Kind.EMPTY, 0, head.payload)

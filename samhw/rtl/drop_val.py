@@ -34,7 +34,7 @@ class DropVal(Primitive):
 
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
-        kept = (value.kind == Kind.VAL) & (value.payload != 0)
+        kept = value.payload != 0  # EMPTY has the payload zero
         with m.If((coordinate.kind == Kind.VAL) & is_payload(value)):
             with m.If(kept):
                 token = make_token(Kind.VAL)

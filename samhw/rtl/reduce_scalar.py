@@ -55,21 +55,16 @@ class ReduceScalar(Primitive):
         head = self.i.val.payload
         acc = Signal(self.value_type.width)
         first = Signal(init=1)
-        x = Signal(self.value_type.width)
-        m.d.comb += [
-            x.eq(Mux(head.kind == Kind.EMPTY, 0, head.payload)),
-            unit.a.eq(acc),
-            unit.b.eq(x),
-            sum.result.eq(acc),
-        ]
+        # The payload of an EMPTY is zero, as it should count.
+        m.d.comb += [unit.a.eq(acc), unit.b.eq(head.payload), sum.result.eq(acc)]
 
         table = FiringTable(m, [self.i.val])
         value, empty, done = (make_token(kind) for kind in (Kind.VAL, Kind.EMPTY, Kind.DONE))
         outer = stop_token(stop_lo(head) - (stop_lo(head) != 0), stop_hi(head) - 1)
         with m.Switch(head.kind):
             with m.Case(Kind.VAL, Kind.EMPTY), table.row(takes=[self.i.val]):
-                m.d.comb += overflow.eq(~first & unit.overflow)
-                m.d.sync += [acc.eq(Mux(first, x, unit.result)), first.eq(0)]
+                m.d.comb += overflow.eq(unit.overflow)
+                m.d.sync += [acc.eq(Mux(first, head.payload, unit.result)), first.eq(0)]
             with m.Case(Kind.STOP):
                 with m.If(stop_lo(head) != 0):
                     table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: outer})

@@ -1,6 +1,6 @@
 """write_val: stores values in the order of their stream."""
 
-from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Const, Elaboratable, Module, Signal
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -15,7 +15,7 @@ __all__ = ["WriteVal"]
 
 
 class WriteVal(Primitive):
-    """In `val`; EMPTY is stored as zero.
+    """In `val`; EMPTY, whose payload is zero, is stored as such.
 
     Args:
         vals_capacity: words of the memory behind `mem_vals`.
@@ -45,7 +45,7 @@ class WriteVal(Primitive):
         capacity = Signal()
         m.d.comb += [
             self.mem_vals.addr.eq(values),
-            self.mem_vals.data.eq(Mux(head.kind == Kind.EMPTY, 0, head.payload)),
+            self.mem_vals.data.eq(head.payload),
         ]
 
         table = FiringTable(m, [self.i.val], stall=self.stall if self.stall_port else Const(0))

@@ -21,6 +21,9 @@ from samhw.rtl.channel import Channel
 ARCH = Arch()
 """The default latencies, which the cycles in these tests are worked out for."""
 
+_GARBAGE = [Token(Kind(code), payload) for payload in (0, 16, 17, 1, 200) for code in (1, 0, 2, 3)]
+"""What lies at a head that is not valid, which must not matter."""
+
 ASAP = 0
 """As the time of a token: as soon as the channels let it."""
 
@@ -227,8 +230,7 @@ def _offer(offer: Offer | str | Sequence[Token]) -> Offer:
 def _drive(ctx: SimulatorContext, port: Any, source: Offer, k: int, cycle: int) -> None:
     valid = k < len(source.tokens) and cycle >= source.time(k)
     ctx.set(port.valid, valid)
-    # What lies at a head that is not valid must not matter.
-    shown = source.tokens[k] if valid else Token(Kind(cycle % 4), cycle % 251)
+    shown = source.tokens[k] if valid else _GARBAGE[cycle % len(_GARBAGE)]
     ctx.set(port.payload.as_value(), shown.kind | shown.payload << 2)
 
 

@@ -42,6 +42,13 @@ def test_looks_at_the_outer_head_only_when_it_must():
     assert result.pops["ref"] == timed("7@1 7@2 S0@3 8@11 S1@12 D@13")
 
 
+def test_the_outer_payload_stays_until_it_is_needed():
+    # The stop of the empty fiber comes in 20; before, nothing says that 7 may go.
+    result = repeat("7 S0 D", Offer(tokens("S1 D"), [20]))
+    assert result.takes["ref"] == [20, 21, 22]
+    assert result.pops["ref"] == timed("S1@22 D@23")
+
+
 def test_waits_for_a_slot():
     result = repeat("7 D", "0 1 S0 D", depth=2, pops={"ref": [0, 9]})
     # Popped in 1 and 9: the pushes of 0 1 S0 D in 0, 1, 2, 10.

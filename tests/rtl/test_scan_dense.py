@@ -34,6 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
         # A list without fibers, at two depths.
         (2, "S0 D", "S1:1@5 D@6", "S1:1@5 D@6"),
         (2, "S1:1 D", "S2:2@5 D@6", "S2:2@5 D@6"),
+        # A stop is passed on by the table's letter even where no stream has it.
+        (1, "0 S1:1 D", "0@5 S2:2@6 D@7", "0@5 S2:2@6 D@7"),
         # The state after DONE is that of the start.
         (1, "0 D 4 D", "0@5 S0@6 D@7 0@8 S0@9 D@10", "0@5 S0@6 D@7 4@8 S0@9 D@10"),
     ],

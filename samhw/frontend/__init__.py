@@ -17,17 +17,21 @@ tensor T[i=34, j=16] : dense
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
 
+from samhw.frontend.bounds import Bounded, Rounding, bounds, error_bound, evaluate_with_bounds
 from samhw.frontend.build import Index, ProgramBuilder, Tensor
-from samhw.frontend.evaluate import error_bound, evaluate
+from samhw.frontend.evaluate import evaluate, evaluate_program
 from samhw.frontend.expr import (
     Access,
     Add,
     Binary,
     Call,
+    Concat,
+    Div,
     Expr,
     Literal,
     Mul,
     Neg,
+    Reshape,
     Sub,
     accesses,
     free_indices,
@@ -35,17 +39,23 @@ from samhw.frontend.expr import (
     walk,
 )
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
+from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
-from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
 from samhw.frontend.source import Source, Span
 
 __all__ = [
+    "FUSION_LEVELS",
     "Access",
     "Add",
     "Binary",
+    "Bounded",
     "Call",
+    "Concat",
+    "Div",
     "Expr",
+    "FusionLevel",
     "Index",
     "Literal",
     "Mul",
@@ -53,6 +63,8 @@ __all__ = [
     "Program",
     "ProgramBuilder",
     "Region",
+    "Reshape",
+    "Rounding",
     "Source",
     "Span",
     "Statement",
@@ -60,15 +72,22 @@ __all__ = [
     "Tensor",
     "TensorDecl",
     "accesses",
+    "bounds",
     "dumps",
     "error_bound",
     "evaluate",
+    "evaluate_program",
+    "evaluate_with_bounds",
     "free_indices",
     "kernel_description",
     "kernel_names",
     "load",
     "load_kernel",
+    "load_model",
     "load_object",
+    "model_data",
+    "model_description",
+    "model_names",
     "parse",
     "terms",
     "walk",

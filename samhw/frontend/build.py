@@ -98,8 +98,20 @@ class ProgramBuilder:
         self._declarations.append(Declaration(name, names, shape, format))
         return Tensor(self, name, modes)
 
-    def assign(self, target: Access | Tensor, value: Operand, order: Sequence[Index] | None = None) -> None:
-        """Add the statement ``target = value``; ``T[i, j] = value`` does the same, without an order."""
+    def assign(
+        self,
+        target: Access | Tensor,
+        value: Operand,
+        order: Sequence[Index] | None = None,
+        *,
+        where: Access | Tensor | None = None,
+        reduction: str = "sum",
+    ) -> None:
+        """Add the statement ``target = value``; ``T[i, j] = value`` does the same, without an order.
+
+        `where` is the mask. `reduction` is what happens to indices that `target` lacks: ``"sum"``, ``"max"``
+        or ``"min"``; ``p.assign(m[i], S[i, j], reduction="max")`` is the text's ``m[i] max= S[i, j]``.
+        """
         lhs = target.as_expr()
         try:
             rhs = as_expr(value)
@@ -108,7 +120,8 @@ class ProgramBuilder:
                 f"'{lhs}' is assigned a {type(value).__name__}; assign an expression of tensors and numbers"
             ) from None
         names = None if order is None else tuple(index.name for index in order)
-        statement = Statement(lhs, rhs, names)
+        mask = None if where is None else where.as_expr()
+        statement = Statement(lhs, rhs, names, reduction=reduction, mask=mask)
         if self._fused is None:
             self._regions.append(Region((statement,)))
         else:

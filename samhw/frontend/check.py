@@ -4,18 +4,42 @@ import math
 from typing import TYPE_CHECKING
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub, accesses, free_indices, terms
+from samhw.frontend.check_moves import check_concat, check_reshape
+from samhw.frontend.expr import (
+    Access,
+    Add,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Reshape,
+    Sub,
+    accesses,
+    free_indices,
+    terms,
+)
 from samhw.frontend.extents import unify
 from samhw.frontend.source import Span
 from samhw.frontend.tokens import is_name
 
 if TYPE_CHECKING:
-    from samhw.frontend.program import Program, Statement, TensorDecl
+    from samhw.frontend.program import Program, Region, Statement, TensorDecl
 
-__all__ = ["FUNCTIONS", "MAX_DEPTH", "check_program"]
+__all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
-FUNCTIONS: dict[str, int] = {}
+FUNCTIONS = {
+    **dict.fromkeys(("abs", "relu", "gelu", "silu", "sigmoid", "tanh"), 1),
+    **dict.fromkeys(("exp", "log", "sqrt", "rsqrt", "reciprocal"), 1),
+    **dict.fromkeys(("leaky_relu", "max", "min", "lt", "le", "eq"), 2),
+    "select": 3,
+}
 """The functions that an expression may call: name -> number of arguments."""
+
+REDUCTIONS = ("sum", "max", "min")
+"""How a statement may reduce the indices that are missing on its left."""
 
 MAX_DEPTH = 100
 """How deep an expression may nest, and so how many operands a chain of one operator may have. It keeps every
@@ -30,6 +54,8 @@ def check_program(program: "Program") -> None:
         raise InputError(f"program '{program.name}' has an empty fuse block; fill it or leave it out")
     for decl in program.tensors.values():
         _check_declaration(program, decl)
+    for region in program.regions:
+        _check_region(program, region)
     for statement in program.statements:
         _check_statement(program, statement)
     _check_dataflow(program)
@@ -68,6 +94,33 @@ def _check_statement(program: "Program", statement: "Statement") -> None:
     _check_nodes(program, statement)
     for access in statement.accesses:
         _check_access(program, access)
+    if statement.reduction not in REDUCTIONS:
+        raise program.error(
+            statement.lhs.span,
+            f"'{statement.lhs}' is reduced by '{statement.reduction}'; use one of {', '.join(REDUCTIONS)}",
+        )
+    match statement.rhs:
+        case Reshape():
+            check_reshape(program, statement, statement.rhs)
+        case Concat():
+            check_concat(program, statement, statement.rhs)
+        case _:
+            _check_indices(program, statement)
+    _check_order(program, statement)
+
+
+def _check_region(program: "Program", region: "Region") -> None:
+    for statement in region.statements:
+        if statement.is_boundary and len(region.statements) > 1:
+            raise program.error(
+                statement.rhs.span,
+                f"'{statement.rhs}' needs all of its operands before its result begins and is never fused; "
+                "move the statement out of the fuse block",
+            )
+
+
+def _check_indices(program: "Program", statement: "Statement") -> None:
+    """The rules of a statement's indices: where they may be missing, and how far a sum over them reaches."""
     free = free_indices(statement.rhs)
     for index in statement.lhs.indices:
         if index not in free:
@@ -75,10 +128,31 @@ def _check_statement(program: "Program", statement: "Statement") -> None:
                 statement.lhs.span,
                 f"index '{index}' of '{statement.lhs}' is on the left only; use it on the right or drop it",
             )
-    for index in statement.reduction_indices:
+    if statement.mask is not None:
+        _check_mask(program, statement, statement.mask)
+    if statement.reduction == "sum":
+        for index in statement.reduction_indices:
+            for term in terms(statement.rhs):
+                _check_reduction(program, term, index)
+
+
+def _check_mask(program: "Program", statement: "Statement", mask: Access) -> None:
+    for index in mask.indices:
+        if index not in statement.indices:
+            raise program.error(
+                mask.span,
+                f"index '{index}' of the mask '{mask}' is not used by the statement; "
+                f"its indices are {', '.join(statement.indices) or 'none'}",
+            )
+        if index in statement.lhs.indices or statement.reduction != "sum":
+            continue
         for term in terms(statement.rhs):
-            _check_reduction(program, term, index)
-    _check_order(program, statement)
+            if index not in free_indices(term):
+                raise program.error(
+                    term.span,
+                    f"the mask '{mask}' has the summed index '{index}', but '{term}' lacks it; "
+                    "write that term as a statement of its own",
+                )
 
 
 def _check_nodes(program: "Program", statement: "Statement") -> None:
@@ -96,6 +170,10 @@ def _check_nodes(program: "Program", statement: "Statement") -> None:
             raise program.error(node.span, f"the number {node.value} is not finite; use a smaller one")
         if isinstance(node, Call):
             _check_call(program, node)
+        if isinstance(node, Reshape | Concat) and node is not statement.rhs:
+            raise program.error(
+                node.span, f"'{node}' is part of an expression; write it as a statement of its own"
+            )
         stack.extend((child, depth + 1) for child in reversed(node.children))
     if next(accesses(statement.rhs), None) is None:
         raise program.error(
@@ -105,12 +183,17 @@ def _check_nodes(program: "Program", statement: "Statement") -> None:
 
 def _check_call(program: "Program", call: Call) -> None:
     if call.function not in FUNCTIONS:
-        known = ", ".join(sorted(FUNCTIONS)) or "none so far"
+        known = ", ".join(sorted(FUNCTIONS))
         raise program.error(call.span, f"unknown function '{call.function}'; the functions are: {known}")
     if len(call.arguments) != FUNCTIONS[call.function]:
         wanted = FUNCTIONS[call.function]
         raise program.error(
             call.span, f"function '{call.function}' has the wrong number of arguments; give it {wanted}"
+        )
+    if call.function == "leaky_relu" and not isinstance(call.arguments[1], Literal):
+        raise program.error(
+            call.arguments[1].span or call.span,
+            f"the slope of leaky_relu is a number, not '{call.arguments[1]}'; write one such as 0.01",
         )
 
 
@@ -143,23 +226,28 @@ def _check_reduction(program: "Program", term: Expr, index: str) -> None:
     """
     if index not in free_indices(term) or (gap := _gap(term, index)) is None:
         return
-    if isinstance(gap, Call):
-        problem = f"index '{index}' is summed over inside '{gap}'; write the sum"
-    else:
-        problem = (
-            f"index '{index}' is summed over, but '{gap}' in '{term}' lacks it; write the part that has it"
-        )
-    raise program.error(gap.span, f"{problem} as a statement of its own")
+    raise program.error(
+        gap.span,
+        f"index '{index}' is summed over, but '{gap}' in '{term}' lacks it; "
+        "write the part that has it as a statement of its own",
+    )
 
 
 def _gap(node: Expr, index: str) -> Expr | None:
     """What leaves a product of the multiplied-out `node` without `index`; None if every product uses it.
 
-    A function is no factor that can move into or out of a sum, so its arguments do not count.
+    A function that uses the index is one factor, and so is a quotient whose divisor uses it: a sum cannot
+    move into them, and stands outside.
     """
     match node:
         case Access() if index in node.indices:
             return None
+        case Call() if index in free_indices(node):
+            return None
+        case Div() if index in free_indices(node.right):
+            return None
+        case Div():
+            return _gap(node.left, index)
         case Mul():
             gaps = [_gap(child, index) for child in node.children]
             if None in gaps:
@@ -202,7 +290,7 @@ def _check_dataflow(program: "Program") -> None:
     written: set[str] = set()
     for statement in program.statements:
         target = statement.lhs.tensor
-        for access in accesses(statement.rhs):
+        for access in statement.reads:
             used.add(access.tensor)
             if access.tensor == target:
                 raise program.error(

@@ -1,21 +1,20 @@
-"""What a program means: its statements evaluated densely with NumPy, and how far a value type may be off.
+"""What a program means: its statements evaluated densely with NumPy.
 
 This is the reference that every backend is checked against. It knows nothing of formats, orders or streams.
 """
 
-from collections.abc import Mapping
-from math import prod
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtr
 
-from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Neg, Sub, free_indices
-from samhw.frontend.program import Statement
+from samhw.errors import InputError
+from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
+from samhw.frontend.pattern import Pattern
+from samhw.frontend.program import Program, Statement
 
-__all__ = ["error_bound", "evaluate"]
-
-Array = NDArray[Any]
+__all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]
 
 
 def evaluate(
@@ -24,73 +23,135 @@ def evaluate(
     """The dense result of a statement, modes in the order of its left side.
 
     Args:
-        tensors: a dense array for each tensor on the right. Integers are summed in int64, everything else in
-            float64.
+        tensors: a dense array for each tensor that the statement reads. Integers are computed in int64, as
+            far as the operations give integers, everything else in float64.
         extents: the extent of every index.
-        pattern: count differences as sums and numbers as one: nonzero where any term has a value to give.
+        pattern: instead of the values, where any may be stored: true where a sparse backend has a value to
+            give when the tensors store something wherever they are not zero.
     """
-    kept = statement.lhs.indices
-    total = np.zeros(tuple(extents[i] for i in kept), dtype=np.int64)
-    for sign, factors in _terms(statement.rhs):
-        arrays: list[Array] = []
-        subscripts: list[list[int]] = []
-        number = {index: n for n, index in enumerate(extents)}
-        scale: int | float = 1 if pattern else sign
-        for factor in factors:
-            if isinstance(factor, Literal):
-                scale *= 1 if pattern else factor.value
-            else:
-                array = np.asarray(tensors[factor.tensor])
-                arrays.append(array.astype(np.int64 if array.dtype.kind in "iub" else np.float64))
-                subscripts.append([number[i] for i in factor.indices])
-        used = {i for factor in factors if isinstance(factor, Access) for i in factor.indices}
-        present = [i for i in kept if i in used]
-        operands = [x for pair in zip(arrays, subscripts, strict=True) for x in pair]
-        value = (
-            np.einsum(*operands, [number[i] for i in present], optimize=True) if operands else np.asarray(1)
+    if pattern:
+        return walk_statement(
+            Pattern(), statement, {n: np.asarray(t) != 0 for n, t in tensors.items()}, extents
         )
-        shape = tuple(extents[i] if i in used else 1 for i in kept)
-        total = total + scale * value.reshape(shape)
-    return np.broadcast_to(total, tuple(extents[i] for i in kept))
+    return walk_statement(VALUES, statement, {n: as_values(t) for n, t in tensors.items()}, extents)
 
 
-def error_bound(
-    statement: Statement, tensors: Mapping[str, Array], extents: Mapping[str, int], rounding: float
-) -> float:
-    """How far a result may be from `evaluate` if every multiplication errs by at most `rounding` and sums are
-    exact.
+def evaluate_program(
+    program: Program, tensors: Mapping[str, ArrayLike], *, pattern: bool = False
+) -> dict[str, Array]:
+    """The dense result of every statement of a program, by the name of the tensor that it writes.
 
-    A bound from the greatest magnitudes, whatever the order in which factors and sums are taken; a number of
-    the program's text counts as rounded too.
+    Args:
+        tensors: a dense array for each input of the program.
+        pattern: as for `evaluate`.
+
+    Raises:
+        InputError: when an input is missing, or shapes do not agree or leave an extent open.
     """
-    bound = 0.0
-    for _, factors in _terms(statement.rhs):
-        scale = 1.0
-        used: set[str] = set()
-        for factor in factors:
-            if isinstance(factor, Literal):
-                greatest = abs(factor.value)
-            else:
-                greatest = float(np.max(np.abs(tensors[factor.tensor]), initial=0))
-                used |= set(factor.indices)
-            scale *= max(1.0, greatest)
-        summands = prod(extents[i] for i in used - set(statement.lhs.indices))
-        bound += rounding * len(factors) * scale * summands
+    known = {name: np.asarray(array) for name, array in tensors.items()}
+    program = bind_to(program, known)
+    results: dict[str, Array] = {}
+    for statement in program.statements:
+        extents = {
+            index: extent for index, extent in program.extents(statement).items() if extent is not None
+        }
+        result = evaluate(statement, known, extents, pattern=pattern)
+        known[statement.lhs.tensor] = results[statement.lhs.tensor] = result
+    return results
+
+
+def bind_to(program: Program, tensors: Mapping[str, Array]) -> Program:
+    """The program with the extents of its inputs' arrays. Raises InputError as `evaluate_program` does."""
+    for decl in program.inputs:
+        if decl.name not in tensors:
+            raise InputError(f"program '{program.name}' has no data for '{decl.name}'; give it an array")
+    bound = program.bind({decl.name: tensors[decl.name].shape for decl in program.inputs})
+    for decl in bound.tensors.values():
+        if None in decl.shape:
+            index = decl.indices[decl.shape.index(None)]
+            raise InputError(
+                f"nothing fixes the extent of '{index}' in tensor '{decl.name}'; declare it, as in {index}=16"
+            )
     return bound
 
 
-def _terms(e: Expr, sign: int = 1) -> list[tuple[int, list[Access | Literal]]]:
-    """The sum of products that e is, multiplied out."""
-    match e:
-        case Access() | Literal():
-            return [(sign, [e])]
-        case Neg():
-            return _terms(e.operand, -sign)
-        case Add():
-            return _terms(e.left, sign) + _terms(e.right, sign)
-        case Sub():
-            return _terms(e.left, sign) + _terms(e.right, -sign)
-        case Mul():
-            return [(s * t, f + g) for s, f in _terms(e.left, sign) for t, g in _terms(e.right)]
-        case _:
-            raise TypeError(f"no meaning for {e} with indices {free_indices(e)}")
+def as_values(array: ArrayLike) -> Array:
+    """The array as int64 or float64."""
+    array = np.asarray(array)
+    return array.astype(np.int64 if array.dtype.kind in "iub" else np.float64)
+
+
+class Values(Domain):
+    """Plain numbers."""
+
+    def number(self, value: int | float) -> Array:
+        return as_values(value)
+
+    def add(self, a: Array, b: Array) -> Array:
+        return a + b
+
+    def negate(self, a: Array) -> Array:
+        return -a
+
+    def contract(
+        self, factors: Sequence[Array], divisors: Sequence[Array], mask: Array | None, axes: tuple[int, ...]
+    ) -> Array:
+        if mask is not None:
+            factors = [*factors, (mask != 0).astype(np.int64)]
+        result = sum_of_products(factors, axes)
+        for divisor in divisors:
+            # Zero divided by anything is zero.
+            result = np.where(result == 0, 0, result / divisor)
+        return result
+
+    def call(self, function: str, arguments: Sequence[Array]) -> Array:
+        return _FUNCTIONS[function](*arguments)
+
+    def extreme(self, reduction: str, a: Array, mask: Array | None, axes: tuple[int, ...]) -> Array:
+        least = reduction == "max"
+        reduce = np.max if least else np.min
+        if mask is None:
+            return reduce(a, axes, keepdims=True)
+        a, mask = np.broadcast_arrays(a, mask != 0)
+        limits = np.iinfo(np.int64) if a.dtype.kind == "i" else np.finfo(np.float64)
+        neutral = limits.min if least else limits.max
+        found = reduce(a, axes, keepdims=True, where=mask, initial=neutral)
+        return np.where(mask.any(axes, keepdims=True), found, 0)
+
+
+VALUES = Values()
+
+
+def _leaky_relu(x: Array, slope: Array) -> Array:
+    return np.where(x > 0, x, np.where(x == 0, 0, slope * x))
+
+
+def _select(condition: Array, a: Array, b: Array) -> Array:
+    return np.where(condition != 0, a, b)
+
+
+def _integer(comparison: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    return lambda a, b: comparison(a, b).astype(np.int64)
+
+
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "abs": np.abs,
+    "relu": lambda x: np.maximum(x, 0),
+    "leaky_relu": _leaky_relu,
+    # At minus infinity the limit is 0, but the product would be NaN.
+    "gelu": lambda x: np.where(x == -np.inf, 0.0, x * ndtr(x)),
+    "silu": lambda x: np.where(x == -np.inf, 0.0, x * expit(x)),
+    "sigmoid": expit,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "max": np.maximum,
+    "min": np.minimum,
+    "lt": _integer(np.less),
+    "le": _integer(np.less_equal),
+    "eq": _integer(np.equal),
+    "select": _select,
+}

@@ -18,11 +18,14 @@ __all__ = [
     "Arithmetic",
     "Binary",
     "Call",
+    "Concat",
+    "Div",
     "Expr",
     "Literal",
     "Mul",
     "Neg",
     "Operand",
+    "Reshape",
     "Sub",
     "accesses",
     "as_expr",
@@ -33,7 +36,7 @@ __all__ = [
 
 
 class Arithmetic:
-    """Gives Python's ``+ - *`` and unary ``-`` to whatever can stand for an expression."""
+    """Gives Python's ``+ - * /`` and unary ``-`` to whatever can stand for an expression."""
 
     # Keeps a NumPy array on the left from making an array of expressions, one for each of its elements.
     __array_ufunc__: ClassVar[None] = None
@@ -62,6 +65,12 @@ class Arithmetic:
 
     def __rmul__(self, other: "Operand") -> "Mul":
         return Mul(as_expr(other), self.as_expr()) if _is_operand(other) else NotImplemented
+
+    def __truediv__(self, other: "Operand") -> "Div":
+        return Div(self.as_expr(), as_expr(other)) if _is_operand(other) else NotImplemented
+
+    def __rtruediv__(self, other: "Operand") -> "Div":
+        return Div(as_expr(other), self.as_expr()) if _is_operand(other) else NotImplemented
 
 
 Operand = Arithmetic | int | float
@@ -179,6 +188,13 @@ class Mul(Binary):
     precedence = 2
 
 
+class Div(Binary):
+    """The quotient of two operands; zero divided by anything is zero."""
+
+    symbol = "/"
+    precedence = 2
+
+
 @dataclass(frozen=True)
 class Call(Expr):
     """A function of its arguments, element by element: ``relu(T[i, j])``."""
@@ -192,6 +208,37 @@ class Call(Expr):
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Reshape(Expr):
+    """All of a tensor, its elements in row-major order, as a tensor of another shape. It stands alone on the
+    right side: ``R[h, d] = reshape(T[m])``."""
+
+    operand: Access
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def __str__(self) -> str:
+        return f"reshape({self.operand})"
+
+
+@dataclass(frozen=True)
+class Concat(Expr):
+    """Tensors one behind the other along an index, which has another extent in each of them. It stands alone
+    on the right side: ``C[i, j] = concat(j, A[i, j], B[i, j])``."""
+
+    index: str
+    operands: tuple[Access, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.operands
+
+    def __str__(self) -> str:
+        return f"concat({', '.join((self.index, *map(str, self.operands)))})"
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

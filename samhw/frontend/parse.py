@@ -7,8 +7,8 @@ from typing import NoReturn, TypeVar
 
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
-from samhw.frontend.check import MAX_DEPTH
-from samhw.frontend.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
+from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.frontend.program import Program, Region, Statement
 from samhw.frontend.source import Source
 from samhw.frontend.tokens import Kind, Token, tokenize
@@ -132,24 +132,30 @@ class _Parser:
         self.end_of_line("a comment")
         return Region(tuple(statements))
 
-    # statement = access "=" sum [ "order" name { "," name } ]
+    # statement = access [ "max" | "min" ] "=" sum [ "where" access ] [ "order" name { "," name } ]
 
     def statement(self) -> Statement:
-        if self.token.text in ("+", "-", "*", "@", "order"):
+        if self.token.text in ("+", "-", "*", "/", "@", "where", "order"):
             self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
         lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
+        reduction = "sum"
+        if self.token.kind is Kind.NAME and self.token.text in REDUCTIONS:
+            reduction = self.advance().text
         self.expect("=")
         rhs = self.sum()
-        if not self.at("order"):
-            return Statement(lhs, rhs)
-        span = self.expect("order").span
-        order = [self.name("an index").text]
-        while self.accept(","):
-            order.append(self.name("an index").text)
-        return Statement(lhs, rhs, tuple(order), span)
+        mask = self.access(self.name("a tensor")) if self.accept("where") else None
+        span, order = None, None
+        if self.at("order"):
+            span = self.expect("order").span
+            order = [self.name("an index").text]
+            while self.accept(","):
+                order.append(self.name("an index").text)
+        return Statement(
+            lhs, rhs, None if order is None else tuple(order), span, reduction=reduction, mask=mask
+        )
 
     # sum     = product { ("+" | "-") product }
-    # product = unary { "*" unary }
+    # product = unary { ( "*" | "/" ) unary }
     # unary   = "-" unary | atom
 
     def sum(self) -> Expr:
@@ -162,9 +168,10 @@ class _Parser:
 
     def product(self) -> Expr:
         left = self.unary()
-        while self.at("*"):
+        while self.at("*") or self.at("/"):
             operator = self.advance()
-            left = Mul(left, self.unary(), span=operator.span)
+            node = Mul if operator.text == "*" else Div
+            left = node(left, self.unary(), span=operator.span)
         return left
 
     def unary(self) -> Expr:
@@ -182,7 +189,8 @@ class _Parser:
         self.nesting -= 1
         return expr
 
-    # atom   = number | "(" sum ")" | name "(" sum { "," sum } ")" | access
+    # atom   = number | "(" sum ")" | call | access
+    # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | name "(" sum { "," sum } ")"
     # access = name [ "[" name { "," name } "]" ]
 
     def atom(self) -> Expr:
@@ -194,9 +202,24 @@ class _Parser:
             self.expect(")")
             return expr
         name = self.name("a tensor, a number or '('")
-        if self.at("("):
-            return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
-        return self.access(name)
+        return self.call(name) if self.at("(") else self.access(name)
+
+    def call(self, name: Token) -> Expr:
+        match name.text:
+            case "reshape":
+                self.expect("(")
+                operand = self.access(self.name("a tensor"))
+                self.expect(")")
+                return Reshape(operand, span=name.span)
+            case "concat":
+                self.expect("(")
+                index = self.name("an index")
+                operands = []
+                while self.accept(","):
+                    operands.append(self.access(self.name("a tensor")))
+                self.expect(")")
+                return Concat(index.text, tuple(operands), span=name.span)
+        return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
 
     def access(self, name: Token) -> Access:
         indices = self.bracketed("[", lambda: self.name("an index").text, "]") if self.at("[") else ()

@@ -1,17 +1,24 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from operator import index as as_int
+from typing import Literal, get_args
 
 from samhw.errors import InputError
 from samhw.frontend.check import check_program
-from samhw.frontend.expr import Access, Expr, accesses, free_indices
+from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices
 from samhw.frontend.extents import unify
 from samhw.frontend.source import Source, Span
 from samhw.tensors import Format
 
-__all__ = ["Program", "Region", "Statement", "TensorDecl"]
+__all__ = ["FUSION_LEVELS", "FusionLevel", "Program", "Region", "Statement", "TensorDecl"]
+
+FusionLevel = Literal["none", "partial", "full"]
+
+FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
+"""How much `Program.with_fusion` merges."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +50,21 @@ class TensorDecl:
 
 @dataclass(frozen=True)
 class Statement:
-    """``lhs = rhs``, summed over the indices that are missing on the left.
+    """``lhs = rhs``, reduced over the indices that are missing on the left.
 
     `order` is the nest of loops, outermost first, over all indices of the statement; None leaves it to the
-    compiler. It never changes the result.
+    compiler. It never changes the result. With a `mask` the statement is computed where that tensor is not
+    zero: the result is zero elsewhere, and a reduction runs over those points only.
     """
 
     lhs: Access
     rhs: Expr
     order: tuple[str, ...] | None = None
     order_span: Span | None = field(default=None, compare=False, repr=False)
+    reduction: str = field(default="sum", kw_only=True)
+    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max"
+    and "min" take the whole right side."""
+    mask: Access | None = field(default=None, kw_only=True)
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -61,17 +73,31 @@ class Statement:
 
     @property
     def reduction_indices(self) -> tuple[str, ...]:
-        """The index names that are missing on the left, in order of appearance."""
+        """The index names that are missing on the left, in order of appearance; none in a reshape."""
+        if isinstance(self.rhs, Reshape):
+            return ()
         return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.indices)
 
     @property
+    def reads(self) -> tuple[Access, ...]:
+        """The tensor accesses of the right side from left to right, then the mask."""
+        return (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))
+
+    @property
     def accesses(self) -> tuple[Access, ...]:
-        """The left side, then the tensor accesses of the right side from left to right."""
-        return (self.lhs, *accesses(self.rhs))
+        """The left side, then `reads`."""
+        return (self.lhs, *self.reads)
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether this is a reshape or a concatenation, which is always a region of its own."""
+        return isinstance(self.rhs, Reshape | Concat)
 
     def __str__(self) -> str:
+        assign = "=" if self.reduction == "sum" else f"{self.reduction}="
+        where = "" if self.mask is None else f" where {self.mask}"
         order = "" if self.order is None else f"    order {', '.join(self.order)}"
-        return f"{self.lhs} = {self.rhs}{order}"
+        return f"{self.lhs} {assign} {self.rhs}{where}{order}"
 
 
 @dataclass(frozen=True)
@@ -120,11 +146,33 @@ class Program:
         """The extent of each index of `statement`, in the order of `Statement.indices`; None where no tensor
         of the statement has it. `bind` makes what other statements know available here."""
         extents: dict[str, int | None] = dict.fromkeys(statement.indices)
+        # Along the index of a concatenation only the result has the whole extent.
+        concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
         for access in statement.accesses:
             for index, extent in zip(access.indices, self.tensors[access.tensor].shape, strict=True):
-                if extent is not None:
+                if extent is not None and (index != concatenated or access is statement.lhs):
                     extents[index] = extent
         return extents
+
+    def with_fusion(self, level: FusionLevel) -> "Program":
+        """This program with other regions, to the same results.
+
+        "partial" keeps the regions as they are written; "none" gives every statement a region of its own;
+        "full" merges all that follow each other, up to a reshape or a concatenation. Raises InputError for
+        any other level.
+        """
+        match level:
+            case "partial":
+                return self
+            case "none":
+                regions = [Region((statement,)) for statement in self.statements]
+            case "full":
+                regions = list(_merged(self.statements))
+            case _:
+                raise InputError(
+                    f"there is no fusion level '{level}'; choose one of {', '.join(FUSION_LEVELS)}"
+                )
+        return replace(self, regions=tuple(regions))
 
     def bind(self, shapes: Mapping[str, tuple[int, ...]]) -> "Program":
         """This program with the extents that `shapes` (tensor name -> shape) and the statements fix.
@@ -166,7 +214,16 @@ class Program:
         return dict.fromkeys(statement.lhs.tensor for statement in self.statements)
 
     def _read(self) -> set[str]:
-        return {access.tensor for statement in self.statements for access in accesses(statement.rhs)}
+        return {access.tensor for statement in self.statements for access in statement.reads}
+
+
+def _merged(statements: Iterable[Statement]) -> Iterator[Region]:
+    """The fewest regions: one for all statements between two boundaries."""
+    for is_boundary, run in groupby(statements, key=lambda statement: statement.is_boundary):
+        if is_boundary:
+            yield from (Region((statement,)) for statement in run)
+        else:
+            yield Region(tuple(run))
 
 
 def _bind_shape(decl: TensorDecl, shape: tuple[int, ...]) -> TensorDecl:

@@ -4,11 +4,12 @@ from functools import reduce
 
 from hypothesis import strategies as st
 
+from samhw.frontend.chain_strategies import chained_programs
 from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
 from samhw.frontend.program import Program, Region, Statement, TensorDecl
 from samhw.tensors import Format, LevelType
 
-__all__ = ["programs"]
+__all__ = ["chained_programs", "programs"]
 
 _INDICES = ("i", "j", "k", "l")
 _MAX_RANK = 3

@@ -8,7 +8,7 @@ from samhw.frontend.source import Source, Span
 
 __all__ = ["KEYWORDS", "Kind", "Token", "is_name", "tokenize"]
 
-KEYWORDS = frozenset({"tensor", "fuse", "order"})
+KEYWORDS = frozenset({"tensor", "fuse", "order", "where"})
 
 _TOKEN = re.compile(
     r"""
@@ -16,14 +16,14 @@ _TOKEN = re.compile(
   | (?P<newline> \n )
   | (?P<number>  (?:\d+(?:\.\d*)?|\.\d+) (?:[eE][+-]?\d+)? )
   | (?P<name>    [A-Za-z_]\w* )
-  | (?P<symbol>  [-+*()\[\]{},:=@] )
+  | (?P<symbol>  [-+*/()\[\]{},:=@] )
   | (?P<other>   . )
     """,
     re.VERBOSE | re.ASCII,
 )
 
 # A line's end after one of these does not end the statement.
-_CONTINUES = frozenset("+-*=,:@{")
+_CONTINUES = frozenset("+-*/=,:@{")
 
 _LONGEST_NUMBER = 100
 
@@ -94,7 +94,9 @@ def tokenize(source: Source) -> list[Token]:
                     open_brackets = max(0, open_brackets - 1)
                 tokens.append(Token(Kind.SYMBOL, text, span, start, stop))
             case "other":
-                raise source.error(span, f"unexpected character {text!r}; an expression is made of + - * ( )")
+                raise source.error(
+                    span, f"unexpected character {text!r}; an expression is made of + - * / ( )"
+                )
     end = len(source.text)
     tokens.append(Token(Kind.END, "", Span(line, end - line_start + 1), end, end))
     return tokens

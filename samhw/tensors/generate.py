@@ -1,4 +1,5 @@
-"""Tensors to try things on: random ones, random graphs by pattern, and one real graph that needs no file.
+"""Tensors to try things on: random ones, random graphs by pattern, the masks and weights of sparse networks,
+and one real graph that needs no file.
 
 Everything random is drawn from ``np.random.default_rng(seed)``: equal arguments give equal tensors.
 """
@@ -16,7 +17,15 @@ from samhw.tensors.format import Format
 from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["block_diagonal_graph", "karate", "power_law_graph", "random_tensor", "uniform_graph"]
+__all__ = [
+    "bigbird_mask",
+    "block_diagonal_graph",
+    "karate",
+    "power_law_graph",
+    "pruned_weights",
+    "random_tensor",
+    "uniform_graph",
+]
 
 
 def random_tensor(
@@ -129,6 +138,72 @@ def block_diagonal_graph(
     block = np.searchsorted(areas, places, side="right") - 1
     row, column = np.divmod(places - areas[block], sizes[block])
     return _adjacency(n, starts[block] + row, starts[block] + column, format)
+
+
+def bigbird_mask(
+    n: int,
+    block: int,
+    *,
+    seed: int,
+    window: int = 3,
+    global_blocks: int = 1,
+    random_blocks: int = 1,
+    format: Format | str = "csr",
+) -> Tensor:
+    """The n x n attention mask, 0 or 1, of BigBird (Zaheer et al., 2020): who looks at whom, in dense blocks.
+
+    Parameters
+    ----------
+    block
+        The side of a block; it divides ``n``.
+    window
+        How many blocks of each row of blocks lie around the diagonal; odd.
+    global_blocks
+        How many of the first rows and columns of blocks are full.
+    random_blocks
+        How many more blocks each other row of blocks has, at random, as far as it has room.
+
+    Raises
+    ------
+    InputError
+        When a size is impossible.
+    """
+    if not 1 <= block <= n or n % block:
+        raise InputError(f"blocks of {block} do not divide a sequence of {n}: use a divisor of {n}")
+    if window < 1 or window % 2 == 0:
+        raise InputError(f"a window of {window} blocks has no middle: use an odd number")
+    if global_blocks < 0 or random_blocks < 0:
+        raise InputError("a mask cannot have fewer than 0 global or random blocks: use 0 or more")
+    blocks = n // block
+    row, column = np.indices((blocks, blocks))
+    mask = (abs(row - column) <= window // 2) | (np.minimum(row, column) < global_blocks)
+    rng = np.random.default_rng(seed)
+    for columns in mask:
+        free = np.flatnonzero(~columns)
+        columns[rng.choice(free, min(random_blocks, len(free)), replace=False)] = True
+    entries = np.stack(np.nonzero(np.kron(mask, np.ones((block, block)))))
+    return _adjacency(n, entries[0], entries[1], format)
+
+
+def pruned_weights(
+    shape: Sequence[int],
+    density: float,
+    *,
+    seed: int,
+    scale: float = 1.0,
+    format: Format | str = "csr",
+) -> Tensor:
+    """Normal weights of standard deviation ``scale``, of which those of the greatest magnitudes stay.
+
+    Raises
+    ------
+    InputError
+        When ``density``, the fraction that stays, is not in 0 to 1.
+    """
+    weights = np.random.default_rng(seed).normal(0, scale, tuple(shape))
+    pruned = weights.size - _entries(density, weights.size)
+    weights.flat[np.argsort(np.abs(weights), axis=None)[:pruned]] = 0
+    return Tensor.from_dense(weights, format)
 
 
 def karate() -> Tensor:

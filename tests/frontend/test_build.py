@@ -3,7 +3,9 @@ from contextlib import suppress
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Index, ProgramBuilder, parse
+from samhw.frontend import Access, Index, ProgramBuilder, parse
+from samhw.frontend import functions as f
+from samhw.frontend.check import FUNCTIONS
 from samhw.tensors import Format
 
 
@@ -35,6 +37,40 @@ def test_one_to_one_with_the_text():
         x = Y[i,j] - alpha
     """)
     assert str(program.tensors["Y"].format) == "dense @ (1, 0)"
+
+
+def test_functions_masks_and_reductions():
+    p = ProgramBuilder()
+    i, j, a = p.index("i", 4), p.index("j", 6), p.index("a")
+    S, m, R, C = p.tensor("S", (i, j)), p.tensor("m", i), p.tensor("R", a), p.tensor("C", a)
+    E, F = p.tensor("E", (i, j)), p.tensor("F", (i, j))
+    p.assign(m[i], S[i, j], reduction="max", where=S[i, j], order=(i, j))
+    p.assign(E[i, j], f.exp(S[i, j] - m[i]) / 2, where=S[i, j])
+    F[i, j] = f.select(f.lt(1, E[i, j]), f.leaky_relu(S[i, j], 0.1), f.max(E[i, j], 0) / f.abs(S[i, j]))
+    R[a] = f.reshape(F[i, j])
+    C[a] = f.concat(a, R[a], R[a])
+    assert p.program() == parse("""
+        tensor S[i=4, j=6]
+        tensor m[i=4]
+        tensor R[a]
+        tensor C[a]
+        tensor E[i=4, j=6]
+        tensor F[i=4, j=6]
+        m[i] max= S[i, j] where S[i, j]    order i, j
+        E[i, j] = exp(S[i, j] - m[i]) / 2 where S[i, j]
+        F[i, j] = select(lt(1, E[i, j]), leaky_relu(S[i, j], 0.1), max(E[i, j], 0) / abs(S[i, j]))
+        R[a] = reshape(F[i, j])
+        C[a] = concat(a, R[a], R[a])
+    """)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_has_a_python_form(name):
+    x = Access("x")
+    arguments = (x, 0.5) if name == "leaky_relu" else (x,) * FUNCTIONS[name]
+    call = getattr(f, name)(*arguments)
+    assert (call.function, len(call.arguments)) == (name, FUNCTIONS[name])
+    assert set(f.__all__) == {*FUNCTIONS, "concat", "reshape"}
 
 
 def test_scalars_on_every_side_of_an_operator():

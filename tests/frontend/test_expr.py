@@ -7,10 +7,13 @@ from samhw.frontend import (
     Access,
     Add,
     Call,
+    Concat,
+    Div,
     Expr,
     Literal,
     Mul,
     Neg,
+    Reshape,
     Span,
     Sub,
     accesses,
@@ -29,7 +32,7 @@ leaves = st.sampled_from([A, B, C]) | st.builds(
 
 def _nodes(operands: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     return st.builds(Neg, operands) | st.one_of(
-        *(st.builds(node, operands, operands) for node in (Add, Sub, Mul))
+        *(st.builds(node, operands, operands) for node in (Add, Sub, Mul, Div))
     )
 
 
@@ -52,6 +55,13 @@ def _nodes(operands: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         (3 + A, "3 + A[i]"),
         (Call("max", (A + B, C)) * 1, "max(A[i] + B[i], C[i]) * 1"),
         (Access("alpha"), "alpha"),
+        (A / B / C, "A[i] / B[i] / C[i]"),
+        (A / (B / C), "A[i] / (B[i] / C[i])"),
+        (A * (B / C), "A[i] * (B[i] / C[i])"),
+        (A * B / (C + 1), "A[i] * B[i] / (C[i] + 1)"),
+        (2 / -A, "2 / -A[i]"),
+        (Reshape(A), "reshape(A[i])"),
+        (Concat("i", (A, B)), "concat(i, A[i], B[i])"),
     ],
 )
 def test_text(expr, text):
@@ -79,7 +89,9 @@ def test_operators_refuse_what_is_no_operand():
     with pytest.raises(TypeError):
         np.ones(3) * A
     with pytest.raises(TypeError):
-        A / 2
+        A / "B"
+    with pytest.raises(TypeError):
+        [1] / A
 
 
 def test_spans_take_no_part_in_equality():

@@ -2,8 +2,21 @@ import pytest
 from hypothesis import given
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Literal, Region, Span, Statement, dumps, load, parse
-from samhw.frontend.strategies import programs
+from samhw.frontend import (
+    Access,
+    Call,
+    Concat,
+    Div,
+    Literal,
+    Region,
+    Reshape,
+    Span,
+    Statement,
+    dumps,
+    load,
+    parse,
+)
+from samhw.frontend.strategies import chained_programs, programs
 from samhw.tensors import Format
 
 A = Access("A", ("i", "k"))
@@ -85,11 +98,33 @@ def test_nodes_know_their_place():
         ("x[i,j] = B[i,j]\ntensor x[i,j] : csr", "tensor x[i,j] : csr\nx[i,j] = B[i,j]"),
         ("tensor x[i,j] : dcsr @\n (1, 0)\nx[i,j] = B[i,j]", "tensor x[i,j] : dcsc\nx[i,j] = B[i,j]"),
         ("x[i,j] = B[i,j] - - 2", "x[i,j] = B[i,j] - -2"),
+        ("x[i,j] = B[i,j] / 2 * B[i,j] /\n 3", "x[i,j] = ((B[i,j] / 2) * B[i,j]) / 3"),
+        ("x[i] max =\n B[i,j] where B[i,\nj]", "x[i] max= B[i,j] where B[i,j]"),
     ],
 )
 def test_layout_does_not_matter(text, same_as):
     declared = "tensor B[i, j] : csr\n"
     assert parse(declared + text) == parse(declared + same_as)
+
+
+def test_reductions_masks_and_moves():
+    program = parse(
+        "tensor S[i=4, j=6] : csr\ntensor max[i]\n"
+        "m[i] max= S[i, j] where S[i, j]  order i, j\n"
+        "n min= m[i] / max(max[i], 0.5)\n"
+        "V[i] = S[i, j]\n"
+        "R[a] = reshape(V[i])\n"
+        "C[a] = concat(a, R[a], R[a])"
+    )
+    first, second, _, fourth, fifth = program.statements
+    S = Access("S", ("i", "j"))
+    m, top = Access("m", ("i",)), Access("max", ("i",))
+    assert first == Statement(m, S, ("i", "j"), reduction="max", mask=S)
+    assert second == Statement(Access("n"), Div(m, Call("max", (top, Literal(0.5)))), reduction="min")
+    assert fourth.rhs == Reshape(Access("V", ("i",)))
+    assert fifth.rhs == Concat("a", (Access("R", ("a",)), Access("R", ("a",))))
+    assert parse(dumps(program)) == program
+    assert first.mask.span == Span(3, 25)
 
 
 def test_whole_numbers_stay_whole():
@@ -129,7 +164,15 @@ def test_a_result_without_a_format_follows_the_order(order, storage, declaration
         ("x = b[i]\norder i", "2:1", "a line cannot begin with 'order'; join it to the line before"),
         ("x = order", "1:5", "expected a tensor, a number or '(', found 'order'; a keyword cannot be a name"),
         ("2 = b", "1:1", "expected a statement such as T[i] = A[i] * 2, found '2'"),
-        ("x = b / c", "1:7", "unexpected character '/'; an expression is made of + - * ( )"),
+        ("x = b % c", "1:7", "unexpected character '%'; an expression is made of + - * / ( )"),
+        ("x = b[i]\n/ 2", "2:1", "a line cannot begin with '/'; join it to the line before"),
+        ("x = b[i]\nwhere c[i]", "2:1", "a line cannot begin with 'where'; join it to the line before"),
+        ("x = b[i] where 2", "1:16", "expected a tensor, found '2'"),
+        ("x = b[i] order i where c[i]", "1:18", "expected an operator or the end of the line, found 'where'"),
+        ("x = reshape(b[i] * 2)", "1:18", "expected ')', found '*'"),
+        ("x = reshape(2)", "1:13", "expected a tensor, found '2'"),
+        ("x = concat(2, b[i])", "1:12", "expected an index, found '2'"),
+        ("x mean= b[i]", "1:3", "expected '=', found 'mean'"),
         ("x = b order", "1:12", "expected an index, found the end of the text"),
         ("tensor", "1:7", "expected a tensor's name, found the end of the text"),
         ("tensor b[i=k]", "1:12", "expected a whole number as the extent of 'i', found 'k'"),
@@ -220,6 +263,6 @@ def test_dumps():
     assert parse(dumps(parse(EXAMPLE))) == parse(EXAMPLE)
 
 
-@given(programs())
+@given(programs() | chained_programs(integers=False))
 def test_dumps_reads_back(program):
     assert parse(dumps(program)) == program

@@ -40,6 +40,81 @@ def test_regions():
     assert [statement.lhs.tensor for statement in program.statements] == ["x", "y", "z"]
 
 
+LEVELS = """
+tensor A[i=4]
+fuse {
+  x[i] = relu(A[i])
+  y[i] = x[i] * x[i]
+}
+z[i] = y[i] + 1
+R[a, b] = reshape(z[i])
+C[a, b] = concat(b, R[a, b], R[a, b])
+tensor R[a=2, b]
+u[a] max= C[a, b]
+v = u[a]
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "sizes"),
+    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 1, 2])],
+)
+def test_fusion_levels(level, sizes):
+    program = parse(LEVELS)
+    fused = program.with_fusion(level)
+    fused.check()
+    assert [len(region.statements) for region in fused.regions] == sizes
+    assert fused.statements == program.statements
+    assert fused.with_fusion("none") == program.with_fusion("none")
+
+
+def test_an_unknown_fusion_level():
+    with pytest.raises(
+        InputError, match=r"^there is no fusion level 'most'; choose one of none, partial, full$"
+    ):
+        parse(LEVELS).with_fusion("most")
+
+
+def test_masks_are_read():
+    program = parse("tensor A[i]\ntensor M[i]\nx[i] = A[i]\ny[i] = A[i] where x[i]\nz[i] = y[i] where M[i]")
+    assert _names(program.inputs) == ["A", "M"]
+    assert _names(program.intermediates) == ["x", "y"]
+    assert [access.tensor for access in program.statements[1].accesses] == ["y", "A", "x"]
+
+
+MOVES = """
+tensor A[i, j]
+tensor B[i, j]
+tensor R[a, b]
+tensor D[a]
+C[i, j] = concat(j, A[i, j], B[i, j])
+R[a, b] = reshape(C[i, j])
+S[a] = R[a, b] * D[a]
+"""
+
+
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        ({"A": (4, 2), "B": (4, 3), "D": (10,)}, {"C": (4, 5), "R": (10, 2), "S": (10,)}),
+        ({"A": (4, 2), "R": (2, 10)}, {"C": (4, 5), "B": (4, 3), "D": (2,), "S": (2,)}),
+        ({"A": (4, 2), "D": (2,)}, {"C": (4, None), "R": (2, None)}),
+    ],
+)
+def test_moves_pass_extents_on(shapes, expected):
+    bound = parse(MOVES).bind(shapes)
+    assert {name: bound.tensors[name].shape for name in expected} == expected
+
+
+def test_the_extents_of_moves():
+    bound = parse(MOVES).bind({"A": (4, 2), "B": (4, 3), "D": (10,)})
+    concat, reshape, _ = bound.statements
+    assert bound.extents(concat) == {"i": 4, "j": 5}
+    assert bound.extents(reshape) == {"a": 10, "b": 2, "i": 4, "j": 5}
+    assert reshape.reduction_indices == ()
+    assert parse(MOVES).bind({"A": (4, 2)}).extents(concat) == {"i": 4, "j": None}
+
+
 def test_an_extent_comes_from_whichever_tensor_has_it():
     program = parse("tensor A[i, k=4]\ntensor b[i=3]\ntensor c[k]\nx = b[i] * A[i, k] * c[k]")
     assert program.extents(program.statements[0]) == {"i": 3, "k": 4}

@@ -1,4 +1,4 @@
-"""Every example of docs/programs.md does what the page says."""
+"""Every example of docs/programs.md and docs/models.md does what the page says."""
 
 import doctest
 import re
@@ -9,9 +9,21 @@ import pytest
 import samhw.frontend
 import samhw.frontend.build
 from samhw.errors import InputError
-from samhw.frontend import Program, dumps, kernel_description, kernel_names, parse
+from samhw.frontend import (
+    Program,
+    dumps,
+    kernel_description,
+    kernel_names,
+    load_model,
+    model_description,
+    model_names,
+    parse,
+)
+from samhw.frontend.check import FUNCTIONS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "programs.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "programs.md").read_text(encoding="utf-8")
+MODELS_PAGE = (DOCS / "models.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(.*)\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)
 REFUSED = [(BLOCKS[n][1], BLOCKS[n + 1]) for n in range(len(BLOCKS)) if BLOCKS[n][0] == "ein refused"]
 
@@ -58,6 +70,25 @@ def test_refused(text, answer):
 def test_the_list_of_kernels():
     rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", PAGE, re.MULTILINE)
     assert rows == [(name, kernel_description(name)) for name in kernel_names()]
+
+
+def test_the_list_of_functions():
+    (table,) = re.findall(
+        r"^\*\*Functions\*\*.*\n\n\| \| \|\n\|---\|---\|\n((?:\|.*\n)*)", PAGE, re.MULTILINE
+    )
+    assert set(re.findall(r"`(\w+)\(", table)) == set(FUNCTIONS)
+
+
+def test_the_list_of_models():
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.*) \|$", MODELS_PAGE, re.MULTILINE)
+    assert rows == [
+        (name, str(len(load_model(name).statements)), model_description(name)) for name in model_names()
+    ]
+
+
+@pytest.mark.parametrize("text", re.findall(r"^```python\n((?:.*\n)*?)```$", MODELS_PAGE, re.MULTILINE))
+def test_the_python_of_the_models(text):
+    exec(text, {})
 
 
 @pytest.mark.parametrize("module", [samhw.frontend, samhw.frontend.build])

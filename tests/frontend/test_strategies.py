@@ -1,8 +1,21 @@
-import pytest
-from hypothesis import find, given, settings
+from itertools import pairwise
 
-from samhw.frontend import Literal, free_indices, terms, walk
-from samhw.frontend.strategies import programs
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+
+from samhw.frontend import (
+    Call,
+    Concat,
+    Div,
+    Literal,
+    Reshape,
+    evaluate_program,
+    free_indices,
+    terms,
+    walk,
+)
+from samhw.frontend.strategies import chained_programs, programs
 
 
 @given(programs(max_extent=4))
@@ -50,3 +63,71 @@ def test_programs_are_various(wanted):
     find(
         programs(), lambda p: wanted(p, p.statements[0]), settings=settings(max_examples=2000, database=None)
     )
+
+
+@settings(deadline=None)
+@given(chained_programs(max_extent=4), chained_programs(integers=False, concordant=False, max_statements=3))
+def test_chained_programs_are_valid(program, other):
+    for chain, most in ((program, 6), (other, 3)):
+        chain.check()
+        assert chain.bind({}) == chain
+        assert 2 <= len(chain.statements) <= most
+        assert len(chain.outputs) == 1
+        for before, statement in pairwise(chain.statements):
+            assert before.lhs.tensor in {access.tensor for access in statement.reads}
+
+
+@settings(deadline=None)
+@given(chained_programs())
+def test_chained_programs_are_concordant(program):
+    for statement in program.statements:
+        if statement.order is None:
+            continue
+        for access in statement.accesses:
+            modes = program.tensors[access.tensor].format.mode_order
+            depths = [statement.order.index(access.indices[mode]) for mode in modes]
+            assert depths == sorted(depths)
+
+
+@settings(deadline=None, max_examples=50)
+@given(chained_programs())
+def test_chained_integers_fit_i32(program):
+    inputs = {decl.name: np.full(decl.shape, 4) for decl in program.inputs}
+    for array in evaluate_program(program, inputs).values():
+        assert array.dtype == np.int64
+        assert np.all(np.abs(array) < 2**31)
+
+
+def _functions(program):
+    nodes = (node for statement in program.statements for node in walk(statement.rhs))
+    return {node.function for node in nodes if isinstance(node, Call)}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        lambda p: len(p.statements) == 6 and len(p.regions) == 1,
+        lambda p: len(p.regions) == len(p.statements) == 4,
+        lambda p: any(statement.reduction == "max" and statement.mask for statement in p.statements),
+        lambda p: any(statement.reduction == "min" and not statement.mask for statement in p.statements),
+        lambda p: any(isinstance(statement.rhs, Div) for statement in p.statements),
+        lambda p: any(isinstance(statement.rhs, Reshape) for statement in p.statements[:-1]),
+        lambda p: any(isinstance(statement.rhs, Concat) for statement in p.statements[:-1]),
+        lambda p: "exp" in _functions(p),
+        lambda p: len(_functions(p)) > 1,
+        lambda p: any(len(statement.reduction_indices) == 2 and statement.mask for statement in p.statements),
+        # A residual: the result of a statement is read by the next one and by a later one.
+        lambda p: any(
+            p.statements[n].lhs.tensor in {access.tensor for access in statement.reads}
+            for n in range(len(p.statements))
+            for statement in p.statements[n + 2 :]
+        ),
+        lambda p: any(statement.order is None for statement in p.statements),
+    ],
+)
+def test_chained_programs_are_various(wanted):
+    # Any example will do, so none is made smaller.
+    found = settings(
+        max_examples=3000, database=None, deadline=None, derandomize=True, phases=[Phase.generate]
+    )
+    find(chained_programs(integers=False), wanted, settings=found)

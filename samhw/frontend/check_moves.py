@@ -1,0 +1,65 @@
+"""The rules of reshapes and concatenations, the statements that only move elements."""
+
+from typing import TYPE_CHECKING
+
+from samhw.frontend.expr import Concat, Reshape
+
+if TYPE_CHECKING:
+    from samhw.frontend.program import Program, Statement
+
+__all__ = ["check_concat", "check_reshape"]
+
+
+def check_reshape(program: "Program", statement: "Statement", reshape: Reshape) -> None:
+    """Raise InputError unless `statement` copies a row-major tensor whole into another one."""
+    _check_plain(program, statement)
+    for index in reshape.operand.indices:
+        if index in statement.lhs.indices:
+            raise program.error(
+                reshape.operand.span,
+                f"index '{index}' is on both sides of the reshape '{statement}'; "
+                "use other names on the right, as no index keeps its meaning",
+            )
+    if statement.order is not None:
+        raise program.error(
+            statement.order_span, f"the reshape '{reshape}' copies element by element; leave its order out"
+        )
+    for access in statement.accesses:
+        storage = program.tensors[access.tensor].format
+        if not storage.is_all_dense or storage.mode_order != tuple(range(storage.rank)):
+            raise program.error(
+                access.span,
+                f"'{access.tensor}' is stored as {storage}, but a reshape goes through row-major order; "
+                "declare it dense, or copy it to a dense tensor first",
+            )
+
+
+def check_concat(program: "Program", statement: "Statement", concat: Concat) -> None:
+    """Raise InputError unless `statement` puts tensors of the same indices one behind the other."""
+    _check_plain(program, statement)
+    if len(concat.operands) < 2:
+        raise program.error(
+            concat.span, f"'{concat}' names {len(concat.operands)} tensors; give it two or more"
+        )
+    if concat.index not in statement.lhs.indices:
+        raise program.error(
+            statement.lhs.span,
+            f"'{statement.lhs}' lacks the index '{concat.index}' of '{concat}'; use it on the left",
+        )
+    for access in concat.operands:
+        if sorted(access.indices) != sorted(statement.lhs.indices):
+            raise program.error(
+                access.span,
+                f"'{access}' and '{statement.lhs}' have different indices; "
+                f"a concatenation along '{concat.index}' needs the same ones in every tensor",
+            )
+
+
+def _check_plain(program: "Program", statement: "Statement") -> None:
+    """The rules of a statement that only moves a tensor's elements."""
+    if statement.reduction != "sum" or statement.mask is not None:
+        raise program.error(
+            statement.rhs.span,
+            f"'{statement.rhs}' takes neither a mask nor a max or min reduction; "
+            "apply them in a statement of their own",
+        )

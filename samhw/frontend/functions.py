@@ -1,0 +1,136 @@
+"""The functions of expressions in Python, element by element: ``relu(T[i, j] + b[j])``.
+
+They take expressions and numbers. What they do at the edges of their domains is said in docs/numerics.md.
+`reshape` and `concat` move whole tensors, and stand alone on the right side.
+"""
+
+from samhw.frontend.build import Index
+from samhw.frontend.expr import Access, Call, Concat, Operand, Reshape, as_expr
+
+# `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
+__all__ = [
+    "abs",
+    "concat",
+    "eq",
+    "exp",
+    "gelu",
+    "le",
+    "leaky_relu",
+    "log",
+    "lt",
+    "max",
+    "min",
+    "reciprocal",
+    "relu",
+    "reshape",
+    "rsqrt",
+    "select",
+    "sigmoid",
+    "silu",
+    "sqrt",
+    "tanh",
+]
+
+
+def _call(function: str, *arguments: Operand) -> Call:
+    return Call(function, tuple(map(as_expr, arguments)))
+
+
+def abs(x: Operand) -> Call:
+    """The magnitude of x."""
+    return _call("abs", x)
+
+
+def relu(x: Operand) -> Call:
+    """x, or 0 where x is negative."""
+    return _call("relu", x)
+
+
+def leaky_relu(x: Operand, slope: float) -> Call:
+    """x, or ``slope * x`` where x is negative. The slope is a number."""
+    return _call("leaky_relu", x, slope)
+
+
+def gelu(x: Operand) -> Call:
+    """x times the normal distribution's probability of less than x."""
+    return _call("gelu", x)
+
+
+def silu(x: Operand) -> Call:
+    """x times sigmoid(x)."""
+    return _call("silu", x)
+
+
+def sigmoid(x: Operand) -> Call:
+    """1 / (1 + exp(-x))."""
+    return _call("sigmoid", x)
+
+
+def tanh(x: Operand) -> Call:
+    """The hyperbolic tangent of x."""
+    return _call("tanh", x)
+
+
+def exp(x: Operand) -> Call:
+    """e to the power of x."""
+    return _call("exp", x)
+
+
+def log(x: Operand) -> Call:
+    """The natural logarithm of x."""
+    return _call("log", x)
+
+
+def sqrt(x: Operand) -> Call:
+    """The square root of x."""
+    return _call("sqrt", x)
+
+
+def rsqrt(x: Operand) -> Call:
+    """1 / sqrt(x)."""
+    return _call("rsqrt", x)
+
+
+def reciprocal(x: Operand) -> Call:
+    """1 / x."""
+    return _call("reciprocal", x)
+
+
+def max(a: Operand, b: Operand) -> Call:
+    """The greater one of a and b."""
+    return _call("max", a, b)
+
+
+def min(a: Operand, b: Operand) -> Call:
+    """The lesser one of a and b."""
+    return _call("min", a, b)
+
+
+def lt(a: Operand, b: Operand) -> Call:
+    """1 where a is less than b, else 0."""
+    return _call("lt", a, b)
+
+
+def le(a: Operand, b: Operand) -> Call:
+    """1 where a is less than or equal to b, else 0."""
+    return _call("le", a, b)
+
+
+def eq(a: Operand, b: Operand) -> Call:
+    """1 where a and b are equal, else 0."""
+    return _call("eq", a, b)
+
+
+def select(condition: Operand, a: Operand, b: Operand) -> Call:
+    """a where the condition is not zero, else b."""
+    return _call("select", condition, a, b)
+
+
+def reshape(tensor: Access) -> Reshape:
+    """All elements of a dense tensor in row-major order, for a tensor of another shape."""
+    return Reshape(tensor)
+
+
+def concat(index: Index, *tensors: Access) -> Concat:
+    """Tensors one behind the other along `index`; the other indices are those of the result."""
+    return Concat(index.name, tensors)

@@ -6,20 +6,37 @@ from samhw.errors import InputError
 from samhw.numerics.convert import convert
 from samhw.numerics.float import Float
 from samhw.numerics.integer import Fixed, Integer
-from samhw.numerics.operations import OPERATIONS
+from samhw.numerics.operations import OPERATIONS, REDUCTIONS
+from samhw.numerics.reduction import reduce_words
+from samhw.numerics.typed import (
+    ALL_OPERATIONS,
+    SCALE_MULTIPLIERS,
+    SCALE_SHIFTS,
+    WIDENING,
+    Operation,
+    operation,
+)
 from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
 
 __all__ = [
+    "ALL_OPERATIONS",
     "ARITY",
     "OPERATIONS",
     "OVERFLOW",
+    "REDUCTIONS",
+    "SCALE_MULTIPLIERS",
+    "SCALE_SHIFTS",
+    "WIDENING",
     "Fixed",
     "Float",
     "Integer",
+    "Operation",
     "ScalarOp",
     "ValueType",
     "Words",
     "convert",
+    "operation",
+    "reduce_words",
     "value_type",
 ]
 

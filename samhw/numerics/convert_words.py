@@ -1,6 +1,7 @@
 """Conversion of words between formats, on `Bits`: one rounding, to nearest, ties to even."""
 
 from samhw.numerics.fixed_format import FixedFormat
+from samhw.numerics.float_arithmetic import canonical
 from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.lanes import Bits, clip, select, shift_right_sticky
 from samhw.numerics.valuetype import OVERFLOW
@@ -13,6 +14,8 @@ _WIDTH = 34
 
 def float_to_float(source: FloatFormat, target: FloatFormat, word: Bits) -> Bits:
     """Infinity and NaN stay."""
+    if source.exponent_bits == target.exponent_bits and source.mantissa <= target.mantissa:
+        return canonical(source, word) << target.mantissa - source.mantissa
     x = source.take_apart(word)
     lowest_bit = x.exponent - source.bias - source.mantissa
     result = target.round_integer(x.sign, select(x.zero, 0, x.significand), lowest_bit, width=_WIDTH)
@@ -40,6 +43,8 @@ def float_to_fixed(source: FloatFormat, target: FixedFormat, word: Bits) -> Bits
 
 def fixed_to_fixed(source: FixedFormat, target: FixedFormat, word: Bits) -> Bits:
     """Out of range gives `OVERFLOW`, or the nearest if the target saturates."""
+    if source.fraction == target.fraction:
+        return target.finish(source.signed(word))
     signed = source.signed(word)
     negative = signed < 0
     magnitude = _shift_rounded(select(negative, -signed, signed), target.fraction - source.fraction)

@@ -1,4 +1,4 @@
-"""Operations of integers and fixed point beyond sums and products, exact or correctly rounded, on `Bits`.
+"""Operations of integers and fixed point, exact or correctly rounded, on `Bits`.
 
 Every function takes the format and operand words and gives a word, or `OVERFLOW` if the format does not
 saturate.
@@ -9,14 +9,53 @@ from samhw.numerics.lanes import Bits, select
 
 __all__ = [
     "absolute",
+    "add",
     "divide",
     "equal",
     "leaky_relu",
     "less",
     "less_equal",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negate",
     "relu",
+    "subtract",
     "where",
 ]
+
+
+def add(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """a + b."""
+    return f.finish(f.signed(a) + f.signed(b))
+
+
+def subtract(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """a - b."""
+    return f.finish(f.signed(a) - f.signed(b))
+
+
+def multiply(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """a * b, rounded to nearest, ties to even."""
+    product = f.signed(a) * f.signed(b)
+    if f.fraction:
+        product = product + (1 << f.fraction - 1) - 1 + (product >> f.fraction & 1) >> f.fraction
+    return f.finish(product)
+
+
+def maximum(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """The greater."""
+    return select(f.signed(a) >= f.signed(b), a, b)
+
+
+def minimum(f: FixedFormat, a: Bits, b: Bits) -> Bits:
+    """The lesser."""
+    return select(f.signed(a) <= f.signed(b), a, b)
+
+
+def negate(f: FixedFormat, a: Bits) -> Bits:
+    """-a. That of the lowest number is out of range."""
+    return f.finish(-f.signed(a))
 
 
 def absolute(f: FixedFormat, a: Bits) -> Bits:
@@ -32,11 +71,7 @@ def relu(f: FixedFormat, a: Bits) -> Bits:
 
 def leaky_relu(f: FixedFormat, a: Bits, slope: Bits) -> Bits:
     """a if it is not negative, else slope * a, rounded to nearest, ties to even."""
-    x = f.signed(a)
-    product = x * f.signed(slope)
-    if f.fraction:
-        product = product + (1 << f.fraction - 1) - 1 + (product >> f.fraction & 1) >> f.fraction
-    return select(x < 0, f.finish(product), a)
+    return select(f.signed(a) < 0, multiply(f, a, slope), a)
 
 
 def less(f: FixedFormat, a: Bits, b: Bits) -> Bits:

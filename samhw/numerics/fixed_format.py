@@ -37,8 +37,11 @@ class FixedFormat:
         """The word as a signed integer."""
         return (word ^ -self.lowest) + self.lowest
 
+    def saturate(self, exact: Bits) -> Bits:
+        """The word of the number in range that is nearest to a signed integer."""
+        return clip(exact, self.lowest, self.highest) & (1 << self.width) - 1
+
     def finish(self, exact: Bits) -> Bits:
         """The word of a signed integer, or what stands for one that is out of range."""
-        nearest = clip(exact, self.lowest, self.highest)
-        word = nearest & (1 << self.width) - 1
-        return word if self.saturates else select(nearest == exact, word, OVERFLOW)
+        word = self.saturate(exact)
+        return word if self.saturates else select(self.signed(word) == exact, word, OVERFLOW)

@@ -1,7 +1,7 @@
 """Floating point as value types: bf16 and f32."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
 from samhw.numerics.operations import OPERATIONS
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
-from samhw.numerics.valuetype import ScalarOp, ValueType, Words
+from samhw.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
 __all__ = ["Float"]
 
@@ -56,11 +56,14 @@ class Float(ValueType):
 
     saturates: ClassVar[bool] = True
     operations = OPERATIONS
+    block: ClassVar[int] = 8
 
     def __init__(self, width: int):
         self.name = "bf16" if width == 16 else "f32"
         self.format = BF16 if width == 16 else F32
         self.width = self.format.width
+        self.unit_roundoff = 0.5 / self.format.hidden
+        self.zero_mask = self.format.infinity
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Float) and self.format == other.format
@@ -86,15 +89,14 @@ class Float(ValueType):
         magnitude = np.where(x.zero, 0.0, np.where(x.infinite, np.inf, magnitude))
         return np.where(x.nan, np.nan, np.where(x.sign == 1, -magnitude, magnitude))
 
-    def apply(self, op: str, *operands: Words) -> Words:
+    def definition(self, op: str) -> Definition:
         self._check_op(op)
-        arrays = np.broadcast_arrays(*(np.asarray(x, dtype=np.int64) for x in operands))
-        flat = (np.atleast_1d(x) for x in arrays)
-        result: Words = _DEFINITIONS[op](self.format, *flat)
-        return result.reshape(arrays[0].shape)
+        return partial(_DEFINITIONS[op], self.format)
 
     def scalar(self, op: str) -> ScalarOp:
-        self._check_op(op)
-        if op in _FAST:
-            return _FAST[op](self.format)
-        return partial(_DEFINITIONS[op], self.format)
+        return _fast(self.format, op) if op in _FAST else super().scalar(op)
+
+
+@cache
+def _fast(f: FloatFormat, op: str) -> ScalarOp:
+    return _FAST[op](f)

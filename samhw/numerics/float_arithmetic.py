@@ -10,10 +10,12 @@ import numpy as np
 
 from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.lanes import Bits, clip, select, shift_right_sticky
+from samhw.numerics.straight_line import Term
 
 __all__ = [
     "absolute",
     "add",
+    "canonical",
     "divide",
     "equal",
     "leaky_relu",
@@ -110,6 +112,8 @@ def _integer_root(x: Bits) -> Bits:
     if isinstance(x, np.ndarray):
         # x is exact in float64, and no root of a non-square is so near to an integer that it rounds up to it.
         return np.sqrt(x.astype(np.float64)).astype(np.int64)
+    if isinstance(x, Term):
+        return x.root()
     return isqrt(x)
 
 

@@ -1,4 +1,7 @@
-"""Addition and multiplication of single words: `float_arithmetic` made fast, for the models' inner loops."""
+"""Addition and multiplication of single words, with branches: the models' most frequent operations.
+
+About twice as fast as the straight line of the definitions. Like that, they hold integers only.
+"""
 
 from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.valuetype import ScalarOp
@@ -8,11 +11,21 @@ __all__ = ["adder", "multiplier", "subtracter"]
 
 def adder(f: FloatFormat) -> ScalarOp:
     """a + b."""
+    return _adder(f, 0)
+
+
+def subtracter(f: FloatFormat) -> ScalarOp:
+    """a - b."""
+    return _adder(f, f.sign)
+
+
+def _adder(f: FloatFormat, flip: int) -> ScalarOp:
     mantissa, hidden, infinity, nan, sign = f.mantissa, f.hidden, f.infinity, f.nan, f.sign
     magnitude, fraction, top = f.sign - 1, f.hidden - 1, f.width - 1
     far = mantissa + 3
 
     def add(a: int, b: int) -> int:
+        b ^= flip
         x = a & magnitude
         y = b & magnitude
         if x < y:
@@ -33,34 +46,31 @@ def adder(f: FloatFormat) -> ScalarOp:
         # In units of 2**-shift of the greater one's last bit the sum is exact.
         total = (x & fraction | hidden) << shift
         lesser = y & fraction | hidden
+        # `extra`: bits of the total below its last place. A sum may have one more; a difference may lose one,
+        # and any number where the exponents are equal or neighbours, so that the total is exact.
+        extra = shift
         if a >> top == b >> top:
             total += lesser
+            if total >> extra >= 2 * hidden:
+                extra += 1
         else:
             total -= lesser
             if total == 0:
                 return 0
-        extra = total.bit_length() - 1 - mantissa
+            if extra > 0 and total >> extra < hidden:
+                extra -= 1
+            while total < hidden:
+                total <<= 1
+                exponent -= 1
         exponent += extra - shift
         if extra > 0:
             total = total + (1 << extra - 1) - 1 + (total >> extra & 1) >> extra
-        else:
-            total <<= -extra
         if exponent < 1:
             return a & sign
         word = (exponent << mantissa) + total - hidden
         return a & sign | (word if word < infinity else infinity)
 
     return add
-
-
-def subtracter(f: FloatFormat) -> ScalarOp:
-    """a - b."""
-    add, sign = adder(f), f.sign
-
-    def sub(a: int, b: int) -> int:
-        return add(a, b ^ sign)
-
-    return sub
 
 
 def multiplier(f: FloatFormat) -> ScalarOp:

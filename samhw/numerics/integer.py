@@ -12,7 +12,7 @@ from samhw.numerics.fixed_format import FixedFormat
 from samhw.numerics.fixed_functions import FIXED_FUNCTIONS, WIDEST
 from samhw.numerics.lanes import Bits
 from samhw.numerics.operations import OPERATIONS
-from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
+from samhw.numerics.valuetype import Definition, ValueType, Words
 
 __all__ = ["Fixed", "Integer"]
 
@@ -21,6 +21,12 @@ class _TwosComplement(ValueType):
     """Words are two's complement; the value is the signed word times 2**-fraction."""
 
     _definitions: Mapping[str, Callable[..., Bits]] = {
+        "add": arithmetic.add,
+        "sub": arithmetic.subtract,
+        "mul": arithmetic.multiply,
+        "max": arithmetic.maximum,
+        "min": arithmetic.minimum,
+        "neg": arithmetic.negate,
         "abs": arithmetic.absolute,
         "lt": arithmetic.less,
         "le": arithmetic.less_equal,
@@ -29,18 +35,16 @@ class _TwosComplement(ValueType):
         "relu": arithmetic.relu,
         "leaky_relu": arithmetic.leaky_relu,
     }
-    """Of the operations beyond `ARITY`."""
 
     def __init__(self, name: str, width: int, fraction: int):
         self.name = name
-        self.operations = {op: OPERATIONS[op] for op in (*ARITY, *self._definitions)}
+        self.operations = {op: OPERATIONS[op] for op in self._definitions}
         self.width = width
         self.fraction = fraction
         self.format = FixedFormat(width, fraction, self.saturates)
         self.lowest = self.format.lowest
         self.highest = self.format.highest
-        self._mask = (1 << width) - 1
-        self._sign = 1 << width - 1
+        self.zero_mask = (1 << width) - 1
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _TwosComplement) and self.name == other.name
@@ -48,79 +52,9 @@ class _TwosComplement(ValueType):
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def _signed(self, words: ArrayLike) -> Words:
-        return (np.asarray(words, dtype=np.int64) ^ self._sign) - self._sign
-
-    def apply(self, op: str, *operands: Words) -> Words:
+    def definition(self, op: str) -> Definition:
         self._check_op(op)
-        if op in self._definitions:
-            arrays = np.broadcast_arrays(*(np.asarray(x, dtype=np.int64) for x in operands))
-            result: Words = self._definitions[op](self.format, *(np.atleast_1d(x) for x in arrays))
-            return result.reshape(arrays[0].shape)
-        a = self._signed(operands[0])
-        b = self._signed(operands[1]) if len(operands) > 1 else a
-        match op:
-            case "add":
-                exact = a + b
-            case "sub":
-                exact = a - b
-            case "mul":
-                exact = _round_half_even(a * b, self.fraction)
-            case "max":
-                exact = np.maximum(a, b)
-            case "min":
-                exact = np.minimum(a, b)
-            case _:
-                exact = -a
-        if self.saturates:
-            return np.clip(exact, self.lowest, self.highest) & self._mask
-        fits = (self.lowest <= exact) & (exact <= self.highest)
-        return np.where(fits, exact & self._mask, OVERFLOW)
-
-    def scalar(self, op: str) -> ScalarOp:
-        self._check_op(op)
-        if op in self._definitions:
-            return partial(self._definitions[op], self.format)
-        sign, mask, lowest, highest = self._sign, self._mask, self.lowest, self.highest
-        fraction, saturates = self.fraction, self.saturates
-
-        def finish(exact: int) -> int:
-            if lowest <= exact <= highest:
-                return exact & mask
-            if saturates:
-                return (highest if exact > 0 else lowest) & mask
-            return OVERFLOW
-
-        def add(a: int, b: int) -> int:
-            return finish((a ^ sign) + (b ^ sign) - 2 * sign)
-
-        def sub(a: int, b: int) -> int:
-            return finish((a ^ sign) - (b ^ sign))
-
-        def mul(a: int, b: int) -> int:
-            product = ((a ^ sign) - sign) * ((b ^ sign) - sign)
-            if fraction:
-                product = product + (1 << fraction - 1) - 1 + (product >> fraction & 1) >> fraction
-            return finish(product)
-
-        def maximum(a: int, b: int) -> int:
-            return a if (a ^ sign) >= (b ^ sign) else b
-
-        def minimum(a: int, b: int) -> int:
-            return a if (a ^ sign) <= (b ^ sign) else b
-
-        def neg(a: int) -> int:
-            return finish(sign - (a ^ sign))
-
-        table: dict[str, ScalarOp] = {
-            "add": add,
-            "sub": sub,
-            "mul": mul,
-            "max": maximum,
-            "min": minimum,
-            "neg": neg,
-        }
-        return table[op]
+        return partial(self._definitions[op], self.format)
 
 
 class Integer(_TwosComplement):
@@ -149,10 +83,10 @@ class Integer(_TwosComplement):
                 f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
                 "choose a wider --value."
             )
-        return array.astype(np.int64) & self._mask
+        return array.astype(np.int64) & (1 << self.width) - 1
 
     def decode(self, words: ArrayLike) -> NDArray[np.int64]:
-        return self._signed(words)
+        return self.format.signed(np.asarray(words, dtype=np.int64))
 
 
 class Fixed(_TwosComplement):
@@ -177,13 +111,8 @@ class Fixed(_TwosComplement):
                 f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value f32."
             )
         raw = np.clip(np.rint(np.ldexp(array, self.fraction)), self.lowest, self.highest)
-        return raw.astype(np.int64) & self._mask
+        return raw.astype(np.int64) & (1 << self.width) - 1
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
-        return np.ldexp(self._signed(words).astype(np.float64), -self.fraction)
-
-
-def _round_half_even(product: Words, fraction: int) -> Words:
-    if fraction == 0:
-        return product
-    return product + (1 << fraction - 1) - 1 + (product >> fraction & 1) >> fraction
+        signed = self.format.signed(np.asarray(words, dtype=np.int64))
+        return np.ldexp(signed.astype(np.float64), -self.fraction)

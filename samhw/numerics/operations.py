@@ -2,7 +2,7 @@
 
 from samhw.numerics.valuetype import ARITY
 
-__all__ = ["OPERATIONS"]
+__all__ = ["OPERATIONS", "REDUCTIONS"]
 
 OPERATIONS = {
     **ARITY,
@@ -25,3 +25,6 @@ OPERATIONS = {
     "gelu": 1,
 }
 """By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
+
+REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
+"""The operation that each reduction repeats."""

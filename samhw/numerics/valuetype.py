@@ -2,20 +2,23 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
+from samhw.numerics.lanes import Bits
+from samhw.numerics.straight_line import ScalarOp, straight_line
 
-__all__ = ["ARITY", "OVERFLOW", "ScalarOp", "ValueType", "Words"]
+__all__ = ["ARITY", "OVERFLOW", "Definition", "ScalarOp", "ValueType", "Words", "apply"]
 
-Words = NDArray[np.int64]
+Words: TypeAlias = NDArray[np.int64]
 """Bit patterns, as non-negative integers of the type's width."""
 
-ScalarOp = Callable[..., int]
-"""From operand words to the result word, or to `OVERFLOW`."""
+Definition: TypeAlias = Callable[..., Bits]
+"""From operand words to the result word, or to `OVERFLOW`; for one of each, or for arrays."""
 
 OVERFLOW = -1
 """What an operation gives for a result that its type cannot hold. Types that saturate never give it."""
@@ -32,6 +35,12 @@ class ValueType(ABC):
     saturates: ClassVar[bool]
     operations: Mapping[str, int]
     """The arity of every operation that the type has, by name."""
+    block: ClassVar[int] = 1
+    """Elements that a sum adds up pairwise before it goes on in sequence (`reduce_words`)."""
+    unit_roundoff: float = 0.0
+    """The greatest relative error of one correctly rounded operation: 0 where sums are exact."""
+    zero_mask: int
+    """A word is a zero if it has none of these bits."""
 
     @abstractmethod
     def encode(self, values: ArrayLike) -> Words:
@@ -42,12 +51,20 @@ class ValueType(ABC):
         """The values of words: an integer or a float64 array, exact."""
 
     @abstractmethod
-    def apply(self, op: str, *operands: Words) -> Words:
-        """The definition of an operation, vectorised. Words in, words (or `OVERFLOW`) out."""
+    def definition(self, op: str) -> Definition:
+        """The definition of an operation; raises `InputError` if the type has none of that name."""
 
-    @abstractmethod
+    def apply(self, op: str, *operands: Words) -> Words:
+        """An operation on arrays of words. Words in, words (or `OVERFLOW`) out."""
+        return apply(self.definition(op), *operands)
+
     def scalar(self, op: str) -> ScalarOp:
         """The same operation on single words, for the models' inner loops."""
+        return _scalar(self, op)
+
+    def is_zero(self, words: ArrayLike) -> NDArray[np.bool_]:
+        """Which words are zeros. Subnormals are; NaN is not."""
+        return np.asarray(words) & self.zero_mask == 0
 
     def __str__(self) -> str:
         return self.name
@@ -55,3 +72,15 @@ class ValueType(ABC):
     def _check_op(self, op: str) -> None:
         if op not in self.operations:
             raise InputError(f"{self.name} has no operation {op!r}; it has {', '.join(self.operations)}.")
+
+
+def apply(definition: Definition, *operands: ArrayLike) -> Words:
+    """A definition on arrays of words, broadcast against each other; gives an array of their shape."""
+    arrays = np.broadcast_arrays(*(np.asarray(x, dtype=np.int64) for x in operands))
+    result: Words = definition(*(np.atleast_1d(x) for x in arrays))
+    return result.reshape(arrays[0].shape)
+
+
+@cache
+def _scalar(kind: ValueType, op: str) -> ScalarOp:
+    return straight_line(kind.definition(op), kind.operations[op])

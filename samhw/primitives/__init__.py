@@ -12,7 +12,7 @@ from samhw.primitives.drop_crd import DropCrd
 from samhw.primitives.drop_val import DropVal
 from samhw.primitives.intersect import Intersect
 from samhw.primitives.locate import Locate
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
 from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
 from samhw.primitives.repeat import Repeat
@@ -25,7 +25,19 @@ from samhw.primitives.write_compressed import WriteCompressed
 from samhw.primitives.write_dense import WriteDense
 from samhw.primitives.write_val import WriteVal
 
-__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Store", "expand", "kinds", "latency", "make", "ordered"]
+__all__ = [
+    "Actor",
+    "ActorNetwork",
+    "Link",
+    "Place",
+    "Spacing",
+    "Store",
+    "expand",
+    "kinds",
+    "latency",
+    "make",
+    "ordered",
+]
 
 _PRIMITIVES: tuple[Primitive, ...] = (
     Root(),
@@ -73,11 +85,15 @@ def make(kind: str, name: str, depth: int, *, note: str = "", **params: Any) -> 
     return _find(kind).make(name, depth, note, params)
 
 
-def latency(node: Node, port: str, arch: Arch) -> int:
-    """Latency of an output port, in cycles; raises `InputError` if the node has no such output."""
+def latency(node: Node, port: str, arch: Arch, value: str) -> int:
+    """Latency of an output port, in cycles. `value` is the graph's value type.
+
+    Raises:
+        InputError: if the node has no such output, or `arch` no latency for its operation.
+    """
     if port not in (p.name for p in node.outputs):
         raise InputError(f"Node {node.name!r} ({node.kind}) has no output {port!r}; name one of its outputs.")
-    return _find(node.kind).latency(node, port, arch)
+    return _find(node.kind).latency(node, port, arch, value)
 
 
 def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

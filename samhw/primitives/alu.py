@@ -1,11 +1,19 @@
-"""alu: an operation on each payload, or on each pair of payloads."""
+"""alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
 from typing import Any
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ARITY, ScalarOp, value_type
-from samhw.primitives.base import Param, Params, Ports, Primitive, choice, parameters, val
+from samhw.numerics import (
+    ALL_OPERATIONS,
+    SCALE_MULTIPLIERS,
+    SCALE_SHIFTS,
+    WIDENING,
+    ScalarOp,
+    operation,
+    value_type,
+)
+from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, choice, parameters, val
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import (
     NONE,
@@ -22,33 +30,7 @@ from samhw.primitives.step import (
 
 __all__ = ["Alu"]
 
-
-def _binary(op: ScalarOp) -> Step:
-    both = 0b11
-    wait = firing(both)
-    take = firing(both, both, 1)
-    protocol = fault(PROTOCOL, both)
-    overflow = fault(OVERFLOW, both)
-
-    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        a = kind[0]
-        b = kind[1]
-        if a == NONE or b == NONE:
-            return wait
-        if a in PAYLOAD and b in PAYLOAD:
-            result = op(data[0], data[1])
-            if result < 0:
-                return overflow
-            out_kind[0] = VAL
-            out_data[0] = result
-            return take
-        if a == b and data[0] == data[1]:
-            out_kind[0] = a
-            out_data[0] = data[0]
-            return take
-        return protocol
-
-    return step
+OPERANDS = "abc"
 
 
 def _unary(op: ScalarOp) -> Step:
@@ -74,15 +56,64 @@ def _unary(op: ScalarOp) -> Step:
     return step
 
 
-def _with_immediate(op: ScalarOp, b: int) -> ScalarOp:
-    def apply(a: int) -> int:
-        return op(a, b)
+def _lockstep(op: ScalarOp, n: int) -> Step:
+    """Two or three operands. An `op` of two is `op(a, b)`, one of three `op(a, b, c)`."""
+    heads = (1 << n) - 1
+    wait = firing(heads)
+    take = firing(heads, heads, 1)
+    protocol = fault(PROTOCOL, heads)
+    overflow = fault(OVERFLOW, heads)
+    apply = _on_two(op) if n == 2 else _on_three(op)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        payloads = 0
+        same = True
+        for i in range(n):
+            head = kind[i]
+            if head == NONE:
+                return wait
+            if head in PAYLOAD:
+                payloads += 1
+            elif head != kind[0] or data[i] != data[0]:
+                same = False
+        if payloads == n:
+            result = apply(data)
+            if result < 0:
+                return overflow
+            out_kind[0] = VAL
+            out_data[0] = result
+            return take
+        if payloads == 0 and same:
+            out_kind[0] = kind[0]
+            out_data[0] = data[0]
+            return take
+        return protocol
+
+    return step
+
+
+def _on_two(op: ScalarOp) -> ScalarOp:
+    def apply(data: Words) -> int:
+        return op(data[0], data[1])
 
     return apply
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _on_three(op: ScalarOp) -> ScalarOp:
+    def apply(data: Words) -> int:
+        return op(data[0], data[1], data[2])
+
+    return apply
+
+
+def _are_immediates(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()
+    )
+
+
+def _is_among(value: Any, allowed: range) -> bool:
+    return isinstance(value, int) and value in allowed
 
 
 class Alu(Primitive):
@@ -90,37 +121,50 @@ class Alu(Primitive):
 
     kind = "alu"
     params = parameters(
-        op=choice("add", "sub", "mul", "neg"),
-        immediate=Param("a number, the second operand", _is_number, optional=True),
+        op=choice(*ALL_OPERATIONS),
+        immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),
+        value=VALUE,
+        to=VALUE,
     )
 
     def clash(self, params: Params) -> str | None:
-        if ARITY[params["op"]] == 1 and "immediate" in params:
-            return f"has an immediate, which {params['op']!r} cannot use; leave it out"
+        op, immediates = params["op"], params.get("immediates", {})
+        operands = OPERANDS[: ALL_OPERATIONS[op]]
+        if unknown := sorted(set(immediates) - set(operands)):
+            return f"has an immediate {unknown[0]!r}, but the operands of {op!r} are {', '.join(operands)}"
+        if len(immediates) == len(operands):
+            return "has immediates for all of its operands; leave one to a stream"
+        if op == "scale" and not (
+            _is_among(immediates.get("b"), SCALE_MULTIPLIERS) and _is_among(immediates.get("c"), SCALE_SHIFTS)
+        ):
+            return "has op = 'scale'; give it the immediates b, 0 to 2^31 - 1, and c, 0 to 62"
         return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        binary = ARITY[params["op"]] == 2 and "immediate" not in params
-        return [val(name, depth) for name in ("ab" if binary else "a")], [val("val", depth)]
+        operands = OPERANDS[: ALL_OPERATIONS[params["op"]]]
+        streams = [name for name in operands if name not in params.get("immediates", {})]
+        return [val(name, depth) for name in streams], [val("val", depth)]
 
-    def latency(self, node: Node, port: str, arch: Arch) -> int:
+    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
         op = node.params["op"]
-        if op not in arch.alu:
-            raise InputError(f"Node {node.name!r} (alu) needs a latency for {op!r}; add it to Arch.alu.")
-        return arch.alu[op]
+        source = str(node.params.get("value", value))
+        return arch.alu_latency(op, str(node.params.get("to", source)) if op in WIDENING else source)
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        value = value_type(graph.value)
-        op = value.scalar(node.params["op"])
-        if "immediate" in node.params:
-            immediate = node.params["immediate"]
+        source, target = value_type(graph.operand_type(node)), value_type(graph.result_type(node))
+        constants = {}
+        for name, number in node.params.get("immediates", {}).items():
             try:
-                word = int(value.encode([immediate])[0])
+                constants[OPERANDS.index(name)] = int(source.encode([number])[0])
             except InputError as error:
                 raise InputError(
-                    f"Node {node.name!r} (alu) has the immediate {immediate}, which {value} cannot hold; "
-                    "choose another --value."
+                    f"Node {node.name!r} (alu) has the immediate {name} = {number}, which {source} cannot "
+                    "hold; choose another --value."
                 ) from error
-            op = _with_immediate(op, word)
-        step = _binary(op) if len(node.inputs) == 2 else _unary(op)
-        return ActorNetwork((Actor("alu", step, tuple(p.name for p in node.inputs), ("val",)),))
+        try:
+            op = operation(node.params["op"], source, target).scalar(constants)
+        except InputError as error:
+            raise InputError(f"Node {node.name!r} (alu) is impossible: {error}") from error
+        inputs = tuple(port.name for port in node.inputs)
+        step = _unary(op) if len(inputs) == 1 else _lockstep(op, len(inputs))
+        return ActorNetwork((Actor("alu", step, inputs, ("val",)),))

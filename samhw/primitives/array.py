@@ -1,7 +1,7 @@
 """array: the values at given references."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, parameters, ref, val
+from samhw.primitives.base import NAME, VALUE, Params, Ports, Primitive, parameters, ref, val
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import EMPTY, NONE, RANGE, VAL, Memory, Step, Words, fault, firing
 
@@ -38,12 +38,12 @@ class Array(Primitive):
     """The value array."""
 
     kind = "array"
-    params = parameters(vals=NAME)
+    params = parameters(vals=NAME, value=VALUE)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth)], [val("val", depth)]
 
-    def latency(self, node: Node, port: str, arch: Arch) -> int:
+    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
         return arch.memory
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

@@ -6,10 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node, Port, Stream, StreamKind
+from samhw.numerics import value_type
 from samhw.primitives.network import ActorNetwork
 
 __all__ = [
     "NAME",
+    "VALUE",
     "Param",
     "Params",
     "Ports",
@@ -38,6 +40,17 @@ class Param(NamedTuple):
 
 
 NAME = Param("a name", lambda value: isinstance(value, str) and value != "")
+
+
+def _is_value_type(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(value_type(value))
+    except InputError:
+        return False
+
+
+VALUE = Param("a value type, such as 'i32', 'fixed<16,8>' or 'f32'", _is_value_type, optional=True)
+"""The type of a node's values, if it is not the graph's (`Graph.operand_type`, `Graph.result_type`)."""
 
 
 def choice(*names: str) -> Param:
@@ -84,8 +97,8 @@ class Primitive(ABC):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         """The actors of a node, which is of this kind."""
 
-    def latency(self, node: Node, port: str, arch: Arch) -> int:
-        """Latency of an output, in cycles."""
+    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
+        """Latency of an output, in cycles. `value` is the graph's value type."""
         return arch.step
 
     def ordered(self, port: str) -> bool:

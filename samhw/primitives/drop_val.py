@@ -1,7 +1,8 @@
 """drop_val: removes points whose value is zero."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Params, Ports, Primitive, crd, val
+from samhw.numerics import value_type
+from samhw.primitives.base import VALUE, Params, Ports, Primitive, crd, parameters, val
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import (
     DONE,
@@ -20,7 +21,7 @@ from samhw.primitives.step import (
 __all__ = ["DropVal"]
 
 
-def _drop() -> Step:
+def _drop(zero_mask: int) -> Step:
     both = 0b11
     wait = firing(both)
     take = firing(both, both)
@@ -33,7 +34,7 @@ def _drop() -> Step:
         if crd == NONE or val == NONE:
             return wait
         if crd in PAYLOAD and val in PAYLOAD:
-            if val == EMPTY or data[1] == 0:
+            if val == EMPTY or data[1] & zero_mask == 0:
                 return take
         elif crd in (STOP, DONE):
             if val != crd or data[0] != data[1]:
@@ -53,6 +54,7 @@ class DropVal(Primitive):
     """The value dropper: the coordinate goes with a zero value."""
 
     kind = "drop_val"
+    params = parameters(value=VALUE)
 
     def least_depth(self, params: Params) -> int:
         return 1
@@ -62,4 +64,5 @@ class DropVal(Primitive):
         return streams, streams
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        return ActorNetwork((Actor("drop", _drop(), ("crd", "val"), ("crd", "val")),))
+        step = _drop(value_type(graph.operand_type(node)).zero_mask)
+        return ActorNetwork((Actor("drop", step, ("crd", "val"), ("crd", "val")),))

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Param, Params, Ports, Primitive, crd, parameters, typed
+from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, crd, parameters, typed
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import PORTS, Step
 
@@ -27,6 +27,7 @@ class Join(Primitive):
             "a list of 'crd', 'ref' and 'val', one for each input",
             lambda kinds: isinstance(kinds, list | tuple) and all(k in KINDS for k in kinds),
         ),
+        value=VALUE,
     )
 
     def clash(self, params: Params) -> str | None:

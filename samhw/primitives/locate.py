@@ -23,7 +23,7 @@ class Locate(Primitive):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth), crd("crd", depth + 1)], [ref("ref", depth + 1)]
 
-    def latency(self, node: Node, port: str, arch: Arch) -> int:
+    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
         return arch.locate
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from samhw.graph import Token
 from samhw.primitives.step import Step
 
-__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Store"]
+__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Spacing", "Store"]
 
 
 class Place(StrEnum):
@@ -30,6 +30,18 @@ class Store(NamedTuple):
     words: int = 1
 
 
+class Spacing(NamedTuple):
+    """Two firings with one key are at least `latency` cycles apart (docs/timing.md, spacing).
+
+    After a step that returned a firing, `state[key]` holds the key of that firing, 0 to words - 1, or -1 if
+    it has none.
+    """
+
+    latency: int
+    words: int
+    key: int
+
+
 @dataclass(frozen=True)
 class Actor:
     """One state machine of a node.
@@ -46,6 +58,7 @@ class Actor:
     written: Mapping[int, int] = field(default_factory=dict)
     """For each store that it writes from the start on: its place in `memory` -> the place in `state` of the
     number of words written."""
+    spacing: Spacing | None = None
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """reduce_scalar: each innermost fiber becomes one value."""
 
+from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp, value_type
-from samhw.primitives.base import Params, Ports, Primitive, choice, parameters, val
+from samhw.numerics import REDUCTIONS, ScalarOp, value_type
+from samhw.primitives.base import VALUE, Params, Ports, Primitive, choice, parameters, val
+from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair
 from samhw.primitives.network import Actor, ActorNetwork, Link
 from samhw.primitives.step import (
     DONE,
@@ -21,10 +23,7 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["REDUCTIONS", "ReduceScalar"]
-
-REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
-"""The operation of the value type that each reduction repeats."""
+__all__ = ["ReduceScalar"]
 
 ACC, NOT_FIRST = 0, 1
 HALF = 0
@@ -111,10 +110,14 @@ def _emit() -> Step:
 
 
 class ReduceScalar(Primitive):
-    """The scalar reducer, in the order of the stream. An empty fiber gives zero."""
+    """The scalar reducer. An empty fiber gives zero.
+
+    Floating-point sums are taken in blocks of eight, whatever the adder's latency, since the order belongs to
+    the result; everything else in the order of the stream.
+    """
 
     kind = "reduce_scalar"
-    params = parameters(op=choice(*REDUCTIONS))
+    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
 
     def least_depth(self, params: Params) -> int:
         return 1
@@ -123,12 +126,36 @@ class ReduceScalar(Primitive):
         return [val("val", depth)], [val("val", depth - 1)]
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        op = value_type(graph.value).scalar(REDUCTIONS[node.params["op"]])
-        link = Link(arch.step, arch.internal_depth(arch.step))
-        return ActorNetwork(
-            (
-                Actor("accumulate", _accumulate(op), ("val",), ("sum", "stop"), (0, 0)),
-                Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,)),
-            ),
-            {"sum": link, "stop": link},
-        )
+        value = value_type(graph.operand_type(node))
+        reduction = node.params["op"]
+        op = value.scalar(REDUCTIONS[reduction])
+        latency = arch.reduce_latency(reduction, value.name)
+        step = Link(arch.step, arch.internal_depth(arch.step))
+        emit = Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,))
+        if reduction == "sum" and value.block > 1:
+            return _in_blocks(op, value.block, latency, arch, step, emit)
+        if latency != 1:
+            raise InputError(
+                f"Node {node.name!r} (reduce_scalar) needs a latency of 1 for {reduction!r} of {value}, not "
+                f"{latency}; set Arch.reduce so."
+            )
+        accumulate = Actor("accumulate", _accumulate(op), ("val",), ("sum", "stop"), (0, 0))
+        return ActorNetwork((accumulate, emit), {"sum": step, "stop": step})
+
+
+def _in_blocks(add: ScalarOp, block: int, latency: int, arch: Arch, step: Link, emit: Actor) -> ActorNetwork:
+    """The network of a sum in blocks: a round of pairs for each power of two in a block."""
+    rounds = block.bit_length() - 1
+    actors = [Actor("mark", mark(), ("val",), ("sum0", "stop0"), MARK_STATE)]
+    links = {"sum0": step, "stop0": step}
+    added = Link(latency, arch.internal_depth(latency))
+    # Behind the last round blocks wait for the addition of the one before them.
+    waiting = Link(latency, 2 * latency + 2)
+    for k in range(rounds):
+        here, there = (f"sum{k}", f"stop{k}"), (f"sum{k + 1}", f"stop{k + 1}")
+        actors.append(Actor(f"pair{k}", pair(add), here, there, PAIR_STATE))
+        links |= dict.fromkeys(there, added if k < rounds - 1 else waiting)
+    last = (f"sum{rounds}", f"stop{rounds}", "loop")
+    actors += [Actor("chain", chain(add), last, ("sum", "stop", "loop"), CHAIN_STATE), emit]
+    links |= {"loop": Link(latency, 2), "sum": added, "stop": added}
+    return ActorNetwork(tuple(actors), links)

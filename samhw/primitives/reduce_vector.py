@@ -3,13 +3,12 @@
 from typing import Any
 
 from samhw.graph import VAL, Arch, Graph, Node, Token
-from samhw.numerics import value_type
-from samhw.primitives.base import Param, Params, Ports, Primitive, choice, crd, parameters, val
+from samhw.numerics import REDUCTIONS, value_type
+from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, choice, crd, parameters, val
 from samhw.primitives.bitmap import fetch, iterate
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
-from samhw.primitives.reduce_scalar import REDUCTIONS
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
 from samhw.primitives.step import PORTS
-from samhw.primitives.vector_steps import EMIT_STATE, accumulate, emit
+from samhw.primitives.vector_steps import ACCUMULATE_STATE, EMIT_STATE, KEY, accumulate, emit
 
 __all__ = ["ReduceVector"]
 
@@ -30,6 +29,7 @@ class ReduceVector(Primitive):
     params = parameters(
         op=choice(*REDUCTIONS),
         bits=Param(f"a list of 1 to {MOST} widths in bits, the innermost coordinate's first", _are_widths),
+        value=VALUE,
     )
 
     def least_depth(self, params: Params) -> int:
@@ -41,13 +41,15 @@ class ReduceVector(Primitive):
         outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
         return inputs, outputs
 
-    def latency(self, node: Node, port: str, arch: Arch) -> int:
+    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
         return arch.memory if port == "val" else arch.step
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         bits = node.params["bits"]
         n, total = len(bits), sum(bits)
-        op = value_type(graph.value).scalar(REDUCTIONS[node.params["op"]])
+        value, reduction = value_type(graph.operand_type(node)), node.params["op"]
+        op = value.scalar(REDUCTIONS[reduction])
+        latency = arch.reduce_latency(reduction, value.name)
         points = [(_bank("values", b, total), _bank("present", b, total)) for b in BANKS]
         levels = range(max(1, -(-total // 5)))
         bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in BANKS) for k in levels]
@@ -56,9 +58,12 @@ class ReduceVector(Primitive):
         heads = tuple(port.name for port in node.inputs)
         tails = tuple(port.name for port in node.outputs)
         step = accumulate(bits, len(levels), op)
-        actors = [Actor("accumulate", step, (*heads, "bank"), ("flush",), (0,), into)]
+        spacing = Spacing(latency, len(BANKS) << total, KEY)
+        actors = [
+            Actor("accumulate", step, (*heads, "bank"), ("flush",), ACCUMULATE_STATE, into, spacing=spacing)
+        ]
         links = {
-            "flush": _link(arch, arch.accumulate + 1),
+            "flush": _link(arch, latency + 1),
             "bank": Link(arch.step, 2, (Token(VAL, 0),)),
         }
         feed = "flush"

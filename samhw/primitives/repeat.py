@@ -1,7 +1,7 @@
 """repeat: an outer reference or value, once for each inner coordinate."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Params, Ports, Primitive, choice, crd, parameters, typed
+from samhw.primitives.base import VALUE, Params, Ports, Primitive, choice, crd, parameters, typed
 from samhw.primitives.hold import HOLD_STATE, hold, same
 from samhw.primitives.network import Actor, ActorNetwork
 
@@ -12,7 +12,7 @@ class Repeat(Primitive):
     """The repeater."""
 
     kind = "repeat"
-    params = parameters(payload=choice("ref", "val"))
+    params = parameters(payload=choice("ref", "val"), value=VALUE)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         payload = params["payload"]

@@ -21,10 +21,12 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["EMIT_STATE", "accumulate", "emit"]
+__all__ = ["ACCUMULATE_STATE", "EMIT_STATE", "KEY", "accumulate", "emit"]
 
 BANK = 0
+KEY = 1
 OPEN, LAST, FRESH = 1, 2, 3
+ACCUMULATE_STATE = (0, -1)
 EMIT_STATE = (0, 0, 0, 0)
 
 
@@ -37,10 +39,12 @@ def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
     Inputs: crd0 .. crd<n-1>, val, bank. Output: flush. Memory, for each bank: values, present, the bitmaps.
+    `state[KEY]` is the place that the last firing has updated, the banks one behind the other.
     """
     n = len(bits)
     widths = tuple(bits)
     shifts = _shifts(bits)
+    size = 1 << sum(widths)
     stride = 2 + bitmaps
     heads = (1 << n + 1) - 1
     with_bank = heads | 1 << n + 1
@@ -79,20 +83,22 @@ def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
                 present[addr] = 1
                 for k in range(bitmaps):
                     memory[bank + 2 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)
+            state[KEY] = state[BANK] * size + addr
             return take
 
         for i in range(n):
             if kind[i] != head or data[i] != data[n]:
                 return protocol
+        inside = head == STOP and data[n] >> 4 < n
+        flush = head == STOP and not inside and data[n] & 15 <= n
+        if flush and kind[n + 1] == NONE:
+            return wait_bank
+        state[KEY] = -1
+        if inside:
+            return take
         out_kind[0] = head
         out_data[0] = data[n]
-        if head == DONE:
-            return take_push
-        if data[n] >> 4 < n:
-            return take
-        if data[n] & 15 <= n:
-            if kind[n + 1] == NONE:
-                return wait_bank
+        if flush:
             state[BANK] = 1 - state[BANK]
             return take_bank_push
         return take_push

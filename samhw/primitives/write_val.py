@@ -1,7 +1,7 @@
 """write_val: the writer of a tensor's values."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, parameters, val
+from samhw.primitives.base import NAME, VALUE, Params, Ports, Primitive, parameters, val
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import (
     CAPACITY,
@@ -48,7 +48,7 @@ class WriteVal(Primitive):
     """Writes the payloads in the order of the stream."""
 
     kind = "write_val"
-    params = parameters(vals=NAME)
+    params = parameters(vals=NAME, value=VALUE)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [val("val", depth)], []

@@ -1,6 +1,7 @@
 """Integers and fixed point against Python's integers and fractions."""
 
 from fractions import Fraction
+from itertools import product
 from math import floor
 
 import numpy as np
@@ -55,15 +56,24 @@ def test_operations_are_exact(case: tuple[str, str, list[int]]) -> None:
     assert kind.apply(op, *(np.array([w]) for w in words)).tolist() == [want]
 
 
-@pytest.mark.parametrize("op", sorted(ARITY))
-def test_every_pair_of_i8(op: str) -> None:
-    kind = value_type("i8")
-    a, b = np.divmod(np.arange(1 << 16), 256)
-    operands = (a, b)[: ARITY[op]]
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [
+        ("i8", "add"),
+        ("i8", "sub"),
+        ("i8", "mul"),
+        ("i8", "neg"),
+        ("fixed<8,4>", "mul"),
+        ("fixed<8,7>", "mul"),
+    ],
+)
+def test_every_pair_of_eight_bits(name: str, op: str) -> None:
+    kind = value_type(name)
+    words = list(product(range(256), repeat=ARITY[op]))
+    want = [expected(name, op, *row) for row in words]
+    assert kind.apply(op, *np.array(words).T).tolist() == want
     scalar = kind.scalar(op)
-    assert kind.apply(op, *operands).tolist() == [
-        scalar(*map(int, pair)) for pair in zip(*operands, strict=True)
-    ]
+    assert [scalar(*row) for row in words] == want
 
 
 @given(st.sampled_from(TYPES), st.lists(st.integers(-(2**40), 2**40)))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from samhw.graph import Node, Token
 from samhw.graph.nested import Nested, to_stream
 from samhw.graph.strategies import coordinates, like, payloads, structures
+from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
 from samhw.primitives import make
 
 VALUE_LIMIT = 100
@@ -27,6 +28,7 @@ class Case:
     memories: Mapping[str, np.ndarray] = field(default_factory=dict)
     extents: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, list[int]] = field(default_factory=dict)
+    value: str = "i32"
 
     def streams(self) -> dict[str, list[Token]]:
         """The tokens of each input."""
@@ -53,11 +55,6 @@ def zip_at(depth: int, change: Callable[..., Any], *parts: Nested) -> Nested:
 def word(value: int) -> int:
     """The i32 word of a value."""
     return value & 0xFFFFFFFF
-
-
-def value(payload: int | None) -> int:
-    """The value of an i32 payload; EMPTY reads as zero."""
-    return 0 if payload is None else (payload ^ 1 << 31) - (1 << 31)
 
 
 fibers = st.sets(st.integers(0, COORDINATE_LIMIT - 1), max_size=4).map(sorted)
@@ -207,43 +204,87 @@ def array(draw: Draw) -> Case:
     )
 
 
-OPS = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b}
+VALUES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "bf16", "f32")
+SMALL = {"i8": 7, "i16": 100}
+"""Numbers whose products, and sums of a few, the type can hold."""
+WIDER = {"i8": "i32", "i16": "i32", "bf16": "f32"}
+
+
+def numbers(kind: str) -> st.SearchStrategy[int]:
+    """Words of small numbers, so that no integer overflows."""
+    limit = SMALL.get(kind, VALUE_LIMIT)
+    return st.integers(-limit, limit).map(lambda x: int(value_type(kind).encode(x)))
+
+
+def any_words(kind: str) -> st.SearchStrategy[int]:
+    """Any words where the type takes any, else those of small numbers."""
+    if kind.startswith("i"):
+        return numbers(kind)
+    return numbers(kind) | st.integers(0, (1 << value_type(kind).width) - 1)
+
+
+@st.composite
+def typed_params(draw: Draw) -> tuple[str, dict[str, str]]:
+    """A value type, as the graph's or as the node's own: (the graph's type, params)."""
+    kind = draw(st.sampled_from(VALUES))
+    return (kind, {}) if draw(st.booleans()) else (draw(st.sampled_from(VALUES)), {"value": kind})
 
 
 @st.composite
 def alu(draw: Draw) -> Case:
     d = draw(depths)
-    a = draw(structures(d, st.none() | values))
-    op = draw(st.sampled_from(["add", "sub", "mul", "neg"]))
-    if op == "neg":
-        return Case(make("alu", "n", d, op=op), {"a": a}, {"val": at_depth(a, d, lambda x: word(-value(x)))})
-    if draw(st.booleans()):
-        b = draw(st.integers(-VALUE_LIMIT, VALUE_LIMIT))
-        result = at_depth(a, d, lambda x: word(OPS[op](value(x), b)))
-        return Case(make("alu", "n", d, op=op, immediate=b), {"a": a}, {"val": result})
-    b = draw(like(a, d, st.none() | values))
-    result = zip_at(d, lambda x, y: word(OPS[op](value(x), value(y))), a, b)
-    return Case(make("alu", "n", d, op=op), {"a": a, "b": b}, {"val": result})
+    graph, params = draw(typed_params())
+    source = target = params.get("value", graph)
+    words = any_words(source)
+    immediates: dict[str, float] = {}
+    op = draw(st.sampled_from([*value_type(source).operations, "convert", "scale", "mul"]))
+    if op == "convert":
+        target = draw(st.sampled_from(VALUES))
+        words = numbers(source)
+    elif op == "scale":
+        source, target = "i32", draw(st.sampled_from(["i8", "i16", "i32"]))
+        words = st.integers(0, (1 << 32) - 1)
+        immediates = {"b": draw(st.integers(0, 2**31 - 1)), "c": draw(st.integers(0, 62))}
+    elif op in WIDENING and source in WIDER and draw(st.booleans()):
+        target, words = WIDER[source], st.integers(0, (1 << value_type(source).width) - 1)
+    operands = "abc"[: ALL_OPERATIONS[op]]
+    for name in operands[1:] if op != "scale" else ():
+        if draw(st.booleans()):
+            immediates[name] = draw(st.integers(-3, 3))
+    params |= {"op": op, "value": source} | ({"to": target} if target != source else {})
+    definition = operation(op, value_type(source), value_type(target))
+    fixed = {name: int(value_type(source).encode(x)) for name, x in immediates.items()}
+    first = draw(structures(d, st.none() | words))
+    inputs = {"a": first} | {
+        name: draw(like(first, d, st.none() | words)) for name in operands[1:] if name not in fixed
+    }
 
+    def apply(*heads: int | None) -> int:
+        payloads = {name: head or 0 for name, head in zip(inputs, heads, strict=True)} | fixed
+        return int(definition.apply(*(np.array(payloads[name]) for name in operands)))
 
-REDUCTIONS = {"sum": sum, "max": max, "min": min}
+    node = make("alu", "n", d, **params, **({"immediates": immediates} if immediates else {}))
+    return Case(node, inputs, {"val": zip_at(d, apply, *inputs.values())}, value=graph)
 
 
 @st.composite
 def reduce_scalar(draw: Draw) -> Case:
     d = draw(some_depths)
+    graph, params = draw(typed_params())
+    kind = params.get("value", graph)
     op = draw(st.sampled_from(sorted(REDUCTIONS)))
-    val = draw(structures(d, st.none() | values))
+    val = draw(structures(d, st.none() | any_words(kind)))
 
     def total(fiber: list) -> int:
-        return word(REDUCTIONS[op]([value(x) for x in fiber])) if fiber else 0
+        return reduce_words(value_type(kind), op, [x or 0 for x in fiber])
 
-    return Case(make("reduce_scalar", "n", d, op=op), {"val": val}, {"val": at_depth(val, d - 1, total)})
+    node = make("reduce_scalar", "n", d, op=op, **params)
+    return Case(node, {"val": val}, {"val": at_depth(val, d - 1, total)}, value=graph)
 
 
-def _tree(bits: list[int]) -> st.SearchStrategy[dict]:
+def _tree(bits: list[int], leaf: st.SearchStrategy[int]) -> st.SearchStrategy[dict]:
     """Nested dicts of coordinates, outermost first, with a value at each leaf; empty dicts among them."""
-    tree: st.SearchStrategy = st.none() | values
+    tree: st.SearchStrategy = st.none() | leaf
     for width in bits:
         tree = st.dictionaries(st.integers(0, (1 << width) - 1), tree, max_size=4)
     return tree
@@ -264,14 +305,17 @@ def reduce_vector(draw: Draw) -> Case:
         bits = [draw(st.integers(5, 11))]
     outer = draw(st.integers(0, 2))
     op = draw(st.sampled_from(sorted(REDUCTIONS)))
-    summands = st.lists(_tree(bits).map(lambda tree: _points(tree, n)), max_size=4)
+    graph, params = draw(typed_params())
+    kind = params.get("value", graph)
+    combine = value_type(kind).scalar(REDUCTIONS[op])
+    summands = st.lists(_tree(bits, any_words(kind)).map(lambda tree: _points(tree, n)), max_size=4)
     points = draw(structures(outer, summands))
     d = outer + 1 + n
 
     def totals(summands: list) -> dict[tuple[int, ...], int]:
         sums: dict[tuple[int, ...], int] = {}
         for crds, val in leaves(summands, n + 1):
-            sums[crds] = REDUCTIONS[op]([sums[crds], value(val)]) if crds in sums else value(val)
+            sums[crds] = combine(sums[crds], val or 0) if crds in sums else val or 0
         return sums
 
     def grouped(keys: list[tuple[int, ...]], level: int, show: Callable[[tuple[int, ...]], int]) -> Nested:
@@ -292,9 +336,9 @@ def reduce_vector(draw: Draw) -> Case:
         for m in range(n)
     }
     expected["val"] = at_depth(
-        points, outer, lambda part: grouped(list(totals(part)), 0, lambda k: word(totals(part)[k]))
+        points, outer, lambda part: grouped(list(totals(part)), 0, lambda k: totals(part)[k])
     )
-    return Case(make("reduce_vector", "n", d, op=op, bits=bits), inputs, expected)
+    return Case(make("reduce_vector", "n", d, op=op, bits=bits, **params), inputs, expected, value=graph)
 
 
 @st.composite
@@ -318,12 +362,21 @@ def drop_crd(draw: Draw) -> Case:
 def drop_val(draw: Draw) -> Case:
     d = draw(some_depths)
     crd = draw(coordinates(d, COORDINATE_LIMIT))
-    val = draw(like(crd, d, st.sampled_from([None, 0, 1, word(-1)])))
-    kept = zip_at(d - 1, lambda cs, vs: [(c, v) for c, v in zip(cs, vs, strict=True) if v], crd, val)
+    graph, params = draw(typed_params())
+    kind = value_type(params.get("value", graph))
+    # Zeros, subnormals and what is next to them, of both signs.
+    edges = [0, 1, 127, 128, 1 << 23, (1 << 23) - 1, 1 << kind.width - 1, (1 << kind.width) - 1]
+    val = draw(like(crd, d, st.none() | st.sampled_from([x & (1 << kind.width) - 1 for x in edges])))
+
+    def keep(crds: list[int], vals: list[int | None]) -> list[tuple[int, int]]:
+        return [(c, v) for c, v in zip(crds, vals, strict=True) if v is not None and kind.decode(v) != 0]
+
+    kept = zip_at(d - 1, keep, crd, val)
     return Case(
-        make("drop_val", "n", d),
+        make("drop_val", "n", d, **params),
         {"crd": crd, "val": val},
         {"crd": at_depth(kept, d, lambda pair: pair[0]), "val": at_depth(kept, d, lambda pair: pair[1])},
+        value=graph,
     )
 
 

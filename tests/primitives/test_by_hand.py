@@ -1,7 +1,8 @@
 """Streams and cycles worked out by hand from the tables of docs/primitives.md.
 
 Token k of each input is pushed in cycle k, so the primitive may take it in cycle k + 1. Outputs are written
-`cycle:token`. Latencies are those of `Arch()`: memory 2, locate 4, add 2, mul 4, others 1.
+`cycle:token`. Latencies are those of `Arch()`: memory 2, locate 4, and of integers neg, max, add 2, mul 4;
+others 1. Sums of floating point have a page of their own, test_block_sum.py.
 """
 
 import re
@@ -12,6 +13,7 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
+from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import kinds, latency, make
 from samhw.sim import Bench, bench_primitive
 
@@ -34,7 +36,8 @@ def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str],
     deep = {port.name: 99 for port in (*node.inputs, *node.outputs)}
     timed = {name: list(enumerate(tokens(text))) for name, text in inputs.items()}
     memories = {name: np.array(words) for name, words in data.pop("memories", {}).items()}
-    return bench_primitive(node, Arch(), timed, memories, input_depths=deep, output_depths=deep, **data)
+    arch = data.pop("arch", Arch())
+    return bench_primitive(node, arch, timed, memories, input_depths=deep, output_depths=deep, **data)
 
 
 CASES = {
@@ -115,14 +118,52 @@ CASES = {
         {"val": "5:6 6:0 7:S0 8:D"},
     ),
     "alu: sub an immediate": (
-        *("alu", 1, {"op": "sub", "immediate": 5}, {"a": "7 4 S0 D"}, {}),
+        *("alu", 1, {"op": "sub", "immediates": {"b": 5}}, {"a": "7 4 S0 D"}, {}),
         {"val": "3:2 4:4294967295 5:S0 6:D"},
     ),
+    "alu: sub from an immediate": (
+        *("alu", 1, {"op": "sub", "immediates": {"a": 5}}, {"b": "3 N S0 D"}, {}),
+        {"val": "3:2 4:5 5:S0 6:D"},
+    ),
     "alu: an immediate in value space": (
-        *("alu", 0, {"op": "mul", "immediate": 1.5}, {"a": "256 D"}, {"value": "fixed<16,8>"}),
+        *("alu", 0, {"op": "mul", "immediates": {"b": 1.5}}, {"a": "256 D"}, {"value": "fixed<16,8>"}),
         {"val": "5:384 6:D"},
     ),
     "alu: neg": ("alu", 1, {"op": "neg"}, {"a": "1 N S0 D"}, {}, {"val": "3:4294967295 4:0 5:S0 6:D"}),
+    "alu: three operands": (
+        *("alu", 1, {"op": "select"}, {"a": "1 0 N S0 D", "b": "5 6 7 S0 D", "c": "8 9 N S0 D"}, {}),
+        {"val": "3:5 4:9 5:0 6:S0 7:D"},
+    ),
+    "alu: two of three operands": (
+        *("alu", 1, {"op": "select", "immediates": {"b": -1}}, {"a": "1 0 S0 D", "c": "8 9 S0 D"}, {}),
+        {"val": "3:4294967295 4:9 5:S0 6:D"},
+    ),
+    "alu: a type of its own, with the latency of f32": (
+        # 1.5 * 1.5 = 2.25
+        *("alu", 0, {"op": "mul", "value": "f32"}, {"a": "1069547520 D", "b": "1069547520 D"}, {}),
+        {"val": "7:1074790400 8:D"},
+    ),
+    "alu: widened, with the latency of i32": (
+        # -128 * -128
+        *("alu", 0, {"op": "mul", "value": "i8", "to": "i32"}, {"a": "128 D", "b": "128 D"}, {}),
+        {"val": "5:16384 6:D"},
+    ),
+    "alu: widened, with the latency of f32": (
+        # 1 + 2**-7 + 2**-15 has more digits than bf16; add takes 8 cycles in f32, 6 in bf16.
+        *("alu", 0, {"op": "add", "value": "bf16", "to": "f32"}, {"a": "16257 D", "b": "14336 D"}, {}),
+        {"val": "9:1065419008 10:D"},
+    ),
+    "alu: convert, with the latency of the operand's type": (
+        # 2.5 rounds to even
+        *("alu", 1, {"op": "convert", "value": "f32", "to": "i8"}, {"a": "1075838976 N S0 D"}),
+        *({"arch": Arch(alu={"f32": {"convert": 5}})},),
+        {"val": "6:2 7:0 8:S0 9:D"},
+    ),
+    "alu: scale": (
+        # 5 * 3 / 2 = 7.5 and 3 * 3 / 2 = 4.5 to even; 300 saturates; -1.5
+        *("alu", 1, {"op": "scale", "to": "i8", "immediates": {"b": 3, "c": 1}}),
+        *({"a": "5 3 300 4294967295 S0 D"}, {}, {"val": "7:8 8:4 9:127 10:254 11:S0 12:D"}),
+    ),
     "reduce_scalar": (
         *("reduce_scalar", 2, {"op": "sum"}, {"val": "1 2 S0 S0 3 S1 D"}, {}),
         {"val": "5:3 6:0 8:3 9:S0 10:D"},
@@ -167,6 +208,19 @@ CASES = {
             "val": "9:4 10:S0 16:5 17:S0 23:6 24:S1 25:D",
         },
     ),
+    "reduce_vector: an address again sooner than its sum is there": (
+        # 1, S0 in 1, 2; the second 1 waits for 1 + 4, S1 in 6; flushed to fetch in 6 + 5, iterate in 13
+        *("reduce_vector", 2, {"op": "sum", "bits": [3]}, {"crd0": "1 S0 1 S1 D", "val": "10 S0 5 S1 D"}),
+        *({"arch": Arch(reduce={"integer": {"sum": 4}})},),
+        {"crd0": "15:1 16:S0 17:D", "val": "16:15 17:S0 18:D"},
+    ),
+    "reduce_vector: an address again when its sum is there": (
+        # 1, S0, 0, 5, 1 in 1 to 5, S1 in 6
+        *("reduce_vector", 2, {"op": "sum", "bits": [3]}),
+        {"crd0": "1 S0 0 1 S1 D", "val": "10 S0 7 5 S1 D"},
+        {"arch": Arch(reduce={"integer": {"sum": 3}})},
+        {"crd0": "13:0 14:1 15:S0 16:D", "val": "14:7 15:15 16:S0 17:D"},
+    ),
     "reduce_vector: nothing to sum": (
         *("reduce_vector", 3, {"op": "sum", "bits": [2, 2]}),
         {"crd0": "S2:2 D", "crd1": "S2:2 D", "val": "S2:2 D"},
@@ -188,6 +242,10 @@ CASES = {
     "drop_val": (
         *("drop_val", 1, {}, {"crd": "1 2 3 S0 D", "val": "0 7 N S0 D"}, {}),
         {"crd": "3:2 5:S0 6:D", "val": "3:7 5:S0 6:D"},
+    ),
+    "drop_val: -0 and a subnormal are zero, NaN is not": (
+        *("drop_val", 1, {"value": "bf16"}, {"crd": "1 2 3 4 S0 D", "val": "32768 127 128 32704 S0 D"}, {}),
+        {"crd": "4:3 5:4 6:S0 7:D", "val": "4:128 5:32704 6:S0 7:D"},
     ),
 }
 
@@ -300,8 +358,25 @@ FAULTS = {
     "array": ("array", 0, {"vals": "v"}, {"ref": "1 D"}, {"memories": {"v": [9]}}, "range .* cycle 1"),
     "alu: structure": ("alu", 1, {"op": "add"}, {"a": "1", "b": "S0"}, {}, "protocol .* cycle 1"),
     "alu: overflow": (
-        *("alu", 0, {"op": "add", "immediate": 100}),
+        *("alu", 0, {"op": "add", "immediates": {"b": 100}}),
         *({"a": "28 D"}, {"value": "i8"}, "overflow .* cycle 1: .* i8"),
+    ),
+    "alu: structure, the other way round": (
+        *("alu", 1, {"op": "add"}, {"a": "S0", "b": "1"}, {}, "protocol .* cycle 1"),
+    ),
+    "alu: overflow of two": (
+        *("alu", 1, {"op": "sub"}, {"a": "1 128 S0 D", "b": "2 1 S0 D"}, {"value": "i8"}),
+        "overflow .* cycle 2: .* i8",
+    ),
+    "alu: structure of three": (
+        *("alu", 1, {"op": "select"}, {"a": "1", "b": "1", "c": "S0"}, {}, "protocol .* cycle 1"),
+    ),
+    "alu: stops of three": (
+        *("alu", 2, {"op": "select"}, {"a": "S0", "b": "S0", "c": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "alu: a NaN has no integer": (
+        *("alu", 0, {"op": "convert", "value": "f32", "to": "i32"}),
+        *({"a": "2143289344 D"}, {}, "overflow .* cycle 1"),
     ),
     "reduce_scalar: overflow": (
         *("reduce_scalar", 1, {"op": "sum"}),
@@ -381,9 +456,20 @@ def test_errors(name: str) -> None:
         ("union", 1, {"inputs": 1, "payloads": ["ref"]}, "inputs = 1; give a number from 2 to 10"),
         ("union", 1, {"inputs": 2, "payloads": ["ref"]}, "2 inputs and 1 payloads; give one for each"),
         ("union", 1, {"inputs": 2, "payloads": ["ref", "x"]}, "give a list of 'crd', 'ref' and 'val'"),
-        ("alu", 1, {"op": "max"}, "give one of add, sub, mul, neg"),
-        ("alu", 1, {"op": "neg", "immediate": 1}, "has an immediate, which 'neg' cannot use"),
-        ("alu", 1, {"op": "add", "immediate": "1"}, "give a number, the second operand"),
+        ("alu", 1, {"op": "cos"}, "give one of add, sub, mul, max, min, neg"),
+        (
+            "alu",
+            1,
+            {"op": "neg", "immediates": {"b": 1}},
+            "has an immediate 'b', but the operands of 'neg' are a",
+        ),
+        ("alu", 1, {"op": "neg", "immediates": {"a": 1}}, "has immediates for all of its operands"),
+        ("alu", 1, {"op": "add", "immediates": {"b": "1"}}, "give a map from operands .* to numbers"),
+        ("alu", 1, {"op": "add", "immediates": 1}, "give a map from operands .* to numbers"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 1}}, "give it the immediates b, .*, and c, 0 to 62"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": 63}}, "give it the immediates b"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 2**31, "c": 1}}, "give it the immediates b"),
+        ("alu", 1, {"op": "add", "value": "i64"}, "has value = 'i64'; give a value type, such as"),
         ("reduce_scalar", 0, {"op": "sum"}, "depth 0; give at least 1"),
         ("reduce_vector", 2, {"op": "sum", "bits": [3, 3]}, "depth 2; give at least 3"),
         ("reduce_vector", 2, {"op": "sum", "bits": []}, "give a list of 1 to 18 widths"),
@@ -398,19 +484,57 @@ def test_nodes_that_cannot_be(kind: str, depth: int, params: dict[str, Any], mes
         make(kind, "n", depth, **params)
 
 
-def test_immediate_that_does_not_fit() -> None:
-    with pytest.raises(InputError, match=r"'n' \(alu\) has the immediate 0.5, which i32 cannot hold"):
-        bench("alu", 0, {"op": "add", "immediate": 0.5}, {"a": "1 D"})
+@pytest.mark.parametrize(
+    ("depth", "crd", "pushed"),
+    [
+        # A channel of one slot: the heads are taken in 1, 3, 5 and so on where nothing else holds them back.
+        (2, "1 S0 1 S0 2 S1 D", [0, 2, 4, 10, 12, 14, 16]),  # the same address: 9, not 5
+        (2, "1 S0 2 S0 1 2 S1 D", [0, 2, 4, 6, 8, 10, 14, 16]),  # 1 in 9 need not wait; 2 in 13, not 11
+        (3, "1 S1 1 S0 2 S2 D", [0, 2, 4, 6, 8, 10, 18]),  # the other bank; its flush waits for the first
+    ],
+)
+def test_spacing(depth: int, crd: str, pushed: list[int]) -> None:
+    """Two updates of one address are eight cycles apart, whatever comes between them."""
+    node = make("reduce_vector", "n", depth, op="sum", bits=[3])
+    stream = [(0, token) for token in tokens(crd)]
+    arch = Arch(reduce={"integer": {"sum": 8}})
+    result = bench_primitive(node, arch, {"crd0": stream, "val": stream}, input_depths={"crd0": 1, "val": 1})
+    assert result.pushed == {"crd0": pushed, "val": pushed}
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"op": "add", "immediates": {"b": 0.5}}, "the immediate b = 0.5, which i32 cannot hold"),
+        ({"op": "exp", "value": "i8"}, "is impossible: i8 has no operation 'exp'"),
+        ({"op": "mul", "value": "i8", "to": "i16"}, "is impossible: 'mul' of i8 cannot give i16; only add"),
+        ({"op": "neg", "value": "i8", "to": "i32"}, "is impossible: 'neg' of i8 cannot give i32; only add"),
+        ({"op": "scale", "value": "i16", "immediates": {"b": 1, "c": 1}}, "'scale' goes from i32"),
+    ],
+)
+def test_alu_that_its_types_do_not_allow(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=r"Node 'n' \(alu\) .*" + re.escape(message)):
+        bench("alu", 0, params, {"a": "1 D", "b": "1 D"}, arch=generous())
+
+
+def test_integers_are_summed_in_one_cycle() -> None:
+    with pytest.raises(InputError, match="needs a latency of 1 for 'sum' of i32, not 2;"):
+        bench("reduce_scalar", 1, {"op": "sum"}, {"val": "1 S0 D"}, arch=Arch(reduce={"integer": {"sum": 2}}))
+
+
+def generous() -> Arch:
+    """An Arch with a latency for every operation of every type."""
+    return Arch(alu={family: dict.fromkeys(ALL_OPERATIONS, 2) for family in Arch().alu})
 
 
 def test_latency() -> None:
     arch = Arch()
     node = make("scan_compressed", "n", 0, pos="p", crd="c")
-    assert (latency(node, "crd", arch), latency(node, "ref", arch)) == (arch.memory, arch.step)
+    assert (latency(node, "crd", arch, "i32"), latency(node, "ref", arch, "i32")) == (arch.memory, arch.step)
     with pytest.raises(InputError, match=r"'n' \(scan_compressed\) has no output 'val'"):
-        latency(node, "val", arch)
-    with pytest.raises(InputError, match=r"needs a latency for 'mul'; add it to Arch\.alu"):
-        latency(make("alu", "n", 0, op="mul"), "val", Arch(alu={"add": 1}))
+        latency(node, "val", arch, "i32")
+    with pytest.raises(InputError, match=r"Arch\.alu has no latency for 'mul' on i32"):
+        latency(make("alu", "n", 0, op="mul"), "val", Arch(alu={"integer": {"add": 1}}), "i32")
 
 
 def test_every_kind_is_worked_by_hand() -> None:

@@ -1,0 +1,155 @@
+"""The actors of reduce_scalar for floating-point sums: blocks of eight, pairwise, then one after another.
+
+Beside each element goes the token that says what comes behind it: VAL(0) if its fiber goes on, EMPTY if it
+ends and its list goes on, or the STOP that ends the list.
+"""
+
+from samhw.numerics import ScalarOp
+from samhw.primitives.step import (
+    DONE,
+    EMPTY,
+    NONE,
+    PAYLOAD,
+    PROTOCOL,
+    S0,
+    STOP,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
+
+__all__ = ["CHAIN_STATE", "MARK_STATE", "PAIR_STATE", "chain", "mark", "pair"]
+
+X, HAVE, LOOPED = 0, 1, 2
+MARK_STATE = PAIR_STATE = (0, 0)
+CHAIN_STATE = (0, 0, 0)
+
+
+def mark() -> Step:
+    """From the stream to elements with what comes behind them. Input: val. Outputs: sum, stop."""
+    wait = firing(1)
+    take = firing(1, 1)
+    take_push = firing(1, 1, 0b11)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        out_kind[0] = VAL
+        out_data[0] = state[X]
+        out_data[1] = 0
+        if head in PAYLOAD:
+            state[X] = data[0]
+            if state[HAVE]:
+                out_kind[1] = VAL
+                return take_push
+            state[HAVE] = 1
+            return take
+        if head == STOP and data[0] & 15 == 0:
+            if data[0] == S0:
+                out_kind[1] = EMPTY
+            else:
+                out_kind[1] = STOP
+                out_data[1] = data[0] - 16  # STOP(0, hi-1)
+            state[X] = 0
+            state[HAVE] = 0
+            return take_push
+        out_data[0] = 0
+        if head == STOP:
+            out_kind[0] = EMPTY
+            out_kind[1] = STOP
+            out_data[1] = data[0] - 17  # STOP(lo-1, hi-1)
+        else:
+            out_kind[0] = DONE
+            out_kind[1] = DONE
+        return take_push
+
+    return step
+
+
+def pair(add: ScalarOp) -> Step:
+    """Adds neighbours; the last of a fiber may have none. Inputs and outputs: sum, stop."""
+    both = 0b11
+    wait = firing(both)
+    take = firing(both, both)
+    take_push = firing(both, both, both)
+    protocol = fault(PROTOCOL, both)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        total = kind[0]
+        stop = kind[1]
+        if total == NONE or stop == NONE:
+            return wait
+        out_kind[0] = total
+        out_data[0] = data[0]
+        out_kind[1] = stop
+        out_data[1] = data[1]
+        if total == VAL and stop != DONE:
+            if state[HAVE]:
+                out_data[0] = add(state[X], data[0])
+                state[HAVE] = 0
+            elif stop == VAL:
+                state[X] = data[0]
+                state[HAVE] = 1
+                return take
+            return take_push
+        if (total == EMPTY and stop == STOP) or (total == DONE and stop == DONE):
+            return take_push
+        return protocol
+
+    return step
+
+
+def chain(add: ScalarOp) -> Step:
+    """Adds the blocks of a fiber in sequence; what it has so far comes back to it in `loop`.
+
+    Inputs and outputs: sum, stop, loop.
+    """
+    both = 0b011
+    every = 0b111
+    wait = firing(both)
+    wait_loop = firing(every)
+    take = firing(both, both)
+    take_push = firing(both, both, both)
+    take_push_loop = firing(both, both, 0b100)
+    take_loop_push = firing(every, every, both)
+    take_loop_push_loop = firing(every, every, 0b100)
+    protocol = fault(PROTOCOL, both)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        total = kind[0]
+        stop = kind[1]
+        if total == NONE or stop == NONE:
+            return wait
+        out_kind[0] = total
+        out_data[0] = data[0]
+        out_kind[1] = stop
+        out_data[1] = data[1]
+        if total == VAL and stop != DONE:
+            looped = state[LOOPED]
+            if looped:
+                if kind[2] == NONE:
+                    return wait_loop
+                out_data[0] = add(data[2], data[0])
+            elif state[HAVE]:
+                out_data[0] = add(state[X], data[0])
+            elif stop == VAL:
+                state[X] = data[0]
+                state[HAVE] = 1
+                return take
+            state[HAVE] = 0
+            if stop != VAL:
+                state[LOOPED] = 0
+                return take_loop_push if looped else take_push
+            state[LOOPED] = 1
+            out_kind[2] = VAL
+            out_data[2] = out_data[0]
+            return take_loop_push_loop if looped else take_push_loop
+        if (total == EMPTY and stop == STOP) or (total == DONE and stop == DONE):
+            return take_push
+        return protocol
+
+    return step

@@ -1,0 +1,90 @@
+"""`reduce_words`: the order of accumulation, against loops over NumPy's numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samhw.errors import InputError
+from samhw.graph.arch import BLOCK
+from samhw.numerics import OVERFLOW, REDUCTIONS, Fixed, Integer, reduce_words
+from tests.numerics.words import BF16, F32
+
+one_at_a_time = st.lists(st.floats(-1e3, 1e3, width=32), max_size=40)
+
+
+def blockwise(values: list[np.float32]) -> np.float32:
+    """The sum as docs/primitives.md has it, written down once more."""
+    blocks = []
+    for start in range(0, len(values), 8):
+        round_ = values[start : start + 8]
+        while len(round_) > 1:
+            pairs = [a + b for a, b in zip(round_[::2], round_[1::2], strict=False)]
+            round_ = pairs + ([round_[-1]] if len(round_) % 2 else [])
+        blocks += round_
+    total = blocks[0]
+    for block in blocks[1:]:
+        total = total + block
+    return total
+
+
+@given(one_at_a_time)
+def test_sums_of_f32(numbers: list[float]) -> None:
+    values = [np.float32(x) for x in numbers]
+    want = F32.encode(blockwise(values) if values else 0.0)
+    assert reduce_words(F32, "sum", F32.encode(values)) == want
+
+
+def test_the_order_matters() -> None:
+    """Sequence, one tree over all and blocks differ on such a fiber."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=100).astype(np.float32)
+    words = F32.encode(values)
+    add = F32.scalar("add")
+    sequence = 0
+    for word in words.tolist():
+        sequence = add(sequence, word)
+    tree = words
+    while len(tree) > 1:
+        odd = tree[len(tree) // 2 * 2 :]
+        tree = np.append(F32.apply("add", tree[0 : len(tree) - len(odd) : 2], tree[1::2]), odd)
+    assert len({reduce_words(F32, "sum", words), sequence, int(tree[0])}) == 3
+
+
+@pytest.mark.parametrize("kind", [F32, BF16, Integer(8), Fixed(16, 8)], ids=str)
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_of_nothing_and_of_one(kind: Integer, op: str) -> None:
+    assert reduce_words(kind, op, []) == 0
+    assert reduce_words(kind, op, [77]) == 77
+
+
+@given(st.lists(st.integers(-128, 127), min_size=1, max_size=30))
+def test_integers(numbers: list[int]) -> None:
+    """Overflow is noticed on the way, too."""
+    kind = Integer(8)
+    words = kind.encode(numbers)
+    partial = np.cumsum(numbers)
+    fits = partial.min() >= -128 and partial.max() <= 127
+    assert reduce_words(kind, "sum", words) == (partial[-1] % 256 if fits else OVERFLOW)
+    assert reduce_words(kind, "max", words) == max(numbers) % 256
+    assert reduce_words(kind, "min", words) == min(numbers) % 256
+
+
+def test_fixed_point_saturates_on_the_way() -> None:
+    kind = Fixed(8, 0)
+    assert kind.decode(reduce_words(kind, "sum", kind.encode([100, 100, -100]))) == 27
+
+
+def test_max_of_floating_point_is_ieee() -> None:
+    assert reduce_words(F32, "max", F32.encode([-0.0, 0.0, -0.0])) == 0
+    assert reduce_words(F32, "min", F32.encode([1.0, np.nan, 2.0])) == F32.format.nan
+
+
+def test_block_is_that_of_the_hardware() -> None:
+    assert F32.block == BF16.block == BLOCK
+    assert Integer(32).block == Fixed(16, 8).block == 1
+
+
+def test_unknown_reduction() -> None:
+    with pytest.raises(InputError, match="no reduction 'prod'; the reductions are sum, max, min"):
+        reduce_words(F32, "prod", [])

@@ -1,64 +1,75 @@
-"""Integers and fixed point: two's complement, with an overflow error or with saturation."""
+"""Integers and fixed point: two's complement, with an overflow error or with saturation.
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, signed
+Where `to` is given, it is a wider integer type, and holds every result.
+"""
 
-from samhw.numerics import Fixed, Integer
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, signed
+
+from samhw.rtl.units.fit import TwosComplement, fit
+from samhw.rtl.units.multiplier import multiply, multiply_registers
+from samhw.rtl.units.pipeline import delayed
 from samhw.rtl.units.unit import Unit
 
-__all__ = ["AddSubtract", "Maximum", "Multiply", "Negate", "Sum"]
-
-_SINGLE = 18
-"""Operands up to this width take one multiplier of common FPGAs."""
-_HALF = 16
-"""Wider ones are split here, into an unsigned and a signed part."""
-
-TwosComplement = Integer | Fixed
+__all__ = ["AddSubtract", "Compare", "Maximum", "Multiply", "Negate"]
 
 
 class AddSubtract(Unit):
-    """a + b or a - b: the sum in the first cycle, its range in the second."""
+    """a + b or a - b: the sum in the first cycle, its range in the second.
 
-    def __init__(self, value_type: TwosComplement, *, subtract: bool = False):
-        self.value_type = value_type
+    Without registers it is the step of an accumulator that uses the result in the next cycle.
+    """
+
+    def __init__(
+        self,
+        value_type: TwosComplement,
+        *,
+        subtract: bool = False,
+        to: TwosComplement | None = None,
+        registers: int = 1,
+    ):
         self.subtract = subtract
-        super().__init__(value_type.width, "a b", registers=1)
+        self.to = to or value_type
+        super().__init__(value_type.width, "a b", registers, result_width=self.to.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         a, b = self.a.as_signed(), self.b.as_signed()
         exact = Signal(signed(self.width + 1))
-        m.d.sync += exact.eq(a - b if self.subtract else a + b)
-        _finish(m, self, exact)
+        m.d.comb += exact.eq(a - b if self.subtract else a + b)
+        fit(m, self, self.to, delayed(m, exact, self.registers))
         return m
 
 
 class Negate(Unit):
-    """-a; only the lowest value has no negative."""
+    """-a, or |a|; only the lowest value has neither."""
 
-    def __init__(self, value_type: TwosComplement):
+    def __init__(self, value_type: TwosComplement, *, absolute: bool = False):
         self.value_type = value_type
+        self.absolute = absolute
         super().__init__(value_type.width, "a", registers=1)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
+        a = self.a.as_signed()
         exact = Signal(signed(self.width + 1))
-        m.d.sync += exact.eq(-self.a.as_signed())
-        _finish(m, self, exact)
+        m.d.comb += exact.eq(Mux(a[-1], -a, a) if self.absolute else -a)
+        fit(m, self, self.value_type, delayed(m, exact))
         return m
 
 
-class Sum(Unit):
-    """a + b at once: the step of an accumulator that uses the result in the next cycle."""
+class Multiply(Unit):
+    """a * b: operand registers, the product; then rounding and range."""
 
-    def __init__(self, value_type: TwosComplement):
+    def __init__(self, value_type: TwosComplement, *, to: TwosComplement | None = None):
         self.value_type = value_type
-        super().__init__(value_type.width, "a b", registers=0)
+        self.to = to or value_type
+        width = value_type.width
+        super().__init__(width, "a b", 1 + multiply_registers(width, width), result_width=self.to.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        exact = Signal(signed(self.width + 1))
-        m.d.comb += exact.eq(self.a.as_signed() + self.b.as_signed())
-        _finish(m, self, exact)
+        exact = multiply(m, delayed(m, self.a.as_signed()), delayed(m, self.b.as_signed()))
+        fit(m, self, self.to, exact, fraction=self.value_type.fraction)
         return m
 
 
@@ -76,55 +87,17 @@ class Maximum(Unit):
         return m
 
 
-class Multiply(Unit):
-    """a * b: operand registers, products, their sum where one multiplier is too narrow; then rounding and
-    range."""
+class Compare(Unit):
+    """`lt`, `le` or `eq`: whether it holds, as 1 or 0 of the value type."""
 
-    def __init__(self, value_type: TwosComplement):
+    def __init__(self, value_type: TwosComplement, op: str):
         self.value_type = value_type
-        super().__init__(value_type.width, "a b", registers=2 if value_type.width <= _SINGLE else 3)
+        self.op = op
+        super().__init__(value_type.width, "a b", registers=0)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        a, b = Signal(signed(self.width)), Signal(signed(self.width))
-        exact = Signal(signed(2 * self.width))
-        m.d.sync += [a.eq(self.a), b.eq(self.b)]
-        if self.width <= _SINGLE:
-            m.d.sync += exact.eq(a * b)
-        else:
-            low, high_a, high_b = a[:_HALF] * b[:_HALF], a[_HALF:].as_signed(), b[_HALF:].as_signed()
-            outer = Signal(2 * self.width)
-            cross_a = Signal(signed(self.width))
-            cross_b = Signal(signed(self.width))
-            m.d.sync += [
-                outer.eq(Cat(low, high_a * high_b)),
-                cross_a.eq(high_a * b[:_HALF]),
-                cross_b.eq(a[:_HALF] * high_b),
-                exact.eq(Cat(outer[:_HALF], outer[_HALF:].as_signed() + cross_a + cross_b)),
-            ]
-        _finish(m, self, exact, fraction=self.value_type.fraction)
+        a, b = self.a.as_signed(), self.b.as_signed()
+        holds = {"lt": a < b, "le": a <= b, "eq": a == b}[self.op]
+        m.d.comb += self.result.eq(Mux(holds, Const(self.value_type.format.one, self.width), 0))
         return m
-
-
-def _finish(
-    m: Module, unit: AddSubtract | Negate | Sum | Multiply, exact: Signal, *, fraction: int = 0
-) -> None:
-    """From the exact result, with `fraction` bits too many, to the unit's result: rounds half to even, checks
-    the range."""
-    width = unit.width
-    kept = exact[fraction:]
-    fits = kept[width - 1 :].all() | ~kept[width - 1 :].any()
-    rounded = Signal(width)
-    if fraction:
-        # Rounding only goes up, so it leaves the range only from the highest value, where the sign appears to
-        # change.
-        up = exact[fraction - 1] & (exact[: fraction - 1].any() | exact[fraction])
-        m.d.comb += rounded.eq(kept[:width] + up)
-        fits &= kept[width - 1] | ~rounded[-1]
-    else:
-        m.d.comb += rounded.eq(kept)
-    if unit.value_type.saturates:
-        limit = Cat((~exact[-1]).replicate(width - 1), exact[-1])
-        m.d.comb += unit.result.eq(Mux(fits, rounded, limit))
-    else:
-        m.d.comb += [unit.result.eq(rounded), unit.overflow.eq(~fits)]

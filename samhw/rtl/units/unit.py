@@ -13,9 +13,10 @@ class Unit(wiring.Component):
     """A pipeline from operands to a result; it takes operands in every cycle and never stalls.
 
     Args:
-        width: bits of the operands and of the result.
-        operands: their names.
+        width: bits of the operands.
+        operands: their names, in the order of `samhw.numerics`: "a", "a b" or "a b c".
         registers: the result belongs to the operands of that many cycles ago; 0 for a unit without state.
+        result_width: bits of the result, if not those of the operands.
 
     Members:
         result: the word that `samhw.numerics` defines.
@@ -26,11 +27,11 @@ class Unit(wiring.Component):
     result: Signal
     overflow: Signal
 
-    def __init__(self, width: int, operands: str, registers: int):
+    def __init__(self, width: int, operands: str, registers: int, *, result_width: int | None = None):
         self.width = width
         self.registers = registers
         members = {name: In(width) for name in operands.split()}
-        super().__init__({**members, "result": Out(width), "overflow": Out(1)})
+        super().__init__({**members, "result": Out(result_width or width), "overflow": Out(1)})
 
     def check_latency(self, latency: int, field: str) -> None:
         """Raises `InputError` that names the field of `Arch` if the unit needs more cycles."""

@@ -1,0 +1,122 @@
+"""Which unit computes an operation."""
+
+from samhw.errors import InputError
+from samhw.numerics import Fixed, Float, Integer, ValueType
+from samhw.rtl.units.choosing import LeakyRelu, Relu, Select
+from samhw.rtl.units.convert import convert_unit
+from samhw.rtl.units.float_add import FloatAdd
+from samhw.rtl.units.float_compare import FloatCompare, FloatMaximum, FloatSign
+from samhw.rtl.units.float_multiply import FloatMultiply
+from samhw.rtl.units.functions import function_unit
+from samhw.rtl.units.scale import Scale
+from samhw.rtl.units.twos_complement import AddSubtract, Compare, Maximum, Multiply, Negate
+from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.widened import Widened
+
+__all__ = ["accumulate_unit", "alu_unit", "scale_unit"]
+
+
+def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None) -> Unit:
+    """The pipeline behind `alu`: operands `a`, `b`, `c`, as many as the operation has.
+
+    Args:
+        op: an operation of the value type, `convert` or `scale`.
+        to: the type of the result, if not that of the operands. `add`, `sub` and `mul` take a wider type of
+            the same kind, `convert` any, `scale` integers.
+
+    Raises `InputError` if there is no such unit.
+    """
+    target = to or value_type
+    unit: Unit | None = None
+    if op == "convert":
+        unit = convert_unit(value_type, target)
+    elif op == "scale":
+        if value_type == Integer(32) and isinstance(target, Integer):
+            unit = scale_unit(target)
+    elif target != value_type:
+        unit = _widened_unit(op, value_type, target)
+    elif isinstance(value_type, Float):
+        unit = _float_unit(op, value_type) or function_unit(op, value_type)
+    elif isinstance(value_type, Integer | Fixed):
+        unit = _twos_complement_unit(op, value_type) or function_unit(op, value_type)
+    if unit is None:
+        types = f"{value_type}" if target == value_type else f"{value_type} with results in {target}"
+        raise InputError(f"The RTL has no unit for {op!r} on {types}; choose another operation or --value.")
+    return unit
+
+
+def scale_unit(target: Integer) -> Unit:
+    """Requantisation of an i32 to `target`: a * b / 2**c, saturated; b and c are meant to be constants."""
+    return Scale(target)
+
+
+def accumulate_unit(op: str, value_type: ValueType) -> Unit:
+    """One step of a reduction (`sum`, `max`, `min`): operands `a` and `b`; errors as in `alu_unit`.
+
+    Without registers, but for floating-point sums.
+    """
+    match op, value_type:
+        case "sum", Float():
+            return FloatAdd(value_type)
+        case "sum", Integer() | Fixed():
+            return AddSubtract(value_type, registers=0)
+        case (("max" | "min"), _):
+            return alu_unit(op, value_type)
+    raise InputError(
+        f"The RTL has no accumulator for {op!r} on {value_type}; choose another reduction or --value."
+    )
+
+
+def _float_unit(op: str, value_type: Float) -> Unit | None:
+    match op:
+        case "add" | "sub":
+            return FloatAdd(value_type, subtract=op == "sub")
+        case "mul":
+            return FloatMultiply(value_type)
+        case "max" | "min":
+            return FloatMaximum(value_type, lesser=op == "min")
+        case "lt" | "le" | "eq":
+            return FloatCompare(value_type, op)
+        case "neg" | "abs":
+            return FloatSign(value_type, absolute=op == "abs")
+    return _choosing_unit(op, value_type)
+
+
+def _twos_complement_unit(op: str, value_type: Integer | Fixed) -> Unit | None:
+    match op:
+        case "add" | "sub":
+            return AddSubtract(value_type, subtract=op == "sub")
+        case "mul":
+            return Multiply(value_type)
+        case "max" | "min":
+            return Maximum(value_type, lesser=op == "min")
+        case "lt" | "le" | "eq":
+            return Compare(value_type, op)
+        case "neg" | "abs":
+            return Negate(value_type, absolute=op == "abs")
+    return _choosing_unit(op, value_type)
+
+
+def _choosing_unit(op: str, value_type: Float | Integer | Fixed) -> Unit | None:
+    match op:
+        case "select":
+            return Select(value_type)
+        case "relu":
+            return Relu(value_type)
+        case "leaky_relu":
+            return LeakyRelu(value_type)
+    return None
+
+
+def _widened_unit(op: str, source: ValueType, target: ValueType) -> Unit | None:
+    """`op` of the target on words of the source."""
+    if source.width >= target.width:
+        return None
+    match op, source, target:
+        case (("add" | "sub"), Integer(), Integer()):
+            return AddSubtract(source, subtract=op == "sub", to=target)
+        case "mul", Integer(), Integer():
+            return Multiply(source, to=target)
+        case (("add" | "sub" | "mul"), Float(), Float()):
+            return Widened(alu_unit(op, target), source, target)
+    return None

@@ -1,0 +1,73 @@
+"""Units that pass one of their operands, of any value type."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Value
+
+from samhw.numerics import Float
+from samhw.rtl.units.fit import TwosComplement
+from samhw.rtl.units.float_multiply import FloatMultiply
+from samhw.rtl.units.float_parts import canonical, unpack
+from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.twos_complement import Multiply
+from samhw.rtl.units.unit import Unit
+
+__all__ = ["LeakyRelu", "Relu", "Select"]
+
+Arithmetic = TwosComplement | Float
+
+
+class Select(Unit):
+    """b if a, the condition, is not zero, else c; at once."""
+
+    def __init__(self, value_type: Arithmetic):
+        self.value_type = value_type
+        super().__init__(value_type.width, "a b c", registers=0)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        if isinstance(self.value_type, Float):
+            holds = ~unpack(m, self.value_type.format, self.a).zero
+        else:
+            holds = self.a.any()
+        m.d.comb += self.result.eq(_passed(self.value_type, Mux(holds, self.b, self.c)))
+        return m
+
+
+class Relu(Unit):
+    """a, or 0 for what is less; at once."""
+
+    def __init__(self, value_type: Arithmetic):
+        self.value_type = value_type
+        super().__init__(value_type.width, "a", registers=0)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        negative = self.a[-1]
+        if isinstance(self.value_type, Float):
+            negative &= ~unpack(m, self.value_type.format, self.a).nan
+        m.d.comb += self.result.eq(Mux(negative, 0, _passed(self.value_type, self.a)))
+        return m
+
+
+class LeakyRelu(Unit):
+    """a, or a * b, b being the slope, where the sign of a is negative; as long as a multiplication."""
+
+    def __init__(self, value_type: Arithmetic):
+        self.value_type = value_type
+        self.product = FloatMultiply(value_type) if isinstance(value_type, Float) else Multiply(value_type)
+        super().__init__(value_type.width, "a b", self.product.registers)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.product = product = self.product
+        m.d.comb += [product.a.eq(self.a), product.b.eq(self.b)]
+        a = delayed(m, self.a, self.registers)
+        m.d.comb += [
+            self.result.eq(Mux(a[-1], product.result, _passed(self.value_type, a))),
+            self.overflow.eq(a[-1] & product.overflow),
+        ]
+        return m
+
+
+def _passed(value_type: Arithmetic, word: Value) -> Value:
+    """An operand as a result."""
+    return canonical(value_type.format, word) if isinstance(value_type, Float) else word

@@ -1,0 +1,141 @@
+"""From one value type to another, with one rounding."""
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
+
+from samhw.numerics import Fixed, Float, Integer, ValueType
+from samhw.rtl.units.fit import TwosComplement, fit
+from samhw.rtl.units.float_parts import canonical, choose, round_integer, round_significand, unpack
+from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.sticky_shift import shift_right_sticky
+from samhw.rtl.units.unit import Unit
+
+__all__ = ["convert_unit", "widen"]
+
+
+def convert_unit(source: ValueType, target: ValueType) -> Unit:
+    """`convert` of docs/numerics.md: operand `a`."""
+    match source, target:
+        case Float(), Float():
+            return FloatToFloat(source, target)
+        case Float(), Integer() | Fixed():
+            return FloatToFixed(source, target)
+        case Integer() | Fixed(), Float():
+            return FixedToFloat(source, target)
+        case Integer() | Fixed(), Integer() | Fixed():
+            return FixedToFixed(source, target)
+    raise TypeError(f"no conversion from {source} to {target}")
+
+
+def widen(word: Value, source: ValueType, target: ValueType) -> Value:
+    """The same value as a word of a wider type of the same kind, integer or floating point; exact."""
+    if isinstance(source, Float):
+        return Cat(Const(0, target.width - source.width), word)
+    return Cat(word, word[-1].replicate(target.width - source.width))
+
+
+class FloatToFloat(Unit):
+    """Exact to a type as wide or wider, at once; else rounded."""
+
+    def __init__(self, source: Float, target: Float):
+        self.source = source
+        self.target = target
+        self.extra = max(source.format.mantissa - target.format.mantissa, 0)
+        super().__init__(source.width, "a", registers=1 if self.extra else 0, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        f, g = self.source.format, self.target.format
+        if not self.extra:
+            m.d.comb += self.result.eq(canonical(g, widen(self.a, self.source, self.target)))
+            return m
+        x = unpack(m, f, self.a)
+        word = round_significand(
+            m, g, sign=x.sign, exponent=x.exponent, significand=x.significand, extra=self.extra, cut=1
+        )
+        x = delayed(m, x)
+        m.d.comb += self.result.eq(choose(g, word, sign=x.sign, zero=x.zero, infinite=x.infinite, nan=x.nan))
+        return m
+
+
+class FixedToFloat(Unit):
+    """The magnitude; its leading zeros; the shift; which way to round; the rounding."""
+
+    def __init__(self, source: TwosComplement, target: Float):
+        self.source = source
+        self.target = target
+        super().__init__(source.width, "a", registers=4, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        f = self.target.format
+        magnitude = Signal(max(self.width, f.mantissa + 2))
+        m.d.comb += magnitude.eq(Mux(self.a[-1], -self.a.as_signed(), self.a)[: self.width])
+        word = round_integer(
+            m,
+            f,
+            sign=delayed(m, self.a[-1]),
+            value=delayed(m, magnitude),
+            exponent=Const(-self.source.fraction, signed(6)),
+            cuts=(1, 1, 1),
+        )
+        m.d.comb += self.result.eq(word)
+        return m
+
+
+class FloatToFixed(Unit):
+    """How far to shift; the shift; the rounding; the sign and the range."""
+
+    def __init__(self, source: Float, target: TwosComplement):
+        self.source = source
+        self.target = target
+        super().__init__(source.width, "a", registers=3, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        f, width, fraction = self.source.format, self.target.width, self.target.fraction
+
+        # The significand at the greatest magnitude in range, to be shifted down from there.
+        x = unpack(m, f, self.a)
+        guard = max(f.mantissa + 1 - width, 2)
+        aligned = Signal(width + guard)
+        count = Signal(signed(f.exponent_bits + 2))
+        m.d.comb += [
+            aligned[-(f.mantissa + 1) :].eq(Mux(x.zero, 0, x.significand)),
+            count.eq(f.bias + width - 1 - fraction - x.exponent),
+        ]
+        x, aligned, count = (delayed(m, value) for value in (x, aligned, count))
+
+        shifted = shift_right_sticky(m, aligned, count[:-1])
+        beyond = Signal()
+        m.d.comb += beyond.eq(count < 0)
+        x, shifted, beyond = (delayed(m, value) for value in (x, shifted, beyond))
+
+        magnitude = Signal(width + 1)
+        up = shifted[guard - 1] & (shifted[: guard - 1].any() | shifted[guard])
+        m.d.comb += magnitude.eq(shifted[guard:] + up)
+        x, magnitude, beyond = (delayed(m, value) for value in (x, magnitude, beyond))
+
+        # Infinity is beyond every range by its exponent.
+        exact = Signal(signed(width + 2))
+        bounded = Mux(beyond, 1 << width, magnitude)
+        m.d.comb += exact.eq(Mux(x.sign, -bounded, bounded))
+        fit(m, self, self.target, exact)
+        with m.If(x.nan):
+            m.d.comb += self.result.eq(0) if self.target.saturates else self.overflow.eq(1)
+        return m
+
+
+class FixedToFixed(Unit):
+    """Rounded where the target has fewer fraction bits."""
+
+    def __init__(self, source: TwosComplement, target: TwosComplement):
+        self.source = source
+        self.target = target
+        super().__init__(source.width, "a", registers=0, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        more = self.target.fraction - self.source.fraction
+        exact = self.a.as_signed().shift_left(max(more, 0))
+        fit(m, self, self.target, exact, fraction=max(-more, 0))
+        return m

@@ -1,0 +1,151 @@
+"""The two ends of every floating-point unit: a word taken apart, and a result rounded into a word.
+
+docs/numerics.md names the steps. A `cut` is the number of registers at a place where a stage may be divided;
+results come as many cycles later.
+"""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import data
+
+from samhw.numerics.float_format import FloatFormat
+from samhw.rtl.priority import lowest_bit
+from samhw.rtl.units.pipeline import delayed
+
+__all__ = ["canonical", "choose", "round_integer", "round_significand", "unpack"]
+
+
+def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
+    """`sign`, biased `exponent`, `significand` with its leading one, and the class: `zero` (a subnormal is
+    one), `infinite`, `nan`."""
+    parts = Signal(
+        data.StructLayout(
+            {
+                "sign": 1,
+                "exponent": f.exponent_bits,
+                "significand": f.mantissa + 1,
+                "zero": 1,
+                "infinite": 1,
+                "nan": 1,
+            }
+        )
+    )
+    mantissa, exponent = word[: f.mantissa], word[f.mantissa : -1]
+    m.d.comb += [
+        parts.sign.eq(word[-1]),
+        parts.exponent.eq(exponent),
+        parts.significand.eq(Cat(mantissa, Const(1, 1))),
+        parts.zero.eq(~exponent.any()),
+        parts.infinite.eq(exponent.all() & ~mantissa.any()),
+        parts.nan.eq(exponent.all() & mantissa.any()),
+    ]
+    return parts
+
+
+def canonical(f: FloatFormat, word: Value) -> Value:
+    """The same value as results give it: zero for a subnormal, the one NaN for every NaN."""
+    mantissa, exponent, sign = word[: f.mantissa], word[f.mantissa : -1], word[-1]
+    nan = exponent.all() & mantissa.any()
+    flushed = Cat(Mux(exponent.any(), mantissa, 0), exponent, sign)
+    return Mux(nan, Const(f.nan, f.width), flushed)
+
+
+def choose(
+    f: FloatFormat,
+    word: Value,
+    *,
+    sign: Value,
+    zero: Value | int = 0,
+    infinite: Value | int = 0,
+    nan: Value | int = 0,
+) -> Value:
+    """The result: that for ordinary operands, or NaN, or else infinity, or else zero, of the given sign."""
+    magnitude = Mux(zero, Const(0, f.width - 1), word[:-1])
+    magnitude = Mux(infinite, Const(f.infinity, f.width - 1), magnitude)
+    return Mux(nan, Const(f.nan, f.width), Cat(magnitude, Mux(zero | infinite, sign, word[-1])))
+
+
+def round_significand(
+    m: Module,
+    f: FloatFormat,
+    *,
+    sign: Value,
+    exponent: Value,
+    significand: Value,
+    extra: int,
+    cut: int = 0,
+) -> Value:
+    """The word of `significand` with its lowest `extra` bits rounded away: `round` in docs/numerics.md.
+
+    Args:
+        exponent: biased, signed, of any width.
+        significand: its leading one at bit `mantissa + extra`, or next to it where docs/numerics.md says so.
+        extra: at least 1.
+        cut: between the decision which way to round and the addition.
+    """
+    kept = significand[extra:]
+    magnitude = Signal(signed(f.mantissa + max(len(exponent), f.exponent_bits + 1) + 1))
+    normal = Signal()
+    reaches_normal = Signal()
+    up = Signal()
+    m.d.comb += [
+        # The leading one adds to the exponent; bits above it, or none at its place, are right as well.
+        magnitude.eq(Cat(kept[: f.mantissa], exponent - 1 + kept[f.mantissa :])),
+        normal.eq(exponent > 0),
+        reaches_normal.eq((exponent == 0) & (kept == 2 * f.hidden - 1)),
+        up.eq(significand[extra - 1] & (significand[: extra - 1].any() | kept[0])),
+    ]
+    sign, magnitude, normal, reaches_normal, up = (
+        delayed(m, value, cut) for value in (sign, magnitude, normal, reaches_normal, up)
+    )
+    # So does the carry of rounding.
+    rounded = Signal(magnitude.shape())
+    m.d.comb += rounded.eq(magnitude + up)
+    too_large = rounded[f.mantissa : f.width - 1].all() | rounded[f.width - 1 :].any()
+    return Cat(
+        Mux(
+            normal,
+            Mux(too_large, Const(f.infinity, f.width - 1), rounded[: f.width - 1]),
+            Mux(reaches_normal, Const(f.hidden, f.width - 1), 0),
+        ),
+        sign,
+    )
+
+
+def round_integer(
+    m: Module,
+    f: FloatFormat,
+    *,
+    sign: Value,
+    value: Value,
+    exponent: Value,
+    cuts: tuple[int, int, int] = (1, 1, 0),
+) -> Value:
+    """The word of `value` * 2**`exponent`; a zero of the given sign for 0.
+
+    Args:
+        value: unsigned, more than `mantissa + 1` bits, not normalised.
+        exponent: of its lowest bit, signed, not biased.
+        cuts: behind the count of leading zeros, behind the shift, and in `round_significand`.
+    """
+    counted, shifted, decided = cuts
+    width = len(value)
+    top = Signal(signed(max(len(exponent), len(Const(width + f.bias)) + 1) + 1))
+    zeros = Signal(range(width))
+    m.d.comb += [zeros.eq(lowest_bit(value[::-1])), top.eq(exponent + (width - 1 + f.bias))]
+    sign, value, zeros, top = (delayed(m, part, counted) for part in (sign, value, zeros, top))
+    significand = Signal(width)
+    biased = Signal(top.shape())
+    m.d.comb += [significand.eq(value << zeros), biased.eq(top - zeros)]
+    sign, significand, biased = (delayed(m, part, shifted) for part in (sign, significand, biased))
+    word = round_significand(
+        m,
+        f,
+        sign=sign,
+        exponent=biased,
+        significand=significand,
+        extra=width - 1 - f.mantissa,
+        cut=decided,
+    )
+    return Mux(
+        delayed(m, significand[-1], decided), word, Cat(Const(0, f.width - 1), delayed(m, sign, decided))
+    )

@@ -1,0 +1,53 @@
+"""Division, roots and the nonlinear functions, as pipelines."""
+
+from collections.abc import Callable
+
+from amaranth.hdl import Value
+
+from samhw.numerics import Fixed, Float, ValueType
+from samhw.rtl.units.convert import convert_unit
+from samhw.rtl.units.functions.chain import Chain
+from samhw.rtl.units.functions.division import divide_fixed, divide_floats
+from samhw.rtl.units.functions.exponential import exp
+from samhw.rtl.units.functions.gaussian import gelu
+from samhw.rtl.units.functions.hyperbolic import tanh
+from samhw.rtl.units.functions.logarithm import log
+from samhw.rtl.units.functions.logistic import sigmoid, silu
+from samhw.rtl.units.functions.pipeline import PipelinedUnit
+from samhw.rtl.units.functions.reciprocal import reciprocal, reciprocal_root
+from samhw.rtl.units.functions.square_root import square_root
+from samhw.rtl.units.unit import Unit
+
+__all__ = ["function_unit"]
+
+_UNARY: dict[str, Callable[..., Value]] = {
+    "sqrt": square_root,
+    "reciprocal": reciprocal,
+    "rsqrt": reciprocal_root,
+    "exp": exp,
+    "log": log,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+    "silu": silu,
+    "gelu": gelu,
+}
+
+_F32 = Float(32)
+"""What the functions of fixed point are computed in."""
+
+
+def function_unit(op: str, value_type: ValueType) -> Unit | None:
+    """The pipeline of an operation; None if this package has none for the type."""
+    if op not in value_type.operations:
+        return None
+    match value_type:
+        case Float() if op == "div":
+            return PipelinedUnit(divide_floats, value_type.format, "a b")
+        case Fixed() if op == "div":
+            return PipelinedUnit(divide_fixed, value_type.format, "a b")
+        case Float() if op in _UNARY:
+            return PipelinedUnit(_UNARY[op], value_type.format)
+        case Fixed() if op in _UNARY:
+            function = PipelinedUnit(_UNARY[op], _F32.format)
+            return Chain(convert_unit(value_type, _F32), function, convert_unit(_F32, value_type))
+    return None

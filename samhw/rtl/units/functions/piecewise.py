@@ -1,0 +1,60 @@
+"""The tables of `samhw.numerics` as memories, and the polynomials that they hold."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from amaranth.hdl import Cat, Const, Shape, Signal, Value
+from amaranth.lib import data, memory
+
+from samhw.numerics.piecewise import Piecewise
+from samhw.rtl.units.functions.pipeline import Pipeline
+
+__all__ = ["evaluate"]
+
+
+def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None = None) -> Signal:
+    """The value at a position in a group; kept.
+
+    Args:
+        position: a fraction of the group. The leading bits choose the segment, the others are the variable.
+        group: where there are several. Results from beyond the last one mean nothing.
+    """
+    t_bits = len(position) - table.index_bits
+    t = p.keep(position[:t_bits])
+    row = _read(p, table, Cat(position[t_bits:], Const(0, 0) if group is None else group))
+    degree = len(table.columns) - 1
+    value = p.keep(p[row][f"c{degree}"])
+    for j, shape in zip(reversed(range(degree)), _partial_sums(table), strict=True):
+        product = p.multiply(p[value], p[t])
+        total = Signal(shape)
+        p.m.d.comb += total.eq(p[row][f"c{j}"] + (p[product] >> t_bits))
+        value = p.register(total)
+    return value
+
+
+def _read(p: Pipeline, table: Piecewise, address: Value) -> data.View:
+    """The coefficients at an address, by degree; kept."""
+    shapes = (
+        Shape(width, signed=bool(column.min() < 0))
+        for width, column in zip(table.widths, table.columns, strict=True)
+    )
+    layout = data.StructLayout({f"c{j}": shape for j, shape in enumerate(shapes)})
+    rows = [
+        {f"c{j}": int(c) for j, c in enumerate(coefficients)}
+        for coefficients in zip(*table.columns, strict=True)
+    ]
+    p.m.submodules += (rom := memory.Memory(shape=layout, depth=len(rows), init=rows))
+    port = rom.read_port()
+    p.m.d.comb += port.addr.eq(address)
+    p.advance()
+    # A block memory takes most of a cycle, and the multiplier behind it as well.
+    return p.register(port.data)
+
+
+def _partial_sums(table: Piecewise) -> Iterator[Shape]:
+    """What holds the values of Horner's rule, from the first sum to the result."""
+    low = high = table.columns[-1]
+    for column in table.columns[-2::-1]:
+        # The variable is below one.
+        low, high = column + np.minimum(low, 0), column + np.maximum(high - 1, 0)
+        yield Shape.cast(range(int(low.min()), int(high.max()) + 1))

@@ -17,6 +17,7 @@ from samhw.graph.ir import (
     TensorBinding,
 )
 from samhw.graph.json_form import dumps, loads
+from samhw.graph.merge import merge
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 
@@ -43,6 +44,7 @@ __all__ = [
     "check_stream",
     "dumps",
     "loads",
+    "merge",
     "stop",
     "to_dot",
     "to_svg",

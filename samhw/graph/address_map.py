@@ -74,6 +74,7 @@ class AddressMap:
 
     Attributes:
         extents: the address of each index's extent register.
+        region_ends: the address of each region's register with the cycle in which it ended.
         channel_states: the addresses of the channel state words, 16 channels in each.
         windows: the window of each memory, by the memory's name.
         address_bits: the number of address bits that the map takes.
@@ -91,18 +92,18 @@ class AddressMap:
                 )
         self.graph = graph
         self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(graph.extents))}
-        states = _FIRST_EXTENT + _WORD * len(self.extents)
+        ends = _FIRST_EXTENT + _WORD * len(self.extents)
+        states = ends + _WORD * len(graph.regions)
+        self.region_ends = range(ends, states, _WORD)
         end = states + _WORD * -(-len(graph.channels) // _CHANNELS_PER_WORD)
         self.channel_states = range(states, end, _WORD)
         self.windows: dict[str, Window] = {}
-        value_width = value_type(graph.value).width
         for memory in graph.memories:
             size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            self.windows[memory.name] = Window(
-                memory, base, size, value_width if memory.is_value else arch.index_bits
-            )
+            width = value_type(graph.memory_type(memory)).width if memory.is_value else arch.index_bits
+            self.windows[memory.name] = Window(memory, base, size, width)
         self.address_bits = (end - 1).bit_length()
         if self.address_bits > _ADDRESS_BITS:
             raise InputError(
@@ -130,6 +131,7 @@ class AddressMap:
                 name: {"address": address, "greatest": graph.extents[name]}
                 for name, address in self.extents.items()
             },
+            "region_ends": {"address": self.region_ends.start, "words": len(self.region_ends)},
             "channel_states": {"address": self.channel_states.start, "words": len(self.channel_states)},
             "memories": [
                 {
@@ -140,6 +142,7 @@ class AddressMap:
                     "address": window.base,
                     "words": window.memory.capacity,
                     "width": window.width,
+                    **({"value": graph.memory_type(window.memory)} if window.memory.is_value else {}),
                 }
                 for name, window in self.windows.items()
             ],
@@ -172,6 +175,9 @@ class AddressMap:
         for index, macro in identifiers(self.extents).items():
             define(f"EXTENT_{macro}", f"0x{self.extents[index]:02x}u")
             define(f"EXTENT_{macro}_MAX", f"{self.graph.extents[index]}u")
+        lines += ["", "/* Region ends: the cycle, modulo 2^32, in which each region ended. */"]
+        define("REGION_ENDS", f"0x{self.region_ends.start:02x}u")
+        define("REGIONS", f"{len(self.region_ends)}u")
         lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
         define("CHANNELS", f"{len(self.graph.channels)}u")

@@ -7,9 +7,42 @@ from typing import Any
 
 from samhw.errors import InputError
 
-__all__ = ["Arch"]
+__all__ = ["Arch", "Latencies"]
 
-_INTEGER_ALU = {"add": 2, "sub": 2, "neg": 2, "mul": 4}
+Latencies = Mapping[str, Mapping[str, int]]
+"""Cycles by family of value types (`integer`, `fixed`, `bf16`, `f32`) and operation."""
+
+_CHEAP = {"max": 2, "min": 2, "neg": 2, "abs": 2, "lt": 2, "le": 2, "eq": 2, "select": 2, "relu": 2}
+_ALU: Latencies = {
+    "integer": {**_CHEAP, "add": 2, "sub": 2, "mul": 4, "leaky_relu": 5, "convert": 5, "scale": 6},
+    "fixed": {
+        **_CHEAP,
+        **{"add": 2, "sub": 2, "mul": 4, "leaky_relu": 5, "convert": 5, "div": 40, "sqrt": 48},
+        **{"reciprocal": 24, "rsqrt": 24, "exp": 30, "log": 30, "sigmoid": 44, "tanh": 30},
+        **{"silu": 48, "gelu": 52},
+    },
+    "bf16": {
+        **_CHEAP,
+        **{"add": 6, "sub": 6, "mul": 4, "leaky_relu": 5, "convert": 5, "div": 16, "sqrt": 16},
+        **{"reciprocal": 8, "rsqrt": 8, "exp": 14, "log": 14, "sigmoid": 24, "tanh": 14},
+        **{"silu": 26, "gelu": 30},
+    },
+    "f32": {
+        **_CHEAP,
+        **{"add": 8, "sub": 8, "mul": 6, "leaky_relu": 7, "convert": 5, "div": 34, "sqrt": 34},
+        **{"reciprocal": 12, "rsqrt": 12, "exp": 18, "log": 18, "sigmoid": 32, "tanh": 18},
+        **{"silu": 36, "gelu": 40},
+    },
+}
+_REDUCE: Latencies = {
+    "integer": {"sum": 1, "max": 1, "min": 1},
+    "fixed": {"sum": 1, "max": 1, "min": 1},
+    "bf16": {"sum": 6, "max": 1, "min": 1},
+    "f32": {"sum": 8, "max": 1, "min": 1},
+}
+
+BLOCK = 8
+"""Elements of a block of a floating-point sum, and so the most cycles that its adder may take."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +60,41 @@ class Arch:
     """A read of an on-chip memory: address, then data, registered."""
     locate: int = 4
     """r * N + x, a pipelined multiplication and an addition."""
-    accumulate: int = 1
-    """From one accumulation to the next that may use its result."""
-    alu: Mapping[str, int] = field(default_factory=lambda: dict(_INTEGER_ALU))
-    """Latency of each ALU operation, by name."""
+    alu: Latencies = field(default_factory=lambda: _copy(_ALU))
+    """Latency of each ALU operation."""
+    reduce: Latencies = field(default_factory=lambda: _copy(_REDUCE))
+    """Latency of one step of each reduction: from an accumulation to the next that may use its result."""
     slack: int = 2
     """Tokens of room that the compiler adds to each channel's depth beyond what full rate needs."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 
     def __post_init__(self) -> None:
-        for name in ("step", "memory", "locate", "accumulate"):
-            if getattr(self, name) < (1 if name in ("step", "accumulate") else 2):
-                raise InputError(
-                    f"Arch.{name} is {getattr(self, name)}; give at least "
-                    f"{2 if name in ('memory', 'locate') else 1}."
-                )
+        for name, least in (("step", 1), ("memory", 2), ("locate", 2)):
+            if getattr(self, name) < least:
+                raise InputError(f"Arch.{name} is {getattr(self, name)}; give at least {least}.")
         if not 8 <= self.index_bits <= 32:
             raise InputError(f"Arch.index_bits is {self.index_bits}; give 8 to 32.")
-        object.__setattr__(self, "alu", dict(self.alu))
+        for name in ("alu", "reduce"):
+            table = _copy(getattr(self, name))
+            object.__setattr__(self, name, table)
+            for family, latencies in table.items():
+                for op, latency in latencies.items():
+                    if latency < 1:
+                        raise InputError(f"Arch.{name}[{family!r}][{op!r}] is {latency}; give at least 1.")
+        for family in ("bf16", "f32"):
+            if (latency := self.reduce.get(family, {}).get("sum", 1)) > BLOCK:
+                raise InputError(
+                    f"Arch.reduce[{family!r}]['sum'] is {latency}; give at most {BLOCK}, the elements of a block."
+                )
+
+    def alu_latency(self, op: str, value: str) -> int:
+        """Latency of an ALU operation on the value type of that name; raises `InputError` if none is given."""
+        return _look_up("alu", self.alu, op, value)
+
+    def reduce_latency(self, op: str, value: str) -> int:
+        """Latency of one step of a reduction (`sum`, `max`, `min`); raises `InputError` if none is given."""
+        return _look_up("reduce", self.reduce, op, value)
 
     def internal_depth(self, latency: int) -> int:
         """Depth of a channel inside a primitive (docs/primitives.md): full rate and one token of slack."""
@@ -53,7 +102,8 @@ class Arch:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is its inverse."""
-        return {f.name: dict(self.alu) if f.name == "alu" else getattr(self, f.name) for f in fields(self)}
+        result = {f.name: getattr(self, f.name) for f in fields(self)}
+        return result | {name: _copy(result[name]) for name in ("alu", "reduce")}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Arch":
@@ -66,3 +116,18 @@ class Arch:
     def dumps(self) -> str:
         """The JSON text."""
         return json.dumps(self.to_json(), indent=2) + "\n"
+
+
+def _copy(table: Latencies) -> dict[str, dict[str, int]]:
+    return {family: dict(latencies) for family, latencies in table.items()}
+
+
+def _look_up(field_name: str, table: Latencies, op: str, value: str) -> int:
+    family = "fixed" if value.startswith("fixed") else "integer" if value.startswith("i") else value
+    try:
+        return table[family][op]
+    except KeyError:
+        raise InputError(
+            f"Arch.{field_name} has no latency for {op!r} on {value}; add Arch.{field_name}"
+            f"[{family!r}][{op!r}]."
+        ) from None

@@ -17,12 +17,22 @@ EDGE_STYLE = {
 
 
 def to_dot(graph: Graph) -> str:
-    """The DOT text: a box for each node, an edge for each channel with its stream depth as label."""
+    """The DOT text: a box for each node, an edge for each channel with its stream depth as label, and a
+    frame around each region if there are several."""
+    boxes = [f"  {_quote(node.name)} [label={_quote(_node_label(node))}];" for node in graph.nodes]
+    count = len(graph.regions)
+    if count > 1:
+        framed = [(node.region, box) for node, box in zip(graph.nodes, boxes, strict=True)]
+        boxes = []
+        for region in range(count):
+            boxes += [f"  subgraph cluster_{region} {{", f'    label="region {region}";']
+            boxes += [f"  {box}" for number, box in framed if number == region]
+            boxes.append("  }")
     lines = [
         f"digraph {_quote(graph.name)} {{",
         "  node [shape=box, fontname=Helvetica, fontsize=10];",
         "  edge [fontname=Helvetica, fontsize=8];",
-        *(f"  {_quote(node.name)} [label={_quote(_node_label(node))}];" for node in graph.nodes),
+        *boxes,
         *(f"  {_edge(graph, channel)}" for channel in graph.channels),
         "}",
     ]

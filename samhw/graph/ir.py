@@ -63,6 +63,8 @@ class Node:
     outputs: tuple[Port, ...]
     note: str = ""
     """The cell of the fusion table that it comes from, for readers of reports and generated code."""
+    region: int = 0
+    """Regions run one after another (docs/timing.md)."""
 
     def input(self, name: str) -> Port:
         """The input port of that name."""
@@ -89,25 +91,33 @@ class Channel:
 
 
 class MemoryRole(StrEnum):
-    """Who writes a memory: the host before a run, or the graph during it."""
+    """Who writes a memory, and who reads it."""
 
     INPUT = "input"
+    """The host writes it before a run, nodes read it."""
     OUTPUT = "output"
+    """A node writes it, the host reads it after the run."""
+    BUFFER = "buffer"
+    """A node writes it, nodes of later regions read it; so may the host, after the run."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`."""
+    """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
+
+    `value` names the type of the values, if it is not the graph's.
+    """
 
     name: str
     tensor: str
     array: str
     role: MemoryRole
     capacity: int
+    value: str | None = None
 
     @property
     def is_value(self) -> bool:
-        """The words are values of the graph's value type."""
+        """The words are values."""
         return self.array == "vals"
 
 
@@ -128,8 +138,9 @@ class TensorBinding:
 
 @dataclass(frozen=True)
 class Graph:
-    """A whole SAMML graph. `value` is the text name of the value type; `extents` maps each index to the
-    greatest extent the build takes (the run's own extents are registers that the host writes)."""
+    """A whole SAMML graph. `value` is the text name of the value type, for all streams and memories that do
+    not name another; `extents` maps each index to the greatest extent the build takes (the run's own extents
+    are registers that the host writes)."""
 
     name: str
     value: str
@@ -163,12 +174,52 @@ class Graph:
         return {c.sink: c for c in self.channels}
 
     def writers(self) -> Iterator[Node]:
-        """The nodes without outputs, whose DONE ends a run."""
+        """The nodes without outputs, whose DONE ends a region."""
         return (n for n in self.nodes if not n.outputs)
+
+    @cached_property
+    def regions(self) -> tuple["Graph", ...]:
+        """Each region as a graph of its own, in the order in which they run. A buffer is an output of the
+        region that writes it, and an input of those that read it."""
+        count = 1 + max((n.region for n in self.nodes), default=0)
+        return tuple(self._region(number) for number in range(count)) if count > 1 else (self,)
+
+    def _region(self, number: int) -> "Graph":
+        nodes = tuple(n for n in self.nodes if n.region == number)
+        names = {n.name for n in nodes}
+        written = {v for n in nodes if not n.outputs for v in n.params.values() if isinstance(v, str)}
+        used = {v for n in nodes for v in n.params.values() if isinstance(v, str)}
+
+        def role(name: str) -> MemoryRole:
+            return MemoryRole.OUTPUT if name in written else MemoryRole.INPUT
+
+        memories = tuple(replace(m, role=role(m.name)) for m in self.memories if m.name in used)
+        roles = {m.tensor: m.role for m in memories}
+        tensors = tuple(replace(t, role=roles[t.name]) for t in self.tensors if t.name in roles)
+        return replace(
+            self,
+            name=f"{self.name}_{number}",
+            nodes=tuple(replace(n, region=0) for n in nodes),
+            channels=tuple(c for c in self.channels if c.source.node in names),
+            memories=memories,
+            tensors=tensors,
+        )
 
     def stream(self, channel: Channel) -> Stream:
         """The type of the stream on a channel."""
         return self.node[channel.source.node].output(channel.source.port).stream
+
+    def operand_type(self, node: Node) -> str:
+        """Name of the type of the values that a node takes in."""
+        return str(node.params.get("value", self.value))
+
+    def result_type(self, node: Node) -> str:
+        """Name of the type of the values that a node gives."""
+        return str(node.params.get("to", self.operand_type(node)))
+
+    def memory_type(self, memory: Memory) -> str:
+        """Name of the type of the values in a memory."""
+        return memory.value or self.value
 
     def with_depths(self, depths: Mapping[str, int]) -> "Graph":
         """A copy in which the named channels have other depths."""

@@ -19,7 +19,7 @@ from samhw.graph.ir import (
 
 __all__ = ["dumps", "loads"]
 
-VERSION = 1
+VERSION = 2
 
 
 def dumps(graph: Graph) -> str:
@@ -40,7 +40,14 @@ def dumps(graph: Graph) -> str:
             for t in graph.tensors
         ],
         "memories": [
-            {"name": m.name, "tensor": m.tensor, "array": m.array, "role": m.role, "capacity": m.capacity}
+            {
+                "name": m.name,
+                "tensor": m.tensor,
+                "array": m.array,
+                "role": m.role,
+                "capacity": m.capacity,
+                "value": m.value,
+            }
             for m in graph.memories
         ],
         "nodes": [
@@ -51,6 +58,7 @@ def dumps(graph: Graph) -> str:
                 "inputs": [_port_data(p) for p in n.inputs],
                 "outputs": [_port_data(p) for p in n.outputs],
                 "note": n.note,
+                "region": n.region,
             }
             for n in graph.nodes
         ],
@@ -98,6 +106,7 @@ def _graph(data: dict[str, Any]) -> Graph:
                 inputs=tuple(_port(p) for p in n["inputs"]),
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
+                region=n["region"],
             )
             for n in data["nodes"]
         ),

@@ -23,10 +23,13 @@ def validate(graph: Graph) -> None:
         _check_channel(graph, channel)
     _check_inputs(graph)
     _check_params(graph)
-    if not any(not node.inputs for node in graph.nodes):
-        raise InputError(f"Graph {graph.name!r} has no root; add one, so that a run can start.")
-    if not any(graph.writers()):
-        raise InputError(f"Graph {graph.name!r} has no writer; add one, so that a run can end.")
+    for number in range(1 + max((node.region for node in graph.nodes), default=0)):
+        nodes = [node for node in graph.nodes if node.region == number]
+        where = f"Graph {graph.name!r}" if number == 0 else f"Region {number} of graph {graph.name!r}"
+        if not any(not node.inputs for node in nodes):
+            raise InputError(f"{where} has no root; add one, so that a run can start.")
+        if not any(not node.outputs for node in nodes):
+            raise InputError(f"{where} has no writer; add one, so that a run can end.")
     _check_acyclic(graph)
 
 
@@ -39,6 +42,12 @@ def _check_unique(what: str, names: Iterable[str]) -> None:
 def _check_channel(graph: Graph, channel: Channel) -> None:
     source = _port(graph, channel, channel.source.node, channel.source.port, output=True)
     sink = _port(graph, channel, channel.sink.node, channel.sink.port, output=False)
+    regions = [graph.node[end.node].region for end in (channel.source, channel.sink)]
+    if regions[0] != regions[1]:
+        raise InputError(
+            f"Channel {channel.name} joins the regions {regions[0]} and {regions[1]}; pass the data through a "
+            "memory."
+        )
     # A coordinate is a reference into a dense level.
     kinds = (source.stream.kind, sink.stream.kind)
     fits = kinds[0] is kinds[1] or kinds == (StreamKind.CRD, StreamKind.REF)
@@ -47,6 +56,13 @@ def _check_channel(graph: Graph, channel: Channel) -> None:
             f"Channel {channel.name} joins a {source.stream.kind} stream of depth {source.stream.depth} "
             f"to an input for {sink.stream.kind} of depth {sink.stream.depth}; connect ports of one type."
         )
+    if source.stream.kind is StreamKind.VAL:
+        given = graph.result_type(graph.node[channel.source.node])
+        wanted = graph.operand_type(graph.node[channel.sink.node])
+        if given != wanted:
+            raise InputError(
+                f"Channel {channel.name} carries {given} to an input for {wanted}; convert between them."
+            )
     if channel.latency < 1:
         raise InputError(f"Channel {channel.name} has latency {channel.latency}; give at least 1.")
     if channel.depth < 1:
@@ -78,6 +94,7 @@ def _check_inputs(graph: Graph) -> None:
 
 def _check_params(graph: Graph) -> None:
     writers: dict[str, Node] = {}
+    readers: list[tuple[Node, str]] = []
     for node in graph.nodes:
         for key in MEMORY_PARAMS:
             if key not in node.params:
@@ -85,15 +102,29 @@ def _check_params(graph: Graph) -> None:
             name = node.params[key]
             if name not in graph.memory:
                 raise InputError(f"Node {node.name!r} uses memory {name!r}, which the graph lacks; add it.")
+            memory_type = graph.memory_type(graph.memory[name])
+            if key == "vals" and memory_type != graph.operand_type(node):
+                raise InputError(
+                    f"Node {node.name!r} takes {graph.operand_type(node)}, but memory {name!r} holds "
+                    f"{memory_type}; give them one type."
+                )
             role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
-            if graph.memory[name].role is not role:
+            if graph.memory[name].role not in (role, MemoryRole.BUFFER):
                 raise InputError(f"Node {node.name!r} needs memory {name!r} to be {role}; give it that role.")
             if role is MemoryRole.OUTPUT and writers.setdefault(name, node) is not node:
                 both = f"{writers[name].name!r} and {node.name!r}"
                 raise InputError(f"Nodes {both} both write memory {name!r}; give each its own.")
+            if node.outputs and graph.memory[name].role is MemoryRole.BUFFER:
+                readers.append((node, name))
         if EXTENT_PARAM in node.params and node.params[EXTENT_PARAM] not in graph.extents:
             extent = node.params[EXTENT_PARAM]
             raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
+    for node, name in readers:
+        if name not in writers or writers[name].region >= node.region:
+            raise InputError(
+                f"Node {node.name!r} reads memory {name!r}, which no earlier region writes; order the regions "
+                "otherwise."
+            )
 
 
 def _check_acyclic(graph: Graph) -> None:

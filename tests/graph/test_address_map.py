@@ -35,10 +35,11 @@ def test_the_registers_and_windows_of_a_small_graph():
     amap = AddressMap(graph_of([5, 8, 100], {"j": 7, "i": 9}, channels=17), Arch(index_bits=20))
     assert [int(r) for r in Register] == [0, 4, 8, 12, 16, 20, 24]
     assert amap.extents == {"i": 0x1C, "j": 0x20}
-    assert list(amap.channel_states) == [0x24, 0x28]
-    assert amap.channel_state(0) == (0x24, 0)
-    assert amap.channel_state(15) == (0x24, 30)
-    assert amap.channel_state(16) == (0x28, 0)
+    assert list(amap.region_ends) == [0x24]
+    assert list(amap.channel_states) == [0x28, 0x2C]
+    assert amap.channel_state(0) == (0x28, 0)
+    assert amap.channel_state(15) == (0x28, 30)
+    assert amap.channel_state(16) == (0x2C, 0)
     windows = [(w.base, w.size, w.width) for w in amap.windows.values()]
     assert windows == [(0x40, 0x20, 20), (0x60, 0x20, 20), (0x200, 0x200, 16)]
     assert amap.address_bits == 10
@@ -53,7 +54,7 @@ def test_nothing_overlaps_and_windows_are_aligned(capacities: list[int], extents
     graph = graph_of(capacities, {f"i{n}": 3 for n in range(extents)}, channels)
     amap = AddressMap(graph, Arch())
     ranges = [(int(r), 4) for r in Register] + [(a, 4) for a in amap.extents.values()]
-    ranges += [(a, 4) for a in amap.channel_states]
+    ranges += [(a, 4) for a in (*amap.region_ends, *amap.channel_states)]
     ranges += [(w.base, w.size) for w in amap.windows.values()]
     assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
     assert 16 * len(amap.channel_states) >= channels

@@ -22,16 +22,16 @@ def test_round_trip_of_a_made_node() -> None:
 
 
 def test_version_is_there() -> None:
-    assert json.loads(dumps(example()))["version"] == 1
+    assert json.loads(dumps(example()))["version"] == 2
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "is not JSON"),
-        ("[]", "has version None, not 1"),
-        ('{"version": 2}', "has version 2, not 1"),
-        ('{"version": 1, "name": "x"}', "is damaged .KeyError: 'value'"),
+        ("[]", "has version None, not 2"),
+        ('{"version": 1}', "has version 1, not 2"),
+        ('{"version": 2, "name": "x"}', "is damaged .KeyError: 'value'"),
         (dumps(example()).replace('"crd"', '"cdr"'), "is damaged .ValueError: 'cdr'"),
         (dumps(example()).replace('"capacity"', '"size"'), "is damaged .TypeError"),
     ],

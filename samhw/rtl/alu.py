@@ -1,13 +1,15 @@
 """alu: one operation on values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import reduce
+from operator import and_
 
 from amaranth.hdl import Const, Elaboratable, Module
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import ARITY, ValueType
+from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -16,57 +18,98 @@ from samhw.rtl.units import alu_unit, token_width
 
 __all__ = ["Alu"]
 
+_SCALE_RANGES = {"b": 1 << 31, "c": 63}
+"""The immediates of `scale` are below these."""
+
 
 class Alu(Primitive):
-    """In `a` and, for a binary operation without an immediate, `b`; out `val`. EMPTY counts as zero.
+    """In those of `a`, `b` and `c` that the operation has and that are not immediates; out `val`. EMPTY
+    counts as zero.
 
     Args:
-        op: `add`, `sub`, `mul` or `neg`.
-        immediate: the value (not the word) of operand b.
+        value_type: of the operands.
+        op: an operation of the value type, `convert` or `scale`.
+        to: type of the result, if it is another one.
+        immediates: the value (not the word) of an operand, by its name.
 
     Raises:
-        InputError: the value type has no such unit or cannot hold the immediate, or the unit needs more than
-            `Arch.alu[op]`.
+        InputError: there is no such operation on these types, an immediate is no operand of it or no value of
+            its type, all operands are immediates, or the unit needs more cycles than `Arch.alu` gives.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, immediate: float | None = None):
-        self.arch = arch
+    def __init__(
+        self,
+        *,
+        arch: Arch,
+        value_type: ValueType,
+        op: str,
+        to: ValueType | None = None,
+        immediates: Mapping[str, float] | None = None,
+    ):
         self.value_type = value_type
-        self.op = op
-        self.unit = alu_unit(op, value_type)
-        if op not in arch.alu:
-            raise InputError(f"Arch.alu has no latency for {op!r}; add one.")
-        self.unit.check_latency(arch.alu[op], f"Arch.alu[{op!r}]")
-        self.immediate = None if immediate is None else int(value_type.encode([immediate])[0])
+        self.to = value_type if to is None else to
+        self.unit = alu_unit(op, value_type, self.to)
+        # An addition or multiplication into a wider type is one of that type.
+        timed_as = value_type if op in ("convert", "scale") else self.to
+        self.latency = arch.alu_latency(op, timed_as.name)
+        self.unit.check_latency(self.latency, f"The latency of {op!r} on {timed_as} in Arch.alu")
+        operands = [name for name in "abc" if name in self.unit.signature.members]
+        self.immediates = _words(op, value_type, operands, immediates or {})
+        ports = [name for name in operands if name not in self.immediates]
+        if not ports:
+            raise InputError(f"All operands of {op!r} are immediates; leave one of {operands} to a stream.")
         value = token_layout(token_width(value_type))
-        ports = ["a", "b"] if ARITY[op] == 2 and immediate is None else ["a"]
-        super().__init__(dict.fromkeys(ports, value), {"val": value})
+        super().__init__(dict.fromkeys(ports, value), {"val": token_layout(token_width(self.to))})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.unit = unit = self.unit
-        m.submodules.val = val = Output(
-            token_width(self.value_type), latency=self.arch.alu[self.op], registers=unit.registers
-        )
+        m.submodules.val = val = Output(token_width(self.to), latency=self.latency, registers=unit.registers)
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
-        inputs = [self.i.a] if not hasattr(self.i, "b") else [self.i.a, self.i.b]
-        heads: Sequence[data.View] = [port.payload for port in inputs]
-        table = FiringTable(m, inputs)
-        with m.If(is_payload(heads[0]) & is_payload(heads[-1])):
-            table.row(takes=inputs, pushes={val.i: make_token(Kind.VAL)})
-        with m.Elif(~is_payload(heads[0]) & same_token(heads[0], heads[-1])):
-            table.row(takes=inputs, pushes={val.i: make_token(heads[0].kind, heads[0].payload[:8])})
+        inputs = {name: getattr(self.i, name) for name in self.i.signature.members}
+        heads = [port.payload for port in inputs.values()]
+        first = heads[0]
+        table = FiringTable(m, inputs.values())
+        with m.If(reduce(and_, map(is_payload, heads))):
+            table.row(takes=inputs.values(), pushes={val.i: make_token(Kind.VAL)})
+        with m.Elif(reduce(and_, [~is_payload(first), *(same_token(first, head) for head in heads[1:])])):
+            end = make_token(first.kind, first.payload[:8])
+            table.row(takes=inputs.values(), pushes={val.i: end})
 
-        # The payload of an EMPTY is zero, as it should count.
-        m.d.comb += unit.a.eq(heads[0].payload)
-        if len(heads) > 1:
-            m.d.comb += unit.b.eq(heads[1].payload)
-        elif self.immediate is not None:
-            m.d.comb += unit.b.eq(Const(self.immediate, self.value_type.width))
+        for name, port in inputs.items():
+            # The payload of an EMPTY is zero, as it should count.
+            m.d.comb += getattr(unit, name).eq(port.payload.payload)
+        for name, word in self.immediates.items():
+            m.d.comb += getattr(unit, name).eq(Const(word, self.value_type.width))
         m.d.comb += [
             val.result.eq(unit.result),
             self.fired.eq(table.fired),
             self.error.eq(error_bits(overflow=val.used & unit.overflow, protocol=table.protocol)),
         ]
         return m
+
+
+def _words(
+    op: str, value_type: ValueType, operands: list[str], immediates: Mapping[str, float]
+) -> dict[str, int]:
+    """The words of the immediates, by the names of their operands."""
+    for name, value in immediates.items():
+        if name not in operands:
+            raise InputError(f"{op!r} on {value_type} has no operand {name!r}; it has {operands}.")
+        if op == "scale" and name in _SCALE_RANGES and not 0 <= value < _SCALE_RANGES[name]:
+            raise InputError(
+                f"The immediate {name} of 'scale' is {value}; give 0 to {_SCALE_RANGES[name] - 1}."
+            )
+    if op == "scale" and (missing := _SCALE_RANGES.keys() - immediates):
+        raise InputError(f"'scale' has no immediate {min(missing)}; give b and c.")
+    return {name: _word(op, value_type, name, value) for name, value in immediates.items()}
+
+
+def _word(op: str, value_type: ValueType, name: str, value: float) -> int:
+    try:
+        return int(value_type.encode([value])[0])
+    except InputError:
+        raise InputError(
+            f"The immediate {name} of {op!r} is {value}, which {value_type} cannot hold; give another value."
+        ) from None

@@ -24,6 +24,7 @@ class BankFiller(wiring.Component):
         free: a token for the bank that is not in use, when it has been drained.
         bank: the bank in use.
         update, addr, value: the value is to be added at the address.
+        pending: an accumulation at that address is still under way; its next one waits.
         beyond: a coordinate of the update has more bits than it may.
         fired, protocol: as in `FiringTable`.
 
@@ -31,6 +32,7 @@ class BankFiller(wiring.Component):
         val_width: bits of the payload of a val token.
         bits: the width of each kept coordinate, innermost first.
         addr_width: bits of an address, which is made of the coordinates.
+        latency: L₊, cycles from one accumulation to the next that may use its result.
     """
 
     i: wiring.PureInterface
@@ -40,12 +42,13 @@ class BankFiller(wiring.Component):
     update: Signal
     addr: Signal
     value: Signal
+    pending: Signal
     beyond: Signal
     fired: Signal
     protocol: Signal
 
-    def __init__(self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int):
-        self.arch = arch
+    def __init__(self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int, latency: int):
+        self.latency = latency
         self.bits = tuple(bits)
         inputs = {f"crd{s}": In(stream.Signature(token_layout(arch.index_bits))) for s in range(len(bits))}
         inputs["val"] = In(stream.Signature(token_layout(val_width)))
@@ -58,6 +61,7 @@ class BankFiller(wiring.Component):
                 "update": Out(1),
                 "addr": Out(addr_width),
                 "value": Out(val_width),
+                "pending": In(1),
                 "beyond": Out(1),
                 "fired": Out(1),
                 "protocol": Out(1),
@@ -70,10 +74,13 @@ class BankFiller(wiring.Component):
         heads = [getattr(self.i, name) for name in self.i.signature.members]
         first = heads[0].payload
         crds = [(head.payload.payload, width) for head, width in zip(heads, self.bits, strict=False)]
-        m.submodules.flush_output = flush = Output(8, latency=self.arch.accumulate + 1)
+        # A flush overtakes no accumulation. One that fires in t can be read from t + L₊ + 2 on; a flush is
+        # pushed in t + 1 at the earliest, so that the first fetch has it from t + L₊ + 2 on. Bits are marked
+        # earlier than that, and values are read later: behind a walker's `memory` and `step`.
+        m.submodules.flush_output = flush = Output(8, latency=self.latency + 1)
         wiring.connect(m, flush.o, wiring.flipped(self.flush))
 
-        table = FiringTable(m, heads)
+        table = FiringTable(m, heads, stall=is_payload(first) & self.pending)
         m.d.comb += [
             self.fired.eq(table.fired),
             self.protocol.eq(table.protocol),

@@ -5,6 +5,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.actor import MemoryReadSignature
+from samhw.rtl.logic import any_of
 
 __all__ = ["BankedMemory", "CombineSignature", "UpdateSignature"]
 
@@ -17,47 +18,55 @@ class UpdateSignature(wiring.Signature):
 
 
 class CombineSignature(wiring.Signature):
-    """One cycle of logic outside makes `result` from `word` and `operand`; it is used while `valid`."""
+    """Logic outside makes `result` from the `word` and `operand` of `latency - 1` cycles ago; it is written
+    in a cycle with `used`."""
 
     def __init__(self, width: int, operand_width: int):
         super().__init__(
-            {"valid": Out(1), "word": Out(width), "operand": Out(operand_width), "result": In(width)}
+            {"word": Out(width), "operand": Out(operand_width), "used": Out(1), "result": In(width)}
         )
 
 
 class BankedMemory(wiring.Component):
     """Two banks of words, zero at power-on. Each bank is a memory with one read and one write port.
 
-    An update in cycle t reads the word in t, and combines it with the operand and writes it in t + 2: a read
-    in t + 3 sees it. Updates never wait: one that follows another of the same word by one or two cycles takes
-    the word from that one.
+    With L for `latency`: an update in cycle t reads the word in t, hands it out with the operand in t + 2,
+    and writes the new word in t + L + 1: a read in t + L + 2 sees it. Updates of one word must be L cycles
+    apart, so that the second finds the result of the first. One that comes L or L + 1 cycles behind another
+    reads too early to find it in the memory, and takes it from registers.
 
     A drain in cycle t gives the word in t + 1 (only then) and clears it in t + 1.
 
     Members:
         bank (In): the bank that updates work on; drains work on the other one. A bank's first drain must come
-            three cycles or more after its last update, its first update three or more after its last drain.
+            L + 2 cycles or more after its last update, its first update three or more after its last drain.
             `bank` changes in between, but not in the cycle after a drain.
         update (In), drain (In): at most one update and one drain a cycle.
+        pending (Out): the word at `update.addr` was updated less than L cycles ago; `update.en` must be low.
+            Depends on the address and the bank alone.
         combine (Out): asks for the new word, two cycles after `update`.
         sweep (In), sweep_addr (In): clears a word of both banks. Not together with the others.
 
     Args:
         addr_width, width, operand_width: in bits.
+        latency: L.
     """
 
     bank: Signal
     update: wiring.PureInterface
+    pending: Signal
     drain: wiring.PureInterface
     combine: wiring.PureInterface
     sweep: Signal
     sweep_addr: Signal
 
-    def __init__(self, *, addr_width: int, width: int, operand_width: int):
+    def __init__(self, *, addr_width: int, width: int, operand_width: int, latency: int):
+        self.latency = latency
         super().__init__(
             {
                 "bank": In(1),
                 "update": In(UpdateSignature(addr_width, operand_width)),
+                "pending": Out(1),
                 "drain": In(MemoryReadSignature(addr_width, width)),
                 "combine": Out(CombineSignature(width, operand_width)),
                 "sweep": In(1),
@@ -70,45 +79,48 @@ class BankedMemory(wiring.Component):
         here = Signal(len(self.update.addr) + 1)  # address and bank
         m.d.comb += here.eq(Cat(self.update.addr, self.bank))
 
-        # t + 1: the memory gives the word. The updates one and two cycles ahead may be missing in it.
-        reading = Signal()
-        reading_here = Signal.like(here)
-        reading_operand = Signal.like(self.update.operand)
-        reading_after_one = Signal()
-        reading_after_two = Signal()
-        read_word = Signal.like(self.combine.word)
-        # t + 2: combine and write.
-        writing = Signal()
-        writing_here = Signal.like(here)
-        writing_operand = Signal.like(self.update.operand)
-        writing_after_one = Signal()
-        writing_after_two = Signal()
-        stored = Signal.like(self.combine.word)
-        # t + 3, t + 4: what has been written, for the updates that had read before.
-        written = Signal.like(self.combine.word)
-        written_before = Signal.like(self.combine.word)
+        # The updates of 1 .. L + 1 cycles ago. The last of them is being written.
+        updates = [self.update.en]
+        places = [here]
+        for age in range(1, self.latency + 2):
+            update = Signal(name=f"update{age}")
+            place = Signal.like(here, name=f"place{age}", reset_less=True)
+            m.d.sync += [update.eq(updates[-1]), place.eq(places[-1])]
+            updates.append(update)
+            places.append(place)
+        meets = [update & (place == here) for update, place in zip(updates, places, strict=True)]
+        m.d.comb += [
+            self.pending.eq(any_of(meets[1 : self.latency])),
+            self.combine.used.eq(updates[-1]),
+        ]
 
+        # t + 1: the memory gives the word. The updates of L and L + 1 cycles ahead may be missing in it.
+        read_operand = Signal.like(self.update.operand, reset_less=True)
+        read_after_one = Signal()
+        read_after_two = Signal()
+        read_word = Signal.like(self.combine.word)
+        # t + 2: the word is handed out.
+        operand = Signal.like(self.update.operand, reset_less=True)
+        after_one = Signal()
+        after_two = Signal()
+        stored = Signal.like(self.combine.word, reset_less=True)
+        # What was written one and two cycles ago.
+        written = Signal.like(self.combine.word, reset_less=True)
+        written_before = Signal.like(self.combine.word, reset_less=True)
         m.d.sync += [
-            reading.eq(self.update.en),
-            reading_here.eq(here),
-            reading_operand.eq(self.update.operand),
-            reading_after_one.eq(reading & (reading_here == here)),
-            reading_after_two.eq(writing & (writing_here == here)),
-            writing.eq(reading),
-            writing_here.eq(reading_here),
-            writing_operand.eq(reading_operand),
-            writing_after_one.eq(reading_after_one),
-            writing_after_two.eq(reading_after_two),
+            read_operand.eq(self.update.operand),
+            read_after_one.eq(meets[self.latency]),
+            read_after_two.eq(meets[self.latency + 1]),
+            operand.eq(read_operand),
+            after_one.eq(read_after_one),
+            after_two.eq(read_after_two),
             stored.eq(read_word),
             written.eq(self.combine.result),
             written_before.eq(written),
         ]
         m.d.comb += [
-            self.combine.valid.eq(writing),
-            self.combine.word.eq(
-                Mux(writing_after_one, written, Mux(writing_after_two, written_before, stored))
-            ),
-            self.combine.operand.eq(writing_operand),
+            self.combine.word.eq(Mux(after_one, written, Mux(after_two, written_before, stored))),
+            self.combine.operand.eq(operand),
         ]
 
         drained = Signal()
@@ -128,14 +140,14 @@ class BankedMemory(wiring.Component):
             m.d.comb += [
                 read.en.eq(Mux(updated, self.update.en, self.drain.en)),
                 read.addr.eq(Mux(updated, self.update.addr, self.drain.addr)),
-                write_update.eq(writing & (writing_here[-1] == index)),
+                write_update.eq(updates[-1] & (places[-1][-1] == index)),
                 write.en.eq(write_update | (drained & ~updated) | self.sweep),
-                write.addr.eq(Mux(write_update, writing_here[:-1], cleared_addr)),
+                write.addr.eq(Mux(write_update, places[-1][:-1], cleared_addr)),
                 write.data.eq(Mux(write_update, self.combine.result, 0)),
             ]
             data.append(read.data)
         m.d.comb += [
-            read_word.eq(Mux(reading_here[-1], data[1], data[0])),
+            read_word.eq(Mux(places[1][-1], data[1], data[0])),
             self.drain.data.eq(Mux(self.bank, data[0], data[1])),
         ]
         return m

@@ -82,6 +82,7 @@ class BitmapWalker(wiring.Component):
             addr_width=max(self._word_addr_width, 1),
             width=bits,
             operand_width=self._bit_index_width,
+            latency=1,
         )
         m.submodules.addr = addr = Channel(self.i.payload.shape(), depth)
         m.submodules.word = word = Channel(token_layout(max(bits, _STOP_BITS)), depth)

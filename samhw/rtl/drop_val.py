@@ -1,10 +1,10 @@
 """drop_val: removes the zeros of a value stream, and their coordinates."""
 
-from amaranth.hdl import Elaboratable, Module
+from amaranth.hdl import Elaboratable, Module, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.numerics import Float, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -34,9 +34,8 @@ class DropVal(Primitive):
 
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
-        kept = value.payload != 0  # EMPTY has the payload zero
         with m.If((coordinate.kind == Kind.VAL) & is_payload(value)):
-            with m.If(kept):
+            with m.If(_is_nonzero(self.value_type, value.payload)):
                 token = make_token(Kind.VAL)
                 table.row(takes=both, pushes={crd.i: token, val.i: token})
             with m.Else():
@@ -46,3 +45,11 @@ class DropVal(Primitive):
             table.row(takes=both, pushes={crd.i: token, val.i: token})
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol))]
         return m
+
+
+def _is_nonzero(value_type: ValueType, payload: Value) -> Value:
+    """Of the payload of an EMPTY, which is zero, too. A float without exponent bits is a zero of either sign,
+    or a subnormal number, which counts as one."""
+    if isinstance(value_type, Float):
+        return payload[value_type.format.mantissa : value_type.width - 1].any()
+    return payload.any()

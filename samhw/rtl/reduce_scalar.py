@@ -1,80 +1,62 @@
 """reduce_scalar: each innermost fiber becomes one value."""
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.numerics import Float, ValueType
+from samhw.rtl.accumulate import Accumulate
 from samhw.rtl.actor import Primitive, error_bits
+from samhw.rtl.block_sum import BlockSum
 from samhw.rtl.channel import Channel
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, Kind, make_token, stop_hi, stop_lo, stop_token, token_layout
-from samhw.rtl.units import Unit, accumulate_unit, token_width
+from samhw.rtl.token import CONTROL, Kind, make_token, token_layout
+from samhw.rtl.units import token_width
 
 __all__ = ["ReduceScalar"]
 
 
 class ReduceScalar(Primitive):
-    """In `val`, out `val` one level shallower: the actors *accumulate* and *emit*.
+    """In `val`, out `val` one level shallower: *accumulate*, or the blocks of a floating-point sum, and
+    *emit*.
 
     Args:
         op: `sum`, `max` or `min`.
+
+    Raises:
+        InputError: the value type has no such reduction, or `Arch.reduce` gives it a latency that cannot be.
     """
 
     def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
         self.arch = arch
         self.value_type = value_type
-        self.unit = accumulate_unit(op, value_type)
+        self.sums: Accumulate | BlockSum
+        if op == "sum" and isinstance(value_type, Float):
+            self.sums = BlockSum(arch=arch, value_type=value_type)
+        else:
+            self.sums = Accumulate(arch=arch, value_type=value_type, op=op)
         value = token_layout(token_width(value_type))
         super().__init__({"val": value}, {"val": value})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        step, width = self.arch.step, token_width(self.value_type)
-        m.submodules.unit = unit = self.unit
-        m.submodules.sum = sum = Output(width, latency=step)
-        m.submodules.stop = stop = Output(8, latency=step)
-        m.submodules.sums = sums = Channel(token_layout(width), self.arch.internal_depth(step))
-        m.submodules.stops = stops = Channel(CONTROL, self.arch.internal_depth(step))
-        m.submodules.val = val = Output(width, latency=step)
-        wiring.connect(m, sum.o, sums.i)
-        wiring.connect(m, stop.o, stops.i)
+        width = token_width(self.value_type)
+        depth = self.arch.internal_depth(self.sums.latency)
+        m.submodules.sums = sums = self.sums
+        m.submodules.sum = sum = Channel(token_layout(width), depth)
+        m.submodules.stop = stop = Channel(CONTROL, depth)
+        m.submodules.val = val = Output(width, latency=self.arch.step)
+        wiring.connect(m, wiring.flipped(self.i.val), sums.i.val)
+        wiring.connect(m, sums.o.sum, sum.i)
+        wiring.connect(m, sums.o.stop, stop.i)
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
-
-        overflow = Signal()
-        accumulate = self._accumulate(m, unit, sum, stop, overflow)
-        emit = self._emit(m, sums.o, stops.o, val)
+        emit = self._emit(m, sum.o, stop.o, val)
         m.d.comb += [
-            self.fired.eq(accumulate.fired | emit.fired),
-            self.error.eq(error_bits(overflow=overflow, protocol=accumulate.protocol | emit.protocol)),
+            self.fired.eq(sums.fired | emit.fired),
+            self.error.eq(error_bits(overflow=sums.overflow, protocol=sums.protocol | emit.protocol)),
         ]
         return m
-
-    def _accumulate(self, m: Module, unit: Unit, sum: Output, stop: Output, overflow: Signal) -> FiringTable:
-        head = self.i.val.payload
-        acc = Signal(self.value_type.width)
-        first = Signal(init=1)
-        # The payload of an EMPTY is zero, as it should count.
-        m.d.comb += [unit.a.eq(acc), unit.b.eq(head.payload), sum.result.eq(acc)]
-
-        table = FiringTable(m, [self.i.val])
-        value, empty, done = (make_token(kind) for kind in (Kind.VAL, Kind.EMPTY, Kind.DONE))
-        outer = stop_token(stop_lo(head) - (stop_lo(head) != 0), stop_hi(head) - 1)
-        with m.Switch(head.kind):
-            with m.Case(Kind.VAL, Kind.EMPTY), table.row(takes=[self.i.val]):
-                m.d.comb += overflow.eq(unit.overflow)
-                m.d.sync += [acc.eq(Mux(first, head.payload, unit.result)), first.eq(0)]
-            with m.Case(Kind.STOP):
-                with m.If(stop_lo(head) != 0):
-                    table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: outer})
-                with m.Else():
-                    token = Mux(stop_hi(head) == 0, empty, outer)
-                    with table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: token}):
-                        m.d.sync += [acc.eq(0), first.eq(1)]
-            with m.Case(Kind.DONE):
-                table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
-        return table
 
     def _emit(
         self, m: Module, sums: wiring.PureInterface, stops: wiring.PureInterface, val: Output

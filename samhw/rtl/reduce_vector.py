@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
@@ -13,9 +13,10 @@ from samhw.rtl.bank_filler import BankFiller
 from samhw.rtl.banked_memory import BankedMemory
 from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
 from samhw.rtl.channel import Channel
+from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.row_emitter import RowEmitter
 from samhw.rtl.token import CONTROL, token_layout
-from samhw.rtl.units import accumulate_unit, token_width
+from samhw.rtl.units import token_width
 
 __all__ = ["ReduceVector"]
 
@@ -33,13 +34,17 @@ class ReduceVector(Primitive):
     Args:
         op: `sum`, `max` or `min`.
         bits: the width of each kept coordinate, innermost first.
+
+    Raises:
+        InputError: the value type has no such reduction, or `Arch.reduce` gives fewer cycles than it needs.
     """
 
     busy: Signal
 
     def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int]):
         self.arch = arch
-        self.unit = accumulate_unit(op, value_type)
+        self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
+        self.value_width = value_type.width
         self.val_width = token_width(value_type)
         self.bits = tuple(bits)
         self.addr_width = max(sum(bits), 1)
@@ -49,10 +54,15 @@ class ReduceVector(Primitive):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        arch, addr_width, value_width = self.arch, self.addr_width, self.unit.width
+        arch, addr_width, value_width = self.arch, self.addr_width, self.value_width
+        latency = self.step.latency
         levels = -(-addr_width // INDEX_BITS)
-        fill = BankFiller(arch=arch, val_width=self.val_width, bits=self.bits, addr_width=addr_width)
-        values = BankedMemory(addr_width=addr_width, width=value_width + 1, operand_width=value_width)
+        fill = BankFiller(
+            arch=arch, val_width=self.val_width, bits=self.bits, addr_width=addr_width, latency=latency
+        )
+        values = BankedMemory(
+            addr_width=addr_width, width=value_width + 1, operand_width=value_width, latency=latency
+        )
         walkers = [
             BitmapWalker(level=k, levels=levels, addr_width=addr_width, kept=len(self.bits), arch=arch)
             for k in range(levels)
@@ -68,7 +78,7 @@ class ReduceVector(Primitive):
             wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
 
         # The stops of a flush pass the walkers from the top down, and then free the bank.
-        m.submodules.flush = flush = Channel(CONTROL, arch.internal_depth(arch.accumulate + 1))
+        m.submodules.flush = flush = Channel(CONTROL, arch.internal_depth(latency + 1))
         wiring.connect(m, fill.flush, flush.i)
         upstream = flush
         for k, walker in reversed(list(enumerate(walkers))):
@@ -95,6 +105,7 @@ class ReduceVector(Primitive):
             values.update.en.eq(fill.update),
             values.update.addr.eq(fill.addr),
             values.update.operand.eq(fill.value),
+            fill.pending.eq(values.pending),
             values.drain.en.eq(emit.drain.en),
             values.drain.addr.eq(emit.drain.addr),
             emit.drain.data.eq(values.drain.data),
@@ -119,14 +130,14 @@ class ReduceVector(Primitive):
 
     def _combine(self, m: Module, combine: wiring.PureInterface) -> Value:
         """A word of the value memory is a value and, on top, its `present` flag. Returns `overflow`."""
-        m.submodules.unit = unit = self.unit
-        present = combine.word[-1]
+        m.submodules.step = step = self.step
         m.d.comb += [
-            unit.a.eq(combine.word[:-1]),
-            unit.b.eq(combine.operand),
-            combine.result.eq(Cat(Mux(present, unit.result, combine.operand), Const(1, 1))),
+            step.a.eq(combine.word[:-1]),
+            step.b.eq(combine.operand),
+            step.alone.eq(~combine.word[-1]),
+            combine.result.eq(Cat(step.result, Const(1, 1))),
         ]
-        return combine.valid & present & unit.overflow
+        return combine.used & step.overflow
 
     def _sweep(self, m: Module, *, used: Value, clean: Value) -> tuple[Value, Value]:
         """Whether to clear a word in this cycle, and its address.

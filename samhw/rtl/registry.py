@@ -37,7 +37,7 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         InputError: an unknown kind, a value type without the unit, or a latency of `arch` that the RTL cannot
             meet.
     """
-    value = value_type(graph.value)
+    value, result = value_type(graph.operand_type(node)), value_type(graph.result_type(node))
     params = node.params
 
     def capacity(memory: str) -> int:
@@ -67,7 +67,8 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         case "array":
             return Array(arch=arch, value_type=value, vals_capacity=capacity("vals"))
         case "alu":
-            return Alu(arch=arch, value_type=value, op=params["op"], immediate=params.get("immediate"))
+            immediates = params.get("immediates")
+            return Alu(arch=arch, value_type=value, op=params["op"], to=result, immediates=immediates)
         case "reduce_scalar":
             return ReduceScalar(arch=arch, value_type=value, op=params["op"])
         case "reduce_vector":

@@ -1,7 +1,7 @@
 """Streams and cycles worked out by hand from the tables of docs/primitives.md.
 
 Token k of each input is pushed in cycle k, so the primitive may take it in cycle k + 1. Outputs are written
-`cycle:token`. Latencies are those of `Arch()`: memory 2, locate 4, and of integers neg, max, add 2, mul 4;
+`cycle:token`. Latencies are those of `WORKED`: memory 2, locate 4, and of integers neg, max, add 2, mul 4;
 others 1. Sums of floating point have a page of their own, test_block_sum.py.
 """
 
@@ -16,6 +16,7 @@ from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
 from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import kinds, latency, make
 from samhw.sim import Bench, bench_primitive
+from tests.worked import WORKED
 
 
 def tokens(text: str) -> list[Token]:
@@ -36,7 +37,7 @@ def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str],
     deep = {port.name: 99 for port in (*node.inputs, *node.outputs)}
     timed = {name: list(enumerate(tokens(text))) for name, text in inputs.items()}
     memories = {name: np.array(words) for name, words in data.pop("memories", {}).items()}
-    arch = data.pop("arch", Arch())
+    arch = data.pop("arch", WORKED)
     return bench_primitive(node, arch, timed, memories, input_depths=deep, output_depths=deep, **data)
 
 

@@ -14,12 +14,13 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.graph import DONE, EMPTY, VAL, Arch, Kind, Token, stop
+from samhw.graph import DONE, EMPTY, VAL, Kind, Token, stop
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature, Primitive
 from samhw.rtl.channel import Channel
+from tests.worked import WORKED
 
-ARCH = Arch()
-"""The default latencies, which the cycles in these tests are worked out for."""
+ARCH = WORKED
+"""The latencies that the cycles in these tests are worked out for."""
 
 _GARBAGE = [Token(Kind(code), payload) for payload in (0, 16, 17, 1, 200) for code in (1, 0, 2, 3)]
 """What lies at a head that is not valid, which must not matter."""

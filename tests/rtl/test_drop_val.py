@@ -9,8 +9,8 @@ from samhw.rtl.drop_val import DropVal
 from tests.rtl.bench import ARCH, run, timed
 
 
-def drop(crd, val, **options):
-    return run(DropVal(arch=ARCH, value_type=value_type("i16")), {"crd": crd, "val": val}, **options)
+def drop(crd, val, *, value="i16", **options):
+    return run(DropVal(arch=ARCH, value_type=value_type(value)), {"crd": crd, "val": val}, **options)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,28 @@ def test_examples(crd, val, crds, vals):
     assert result.pops["crd"] == timed(crds)
     assert result.pops["val"] == timed(vals)
     assert not result.error
+
+
+@pytest.mark.parametrize(
+    ("value", "zeros", "others"),
+    [
+        # Both zeros, the greatest subnormal numbers; the least normal ones, infinity, NaN.
+        (
+            "f32",
+            [0, 0x8000_0000, 1, 0x007F_FFFF, 0x807F_FFFF],
+            [0x0080_0000, 0x8080_0000, 0x4000_0000, 0x7F80_0000, 0x7FC0_0000],
+        ),
+        ("bf16", [0, 0x8000, 1, 0x007F, 0x807F], [0x0080, 0x8080, 0x4000, 0x7F80, 0x7FC0]),
+        ("fixed<16,8>", [0], [1, 0x0080, 0x007F, 0x8000]),
+    ],
+)
+def test_what_is_zero(value, zeros, others):
+    words = [*zeros, *others]
+    crds = " ".join(str(n) for n in range(len(words)))
+    result = drop(f"{crds} S0 D", f"{' '.join(map(str, words))} S0 D", value=value)
+    assert [t.payload for t in result.tokens("val")[:-2]] == others
+    assert [t.payload for t in result.tokens("crd")[:-2]] == [*range(len(zeros), len(words))]
+    assert not drop("1 S0 D", "N S0 D", value=value).tokens("val")[:-2]
 
 
 def test_zeros_need_no_slot():

@@ -1,7 +1,8 @@
 """reduce_vector, against cycles worked out by hand from docs/primitives.md, and against a plain dictionary.
 
-With the default latencies and one bitmap, a flush that accumulate pushes in t is fetched in t + 2, iterated
-from t + 4 on and emitted from t + 5 on; crd tokens are popped a cycle, val tokens two cycles later.
+With the default latencies and one bitmap, a flush that accumulate pushes in t is fetched in t + L₊ + 1,
+iterated from t + L₊ + 3 on and emitted from t + L₊ + 4 on; crd tokens are popped a cycle, val tokens two
+cycles later.
 """
 
 from random import Random
@@ -100,7 +101,7 @@ def test_two_bitmaps():
 
 def test_longer_latencies():
     # Flush 4, memory 3, step 2 cycles: pushed in 1, fetched in 5, iterated from 8 on, emitted from 10 on.
-    arch = Arch(step=2, memory=3, accumulate=3)
+    arch = Arch(step=2, memory=3, reduce={"integer": {"sum": 3}})
     result = run(reducer([4], arch=arch), {"crd0": "2 S1 2 S2 D", "val": "5 S1 6 S2 D"})
     # The stop is emitted in 11, so that the bank is free in 13.
     assert result.takes["val"] == [0, 1, 2, 13, 14]
@@ -110,16 +111,69 @@ def test_longer_latencies():
     }
 
 
-@pytest.mark.parametrize("distance", range(1, 6))
-def test_an_address_at_every_distance(distance: int):
-    # Not well formed, since a fiber has no coordinate twice; 1 comes back after `distance` cycles.
+def sums_of(latency: int) -> Arch:
+    """An integer sum of that latency; the adder itself takes one cycle."""
+    return Arch(reduce={"integer": {"sum": latency}})
+
+
+@pytest.mark.parametrize(
+    ("latency", "distance"), [(n, distance) for n in (1, 2, 5) for distance in range(1, n + 4)]
+)
+def test_an_address_at_every_distance(latency: int, distance: int):
+    # Not well formed, since a fiber has no coordinate twice; 1 comes back after `distance` payloads.
     others = range(2, distance + 1)
     fiber = " ".join(["1", *map(str, others)] * 4)
     values = " ".join(str(n) for n in range(1, 4 * distance + 1))
-    result = run(reducer([4]), {"crd0": f"{fiber} S1 D", "val": f"{values} S1 D"})
+    component = reducer([4], arch=sums_of(latency))
+    result = run(component, {"crd0": f"{fiber} S1 D", "val": f"{values} S1 D"})
     sums = [sum(range(first, 4 * distance + 1, distance)) for first in range(1, distance + 1)]
     assert [t.payload for t in result.tokens("crd0")[:-2]] == list(range(1, distance + 1))
     assert [t.payload for t in result.tokens("val")[:-2]] == sums
+    # They are `latency` cycles apart, where they are fewer payloads apart; others do not wait.
+    period = max(latency, distance)
+    taken = [period * k + n for k in range(4) for n in range(distance)]
+    assert result.takes["crd0"] == [*taken, taken[-1] + 1, taken[-1] + 2]
+
+
+def test_spacing_of_floating_point():
+    # L₊ = 8. The addresses 1, 2 are taken in 0, 1; again in 8 and 9, with a third between them and the stop.
+    f32 = value_type("f32")
+    words = [int(word) for word in f32.encode([1.5, 2, 1e8, 7, -1e8])]
+    val = " ".join(str(word) for word in words)
+    result = run(reducer([4], value="f32"), {"crd0": "1 2 1 3 1 S1 D", "val": f"{val} S1 D"})
+    assert result.takes["crd0"] == [0, 1, 8, 9, 16, 17, 18]
+    # The flush is pushed in 17. (1.5 + 1e8) - 1e8 loses the 1.5.
+    two, seven = words[1], words[3]
+    assert result.pops == {
+        "crd0": timed("1@30 2@31 3@32 S0@33 D@34"),
+        "val": timed(f"0@31 {two}@32 {seven}@33 S0@34 D@35"),
+    }
+
+
+def test_stops_do_not_wait():
+    # 1 and the garbage of a stop's payload: STOP(1, 1) has the payload 17, which is address 1.
+    result = run(
+        reducer([4], arch=sums_of(8)), {"crd0": "1 S0 S0 1 S1:1 D", "val": "5 S0 S0 6 S1:1 D"}, cycles=60
+    )
+    assert result.takes["crd0"] == [0, 1, 2, 8, 9, 10]
+    assert result.tokens("val") == tokens("11 S0 D")
+
+
+@pytest.mark.parametrize("latency", [1, 2, 8])
+def test_a_drain_finds_the_last_accumulation(latency: int):
+    # The stop is right behind the value, and the value right behind that of another fiber of the sum.
+    result = run(reducer([4], arch=sums_of(latency)), {"crd0": "2 S0 2 S1 2 S2 D", "val": "5 S0 6 S1 7 S2 D"})
+    assert result.tokens("val") == tokens("11 S0 7 S1 D")
+    # The second value waits; the flush is pushed right behind it.
+    second = max(2, latency)
+    assert result.takes["crd0"][:4] == [0, 1, second, second + 1]
+    assert result.pops["val"][0][0] == second + 1 + latency + 1 + 2 + 1 + 2
+
+
+def test_the_banks_wait_for_nothing_but_their_own_addresses():
+    # Address 2 of the other bank is another place.
+    result = run(reducer([4], arch=sums_of(8)), {"crd0": "2 S1 2 S2 D", "val": "5 S1 7 S2 D"})
+    assert result.takes["crd0"][:3] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("op", "expected"), [("sum", 2), ("max", 3), ("min", 255)])
@@ -230,12 +284,20 @@ def val_token(value: int) -> Token:
     outer=st.integers(0, 2),
     density=st.sampled_from([1, 3, 9]),
     op=st.sampled_from(["sum", "max", "min"]),
+    latency=st.sampled_from([1, 2, 8]),
     slow_input=st.booleans(),
     slow_output=st.booleans(),
     seed=st.integers(0, 1 << 32),
 )
 def test_random_tensors(
-    bits: list[int], outer: int, density: int, op: str, slow_input: bool, slow_output: bool, seed: int
+    bits: list[int],
+    outer: int,
+    density: int,
+    op: str,
+    latency: int,
+    slow_input: bool,
+    slow_output: bool,
+    seed: int,
 ):
     random = Random(seed)
     n = len(bits)
@@ -265,7 +327,8 @@ def test_random_tensors(
     if slow_input:
         inputs["val"] = Offer(inputs["val"], gaps(len(inputs["val"])))
     pops = {port: gaps(len(stream)) for port, stream in expected.items()} if slow_output else {}
-    result = run(reducer(bits, op=op), inputs, pops=pops, depth=2, cycles=100_000)
+    arch = Arch(reduce={"integer": {op: latency}})
+    result = run(reducer(bits, op=op, arch=arch), inputs, pops=pops, depth=2, cycles=100_000)
     assert {port: result.tokens(port) for port in expected} == expected
     assert not result.error
 

@@ -18,6 +18,7 @@ GRAPH = Graph(
         Memory("B.pos", "B", "pos", MemoryRole.INPUT, 5),
         Memory("B.crd", "B", "crd", MemoryRole.INPUT, 100),
         Memory("B.vals", "B", "vals", MemoryRole.INPUT, 64),
+        Memory("W.vals", "W", "vals", MemoryRole.INPUT, 64, value="f32"),
     ),
     tensors=(),
     extents={"i": 10},
@@ -51,7 +52,8 @@ NODES = [
     ),
     node("array", {"vals": "B.vals"}, {"ref": REF}, {"val": VAL}),
     node("alu", {"op": "add"}, {"a": VAL, "b": VAL}, {"val": VAL}),
-    node("alu", {"op": "mul", "immediate": 3}, {"a": VAL}, {"val": VAL}),
+    node("alu", {"op": "mul", "immediates": {"b": 3}}, {"a": VAL}, {"val": VAL}),
+    node("alu", {"op": "select", "immediates": {"b": 3}}, {"a": VAL, "c": VAL}, {"val": VAL}),
     node("alu", {"op": "neg"}, {"a": VAL}, {"val": VAL}),
     node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
@@ -90,6 +92,50 @@ def test_ports(node, stall_port):
     for name in memories:
         port = getattr(built, name)
         assert (len(port.addr), len(port.data)) == MEMORY_PORTS[name]
+
+
+@pytest.mark.parametrize(
+    ("node", "inputs", "outputs"),
+    [
+        (node("array", {"vals": "W.vals", "value": "f32"}, {"ref": REF}, {"val": VAL}), [20], [32]),
+        (node("write_val", {"vals": "W.vals", "value": "f32"}, {"val": VAL}, {}), [32], []),
+        (node("drop_val", {"value": "i8"}, *[{"crd": CRD, "val": VAL}] * 2), [20, 8], [20, 8]),
+        (node("repeat", {"value": "f32"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}), [32, 20], [32]),
+        (
+            node(
+                "union",
+                {"inputs": 2, "value": "i8"},
+                {"crd0": CRD, "ref0": VAL, "crd1": CRD, "ref1": REF},
+                {"crd": CRD, "ref0": VAL, "ref1": REF},
+            ),
+            [20, 8, 20, 20],
+            [20, 8, 20],
+        ),
+        (node("alu", {"op": "neg", "value": "i8"}, {"a": VAL}, {"val": VAL}), [8], [8]),
+        (node("alu", {"op": "mul", "to": "i32"}, {"a": VAL, "b": VAL}, {"val": VAL}), [16, 16], [32]),
+        (
+            node("alu", {"op": "convert", "value": "f32", "to": "i8"}, {"a": VAL}, {"val": VAL}),
+            [32],
+            [8],
+        ),
+        (node("reduce_scalar", {"op": "sum", "value": "f32"}, {"val": VAL}, {"val": VAL}), [32], [32]),
+        (
+            node(
+                "reduce_vector", {"op": "sum", "bits": [4], "value": "f32"}, *[{"crd0": CRD, "val": VAL}] * 2
+            ),
+            [20, 32],
+            [20, 32],
+        ),
+    ],
+    ids=lambda case: case.kind if isinstance(case, Node) else None,
+)
+@pytest.mark.filterwarnings("ignore:.*created but never used")
+def test_values_of_another_type_than_the_graph(node, inputs, outputs):
+    built = component(node, GRAPH, ARCH, stall_port=False)
+    assert [len(getattr(built.i, port.name).payload.payload) for port in node.inputs] == inputs
+    assert [len(getattr(built.o, port.name).token.payload) for port in node.outputs] == outputs
+    if "vals" in node.params:
+        assert len(built.mem_vals.data) == 32
 
 
 def test_unknown_kind():

@@ -89,7 +89,7 @@ def test_multiply_add(width, registers):
     np.testing.assert_array_equal(results(unit, [a, b, c]), (a * b + c) % (1 << width))
 
 
-@pytest.mark.parametrize(("op", "make"), [("max", alu_unit), ("mul", accumulate_unit)])
+@pytest.mark.parametrize(("op", "make"), [("div", alu_unit), ("mul", accumulate_unit)])
 def test_no_such_unit(op, make):
     with pytest.raises(InputError, match=f"'{op}' on i8"):
         make(op, value_type("i8"))

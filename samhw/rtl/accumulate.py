@@ -1,0 +1,62 @@
+"""The actor *accumulate* of reduce_scalar: one value after the other, in the order of the stream."""
+
+from amaranth.hdl import Elaboratable, Module, Signal
+
+from samhw.errors import InputError
+from samhw.graph import Arch
+from samhw.numerics import ValueType
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.reduce_step import ReduceStep
+from samhw.rtl.sum_actor import SumActor, outer_end
+from samhw.rtl.token import Kind, make_token, stop_lo, token_layout
+from samhw.rtl.units import token_width
+
+__all__ = ["Accumulate"]
+
+
+class Accumulate(SumActor):
+    """In `val`.
+
+    Args:
+        op: `sum`, `max` or `min`.
+
+    Raises:
+        InputError: the value type has no such reduction, or it takes more than one cycle.
+    """
+
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
+        self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
+        if self.step.latency != 1:
+            raise InputError(
+                f"The latency of {op!r} on {value_type} in Arch.reduce is {self.step.latency}; give 1, since "
+                "reduce_scalar takes a value in every cycle."
+            )
+        width = token_width(value_type)
+        super().__init__({"val": token_layout(width)}, width=width, latency=arch.step)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.step = step = self.step
+        sum, stop = self._outputs(m)
+        head = self.i.val.payload
+        acc = Signal.like(step.result)
+        first = Signal(init=1)
+        # The payload of an EMPTY is zero, as it should count.
+        m.d.comb += [step.a.eq(acc), step.b.eq(head.payload), step.alone.eq(first), sum.result.eq(acc)]
+
+        table = FiringTable(m, [self.i.val])
+        value, empty, done = (make_token(kind) for kind in (Kind.VAL, Kind.EMPTY, Kind.DONE))
+        end = outer_end(head)
+        with m.Switch(head.kind):
+            with m.Case(Kind.VAL, Kind.EMPTY), table.row(takes=[self.i.val]):
+                m.d.comb += self.overflow.eq(step.overflow)
+                m.d.sync += [acc.eq(step.result), first.eq(0)]
+            with m.Case(Kind.STOP):
+                with m.If(stop_lo(head) != 0):
+                    table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: end})
+                with m.Else(), table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: end}):
+                    m.d.sync += [acc.eq(0), first.eq(1)]
+            with m.Case(Kind.DONE):
+                table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
+        m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
+        return m

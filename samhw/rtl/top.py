@@ -8,7 +8,7 @@ from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Graph, MemoryRole, validate
+from samhw.graph import Arch, Graph, MemoryRole, Node, validate
 from samhw.graph.address_map import AddressMap, Register, Window, identifiers
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Channel
@@ -17,6 +17,7 @@ from samhw.rtl.host_port import AxiLiteSignature, HostPort
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.registry import component
+from samhw.rtl.verilog_memory import VerilogMemories
 
 __all__ = ["Top", "verilog"]
 
@@ -25,6 +26,8 @@ _AXI = "s_axi_"
 
 class Top(wiring.Component):
     """The RTL of a graph (docs/host_port.md). It is independent of the data: one build runs whatever fits.
+
+    The regions of the graph run one after another, and what they pass on stays in the memories between them.
 
     Raises `InputError` for a graph that does not hang together, or for which the RTL lacks something.
 
@@ -71,7 +74,7 @@ class Top(wiring.Component):
         m = Module()
         self._connect_channels(m)
         control = self._connect_control(m)
-        memories = self._connect_memories(m, control.running)
+        memories = self._connect_memories(m, control.region)
         extents = self._connect_extents(m)
         self._connect_host(m, memories, control, extents)
         return m
@@ -107,45 +110,52 @@ class Top(wiring.Component):
                         channel.i.token.eq(source.token),
                     ]
 
-    def _memory_ports(self) -> Iterator[tuple[str, wiring.PureInterface]]:
-        """The memory ports of all nodes, each with the name of its memory."""
+    def _memory_ports(self) -> Iterator[tuple[str, Node, wiring.PureInterface]]:
+        """The memory ports of all nodes, each with the name of its memory and its node."""
         for node in self.graph.nodes:
             for member in self.nodes[node.name].signature.members:
                 if member.startswith("mem_"):
                     param = member.removeprefix("mem_").removesuffix("_next")
-                    yield node.params[param], getattr(self.nodes[node.name], member)
+                    yield node.params[param], node, getattr(self.nodes[node.name], member)
 
-    def _connect_memories(self, m: Module, running: Value) -> dict[str, TensorMemory]:
-        ports: dict[str, list[wiring.PureInterface]] = defaultdict(list)
-        for name, port in self._memory_ports():
-            ports[name].append(port)
+    def _connect_memories(self, m: Module, region: Value) -> dict[str, TensorMemory]:
+        reads: dict[str, list[tuple[Node, wiring.PureInterface]]] = defaultdict(list)
+        writes: dict[str, tuple[Node, wiring.PureInterface]] = {}
+        for name, node, port in self._memory_ports():
+            if node.outputs:
+                reads[name].append((node, port))
+            else:
+                writes[name] = node, port
         memories = {}
         for name, identifier in identifiers(self.map.windows).items():
             window = self.map.windows[name]
-            memories[name] = tensor = TensorMemory(window, len(ports[name]))
+            memories[name] = tensor = TensorMemory(
+                window,
+                regions=len(self.graph.regions),
+                readers=[node.region for node, _ in reads[name]],
+                writer=writes[name][0].region if name in writes else 0,
+            )
             m.submodules[f"mem_{identifier}"] = tensor
-            m.d.comb += tensor.running.eq(running)
-            if window.memory.role is MemoryRole.INPUT:
-                for port, read in zip(ports[name], tensor.reads, strict=True):
-                    wiring.connect(m, port, read)
-            else:
-                (port,) = ports[name]
-                wiring.connect(m, port, tensor.write)
+            m.d.comb += tensor.region.eq(region)
+            for (_, port), read in zip(reads[name], tensor.reads, strict=True):
+                wiring.connect(m, port, read)
+            if name in writes:
+                wiring.connect(m, writes[name][1], tensor.write)
         return memories
 
     def _connect_control(self, m: Module) -> RunControl:
         nodes = list(self.nodes.values())
-        roots = [n for n in nodes if "start" in n.signature.members]
-        writers = [n for n in nodes if "committed" in n.signature.members]
+        roots = [n for n in self.graph.nodes if not n.inputs]
+        writers = list(self.graph.writers())
         m.submodules.control = control = RunControl(
-            nodes=len(nodes), writers=len(writers), watchdog=self.arch.watchdog
+            nodes=len(nodes), writers=[n.region for n in writers], watchdog=self.arch.watchdog
         )
         m.d.comb += [
             control.fired.eq(Cat(n.fired for n in nodes)),
-            control.committed.eq(Cat(n.committed for n in writers)),
+            control.committed.eq(Cat(self.nodes[n.name].committed for n in writers)),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
             *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
-            *(n.start.eq(control.start) for n in roots),
+            *(self.nodes[n.name].start.eq(control.start[n.region]) for n in roots),
             *(self.nodes[name].stall.eq(self.stall[bit]) for bit, name in enumerate(self.stallable)),
             self.running.eq(control.running),
             self.done.eq(control.done),
@@ -231,7 +241,7 @@ class Top(wiring.Component):
         data: list[Value] = []
         for name, tensor in memories.items():
             window = self.map.windows[name]
-            if window.memory.role is MemoryRole.OUTPUT:
+            if window.memory.role is not MemoryRole.INPUT:
                 here, address = _within(window, host.read_addr)
                 hit = Signal(name=f"hit_{len(found)}")
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
@@ -255,6 +265,7 @@ class Top(wiring.Component):
             Register.IDENTITY: Const(self.map.identity, 32),
         }
         by_address |= {self.map.extents[index]: register for index, register in extents.items()}
+        by_address |= dict(zip(self.map.region_ends, control.ends, strict=True))
         states = Cat(Cat(c.empty, c.full) for c in self.channels)
         for n, address in enumerate(self.map.channel_states):
             by_address[address] = states[32 * n : 32 * (n + 1)]
@@ -278,7 +289,10 @@ def _within(window: Window, address: Value) -> tuple[Value, Value]:
 def verilog(
     graph: Graph, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
 ) -> str:
-    """The Verilog of a graph's `Top`; the same text for the same graph on every machine."""
+    """The Verilog of a graph's `Top`, one file; the same text for the same graph on every machine."""
     top = Top(graph, arch, stall_ports=stall_ports, probes=probes)
-    text: str = verilog_backend.convert(top, name=name, emit_src=False, strip_internal_attrs=True)
-    return text
+    memories = VerilogMemories(f"{name}_memory")
+    text: str = verilog_backend.convert(
+        top, name=name, platform=memories, emit_src=False, strip_internal_attrs=True
+    )
+    return text + memories.text

@@ -32,8 +32,10 @@ class HardwareResult:
     """What a run gave."""
 
     cycles: int
+    region_cycles: tuple[int, ...]
+    """The cycles of each region by itself, if less than 2^32; `cycles` has one more for each change."""
     memories: dict[str, Words]
-    """The words in use of each output memory, by its name."""
+    """The words in use of each output memory, and of each buffer if asked for, by its name."""
     traces: dict[str, Trace] = field(repr=False)
     """If asked for: the tokens that each channel's consumer took, with the cycles in which it did."""
     seconds: float
@@ -108,12 +110,15 @@ class VerilatedDesign:
         *,
         trace: bool = False,
         stalls: Mapping[str, ArrayLike] | None = None,
+        buffers: bool = False,
         limit: int = LIMIT,
         wave: Path | None = None,
     ) -> HardwareResult:
         """One run in a process of its own; arguments and errors as in `Session.run`."""
         with self.session() as session:
-            return session.run(memories, extents, trace=trace, stalls=stalls, limit=limit, wave=wave)
+            return session.run(
+                memories, extents, trace=trace, stalls=stalls, buffers=buffers, limit=limit, wave=wave
+            )
 
     def _glue(self) -> str:
         template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined).from_string(
@@ -155,6 +160,7 @@ class Session:
         *,
         trace: bool = False,
         stalls: Mapping[str, ArrayLike] | None = None,
+        buffers: bool = False,
         limit: int = LIMIT,
         wave: Path | None = None,
     ) -> HardwareResult:
@@ -166,6 +172,7 @@ class Session:
             trace: also give every token with the cycle in which it was taken. Needs `probes`.
             stalls: for a root or a writer, the cycles of the run in which it must not fire, as a list of
                 booleans that repeats: in cycle c entry c modulo its length holds. Needs `stall_ports`.
+            buffers: also read back what the regions have passed on to each other.
             limit: cycles after which the run is given up.
             wave: a file that records every signal, loading included. Needs `wave`; the run is then the first
                 one after power-on.
@@ -190,11 +197,16 @@ class Session:
             harness.trace()
         harness.start()
         ending = harness.wait(limit)
+        ends = harness.read(design.map.region_ends.start, len(design.map.region_ends))
         if ending.status != "done":
             harness.reset()
-            raise _failure(design.graph, ending, limit)
+            raise _failure(design.graph, ending, int(np.count_nonzero(ends)), limit)
         result = HardwareResult(
-            ending.cycles, self._read(extents), self._traces(ending) if trace else {}, ending.seconds
+            ending.cycles,
+            _region_cycles(ends),
+            self._read(extents, buffers),
+            self._traces(ending) if trace else {},
+            ending.seconds,
         )
         if wave is not None:
             harness.reset()
@@ -248,11 +260,12 @@ class Session:
                 raise InputError(f"The stall pattern of node {name!r} never lets it fire; clear an entry.")
         return patterns
 
-    def _read(self, extents: Mapping[str, int]) -> dict[str, Words]:
+    def _read(self, extents: Mapping[str, int], buffers: bool) -> dict[str, Words]:
         graph, windows = self._design.graph, self._design.map.windows
+        roles = {MemoryRole.OUTPUT, MemoryRole.BUFFER} if buffers else {MemoryRole.OUTPUT}
         memories: dict[str, Words] = {}
         for tensor in graph.tensors:
-            if tensor.role is MemoryRole.OUTPUT:
+            if tensor.role in roles:
                 memories |= stored_words(
                     graph, tensor, extents, lambda name, count: self._harness.read(windows[name].base, count)
                 )
@@ -264,18 +277,28 @@ class Session:
         return {channel.name: trace for channel, trace in zip(channels, traces, strict=True)}
 
 
-def _failure(graph: Graph, ending: Ending, limit: int) -> RunError:
-    """The error for a run that is not done, in the words of the simulator."""
+def _region_cycles(ends: Words) -> tuple[int, ...]:
+    """From the cycles of the run, modulo 2^32, in which its regions ended. Each but the first starts in the
+    cycle behind the end of the one before it."""
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    return tuple(int(cycles) for cycles in (ends - starts) % (1 << 32))
+
+
+def _failure(graph: Graph, ending: Ending, ended: int, limit: int) -> RunError:
+    """The error for a run that is not done, in the words of the simulator. `ended`: how many regions came to
+    their end."""
     if ending.status == "limit":
         return RunError(f"{graph.name} did not end within {limit:,} cycles; give a greater limit.")
     causes = Cause(ending.error)
     if causes == Cause.DEADLOCK:
         bits = [word >> k & 1 for word in ending.channels for k in range(32)]
         names = [channel.name for channel in graph.channels]
-        return deadlock(graph, set(compress(names, bits[0::2])), set(compress(names, bits[1::2])))
+        region = graph.regions[ended]
+        return deadlock(region, set(compress(names, bits[0::2])), set(compress(names, bits[1::2])))
     cause = next(cause for cause in _FAILURES if cause & causes)
-    where = f"{str(cause.name).lower()} at node {graph.nodes[ending.error_node].name!r}"
-    return RunError(f"{where}: {_FAILURES[cause].format(value=graph.value)}")
+    node = graph.nodes[ending.error_node]
+    where = f"{str(cause.name).lower()} at node {node.name!r}"
+    return RunError(f"{where}: {_FAILURES[cause].format(value=graph.result_type(node))}")
 
 
 _FAILURES = {

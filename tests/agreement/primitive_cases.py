@@ -1,7 +1,7 @@
 """Random cases for every primitive, from a seeded generator: well-formed streams, timing, memories."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token
 from samhw.graph.nested import Nested, to_stream
-from samhw.numerics import value_type
+from samhw.numerics import Float, value_type
 from samhw.primitives import make
 
 from .primitive_bench import Case, Instance
@@ -22,7 +22,20 @@ Streams = dict[str, list[Token]]
 FIBERS, POINTS = 4, 5
 """The most items of a list, above the innermost fibers and in them."""
 
-SLOW = Arch(index_bits=16, memory=3, locate=6, alu={"add": 3, "sub": 4, "neg": 2, "mul": 5})
+SLOW = Arch(
+    index_bits=16,
+    memory=3,
+    locate=6,
+    alu={
+        family: {op: cycles + k % 3 for k, (op, cycles) in enumerate(latencies.items())}
+        for family, latencies in Arch().alu.items()
+    },
+)
+SPACED = replace(
+    SLOW,
+    reduce=SLOW.reduce | {family: {"sum": 3, "max": 5, "min": 2} for family in ("integer", "fixed")},
+)
+"""With accumulations that a vector reducer must keep apart."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,7 @@ class Variant:
     depth: int = 1
     value: str = "i32"
     memories: Mapping[str, int] = field(default_factory=dict)
+    slow: Arch = SLOW
 
 
 def instances(variant: Variant, rng: Rng) -> list[Instance]:
@@ -51,7 +65,7 @@ def instances(variant: Variant, rng: Rng) -> list[Instance]:
     loose = {port: int(rng.choice([1, 2, 2, 3, 4, 7])) for port in ports}
     return [
         Instance(f"{variant.name}, tight", graph, Arch(), dict.fromkeys(ports, 1)),
-        Instance(f"{variant.name}, loose", graph, SLOW, loose),
+        Instance(f"{variant.name}, loose", graph, variant.slow, loose),
     ]
 
 
@@ -103,11 +117,15 @@ def _payload(rng: Rng, limit: int, empty: float = 0.15) -> int | None:
 
 
 def _value(rng: Rng, variant_value: str, limit: int) -> int | None:
-    """A word whose value is below the limit in magnitude; zero and EMPTY among them."""
+    """A signed word up to the limit in magnitude, zero and EMPTY among them; of floating point also any."""
     if rng.random() < 0.1:
         return None
-    width = value_type(variant_value).width
-    return int(rng.integers(-limit, limit + 1)) & ((1 << width) - 1)
+    kind = value_type(variant_value)
+    if isinstance(kind, Float) and rng.random() < 0.7:
+        return int(kind.encode(rng.integers(-limit, limit + 1) / 8))
+    if isinstance(kind, Float):
+        return int(rng.integers(1 << kind.width))
+    return int(rng.integers(-limit, limit + 1)) & ((1 << kind.width) - 1)
 
 
 # What goes into each kind
@@ -181,6 +199,17 @@ def _values(ports: Sequence[str], value: str, limit: int, least: int = 0) -> Any
     return draw
 
 
+def _long_fibers(value: str, limit: int) -> Any:
+    """Fibers of up to four blocks of a floating-point sum."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(1, 4))
+        tree = _tree(rng, depth - 1, lambda: [_value(rng, value, limit) for _ in range(rng.integers(34))])
+        return {"val": to_stream(tree, depth)}, {}
+
+    return draw
+
+
 def _vectors(bits: Sequence[int], value: str, limit: int) -> Any:
     """Coordinates of sparse tensors with a level for each of the bits, below one or more lists."""
 
@@ -204,12 +233,22 @@ def _vectors(bits: Sequence[int], value: str, limit: int) -> Any:
     return draw
 
 
-def _drop_val(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
-    depth = int(rng.integers(1, 4))
-    tree = _tree(rng, depth - 1, lambda: _fiber(rng, 50))
-    zero = float(rng.choice([0.2, 0.8]))
-    values = _map(tree, depth, lambda _: 0 if rng.random() < zero else _value(rng, "i32", 50))
-    return {"crd": to_stream(tree, depth), "val": to_stream(values, depth)}, {}
+def _droppable(value: str) -> Any:
+    """Coordinates and values, many of them zeros: in floating point negative and subnormal ones, too."""
+    kind = value_type(value)
+    zeros = [0, 1 << kind.width - 1, 1] if isinstance(kind, Float) else [0]
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(1, 4))
+        tree = _tree(rng, depth - 1, lambda: _fiber(rng, 50))
+        zero = float(rng.choice([0.2, 0.8]))
+
+        def draw_value(_: Nested) -> int | None:
+            return int(rng.choice(zeros)) if rng.random() < zero else _value(rng, value, 50)
+
+        return {"crd": to_stream(tree, depth), "val": to_stream(_map(tree, depth, draw_value), depth)}, {}
+
+    return draw
 
 
 def _written_crd(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
@@ -260,7 +299,7 @@ VARIANTS: tuple[Variant, ...] = (
             value,
             {"vals": 20},
         )
-        for value in ("i8", "i32")
+        for value in ("i8", "i32", "bf16")
     ),
     *(
         Variant(f"alu {op} {value}", "alu", _values(["a", "b"], value, limit), {"op": op}, value=value)
@@ -269,24 +308,84 @@ VARIANTS: tuple[Variant, ...] = (
             ("sub", "i32", 10**9),
             ("mul", "i16", 181),
             ("mul", "fixed<16,8>", 32767),
+            ("max", "i16", 32767),
+            ("le", "fixed<16,8>", 300),
+            ("leaky_relu", "fixed<16,8>", 32767),
+            ("add", "f32", 1000),
+            ("mul", "bf16", 1000),
+            ("min", "f32", 1000),
+            ("lt", "bf16", 3),
         )
     ),
     Variant("alu neg", "alu", _values(["a"], "i16", 32767), {"op": "neg"}, value="i16"),
-    Variant("alu immediate", "alu", _values(["a"], "i16", 1000), {"op": "mul", "immediate": -3}, value="i16"),
+    Variant("alu abs", "alu", _values(["a"], "f32", 100), {"op": "abs", "value": "f32"}),
+    Variant("alu relu", "alu", _values(["a"], "i8", 127), {"op": "relu"}, value="i8"),
+    Variant("alu select", "alu", _values(["a", "b", "c"], "i16", 2), {"op": "select"}, value="i16"),
+    Variant(
+        "alu immediate",
+        "alu",
+        _values(["a"], "i16", 1000),
+        {"op": "mul", "immediates": {"b": -3}},
+        value="i16",
+    ),
+    Variant(
+        "alu two immediates",
+        "alu",
+        _values(["a"], "f32", 2),
+        {"op": "select", "value": "f32", "immediates": {"b": 1.5, "c": -2}},
+    ),
     *(
-        Variant(
-            f"reduce_scalar {op}", "reduce_scalar", _values(["val"], value, limit, 1), {"op": op}, 1, value
+        Variant(f"alu {op} {value} to {to}", "alu", draw, {"op": op, "value": value, "to": to})
+        for op, value, to, draw in (
+            ("mul", "i8", "i32", _values(["a", "b"], "i8", 128)),
+            ("sub", "i16", "i32", _values(["a", "b"], "i16", 32767)),
+            ("add", "bf16", "f32", _values(["a", "b"], "bf16", 1000)),
+            ("mul", "bf16", "f32", _values(["a", "b"], "bf16", 1000)),
+            ("convert", "f32", "bf16", _values(["a"], "f32", 1000)),
+            ("convert", "f32", "fixed<16,8>", _values(["a"], "f32", 1000)),
+            ("convert", "i32", "f32", _values(["a"], "i32", 2**31 - 1)),
         )
-        for op, value, limit in (("sum", "i32", 10**8), ("max", "i8", 127), ("min", "fixed<16,8>", 32767))
+    ),
+    Variant(
+        "alu scale",
+        "alu",
+        _values(["a"], "i32", 10**6),
+        {"op": "scale", "to": "i8", "immediates": {"b": 1234567, "c": 33}},
     ),
     *(
         Variant(
-            f"reduce_vector {op} {bits}",
+            f"reduce_scalar {op} {value}",
+            "reduce_scalar",
+            _values(["val"], value, limit, 1),
+            {"op": op},
+            1,
+            value,
+        )
+        for op, value, limit in (
+            ("sum", "i32", 10**8),
+            ("max", "i8", 127),
+            ("min", "fixed<16,8>", 32767),
+            ("max", "f32", 100),
+        )
+    ),
+    *(
+        Variant(
+            f"reduce_scalar sum {value}",
+            "reduce_scalar",
+            _long_fibers(value, 100),
+            {"op": "sum", "value": value},
+        )
+        for value in ("bf16", "f32")
+    ),
+    *(
+        Variant(
+            f"reduce_vector {op} {bits} {value}",
             "reduce_vector",
             _vectors(bits, value, limit),
             {"op": op, "bits": bits},
             len(bits) + 1,
             value,
+            slow=SPACED,
         )
         for op, bits, value, limit in (
             ("sum", [3], "i32", 1000),
@@ -294,10 +393,15 @@ VARIANTS: tuple[Variant, ...] = (
             ("max", [11], "i16", 1000),
             ("sum", [2, 2], "i32", 1000),
             ("min", [4, 3], "i8", 100),
+            ("sum", [2], "f32", 100),
+            ("sum", [3], "bf16", 100),
+            ("sum", [1, 1], "bf16", 100),
+            ("max", [3], "f32", 100),
         )
     ),
     Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),
-    Variant("drop_val", "drop_val", _drop_val),
+    *(Variant(f"drop_val {value}", "drop_val", _droppable(value), value=value) for value in ("i32", "bf16")),
+    Variant("drop_val f32 in i32", "drop_val", _droppable("f32"), {"value": "f32"}),
     Variant(
         "write_compressed",
         "write_compressed",

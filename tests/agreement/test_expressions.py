@@ -5,18 +5,21 @@ with random stalls at the root and at the writers. Where the simulator says that
 must deadlock too.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.compiler import Compiled
-from samhw.frontend import Program
-from samhw.frontend.strategies import programs
-from samhw.graph import Graph
-from samhw.sim import DeadlockError, simulate
+from samhw.errors import RunError
+from samhw.frontend import FUSION_LEVELS, Program
+from samhw.frontend.strategies import chained_programs, programs
+from samhw.graph import Graph, MemoryRole
+from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import Session, VerilatedDesign
-from samhw.targets.images import load, unload
+from samhw.targets.images import load
 from tests.agreement.cases import (
     compile_or_none,
     random_arch,
@@ -25,18 +28,46 @@ from tests.agreement.cases import (
     random_tensors,
 )
 
-SHARDS = 4
+VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 GRAPHS = 8
 RUNS = 8
 
 
 @pytest.mark.slow
 @pytest.mark.verilator
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_random_expressions(shard: int) -> None:
+@pytest.mark.parametrize("value", VALUES)
+def test_random_expressions(value: str) -> None:
+    def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
+        return compile_or_none(program, arch=random_arch(rng), value=value), rng.random() < 0.7
+
+    assert run_random(programs(), build, VALUES.index(value)) == GRAPHS * RUNS
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize("value", ["bf16", "f32"])
+def test_random_programs_in_regions(value: str) -> None:
+    """Chains of statements with functions and masks, at every level of fusion, with the compiler's depths."""
+
+    def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
+        if any(statement.is_boundary for statement in program.statements):
+            return None, False
+        fused = program.with_fusion(FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))])
+        return compile_or_none(fused, arch=random_arch(rng), value=value), False
+
+    assert run_random(chained_programs(), build, 10 + VALUES.index(value)) == GRAPHS * RUNS
+
+
+def run_random(
+    strategy: st.SearchStrategy[Program],
+    build: Callable[[Program, np.random.Generator], tuple[Compiled | None, bool]],
+    number: int,
+) -> int:
+    """Builds random programs and runs them; gives the number of runs. `build` also tells whether the graph
+    gets random channel depths."""
     runs = 0
 
-    @seed(shard)
+    @seed(number)
     @settings(
         max_examples=GRAPHS,
         deadline=None,
@@ -44,14 +75,14 @@ def test_random_expressions(shard: int) -> None:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(programs(), st.integers(0, 2**32 - 1))
+    @given(strategy, st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal runs
         rng = np.random.default_rng(number)
-        compiled = compile_or_none(program, arch=random_arch(rng))
+        compiled, shallow = build(program, rng)
         assume(compiled is not None and len(compiled.graph.nodes) > 5)
         assert compiled is not None
-        graph = compiled.graph if rng.random() < 0.3 else random_depths(compiled.graph, rng)
+        graph = random_depths(compiled.graph, rng) if shallow else compiled.graph
         design = VerilatedDesign.build(graph, compiled.arch, stall_ports=True)
         with design.session() as session:
             for _ in range(RUNS):
@@ -59,27 +90,31 @@ def test_random_expressions(shard: int) -> None:
                 runs += 1
 
     body()
-    assert runs == GRAPHS * RUNS
+    return runs
 
 
 def compare(session: Session, compiled: Compiled, graph: Graph, rng: np.random.Generator) -> None:
-    """One run on random data with random stalls."""
-    tensors = random_tensors(compiled.program, rng)
-    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
+    """One run on random data, with random stalls where the graph has one region."""
+    tensors = random_tensors(compiled.program, rng, integers=compiled.value not in ("bf16", "f32"))
+    inputs = {b.name: b.format for b in graph.tensors if b.role is MemoryRole.INPUT}
+    stored = {name: tensors[name].convert(form) for name, form in inputs.items()}
     memories, extents = load(graph, stored)
-    stalls = random_stalls(graph, rng)
+    stalls = random_stalls(graph, rng) if len(graph.regions) == 1 else {}
     try:
-        model = simulate(graph, compiled.arch, memories, extents, stalls=stalls)
+        model = simulate_regions(graph, compiled.arch, memories, extents, stalls=stalls)
     except DeadlockError:
         with pytest.raises(DeadlockError) as error:
             session.run(memories, extents, stalls=stalls)
         assert error.value.waiting
         return
-    rtl = session.run(memories, extents, stalls=stalls)
-    assert rtl.cycles == model.cycles, f"{compiled.statement}, order {compiled.order}"
-    expected, actual = unload(graph, model.memories, extents), unload(graph, rtl.memories, extents)
-    for name, tensor in expected.items():
-        for array, words in tensor.arrays().items():
-            assert np.array_equal(actual[name].arrays()[array], words), (
-                f"{compiled.statement}: {name}.{array}"
-            )
+    except RunError as failure:
+        with pytest.raises(RunError, match=str(failure).partition(" ")[0]):
+            session.run(memories, extents, stalls=stalls)
+        return
+    rtl = session.run(memories, extents, stalls=stalls, buffers=True)
+    assert list(rtl.region_cycles) == [result.cycles for result in model], f"{compiled.program}"
+    assert rtl.cycles == total_cycles(rtl.region_cycles)
+    for result in model:
+        for name, words in result.memories.items():
+            found = rtl.memories[name]
+            assert np.array_equal(found, words[: len(found)]), f"{compiled.program}: {name}"

@@ -1,179 +1,20 @@
 """Whole graphs behind the host port: results, cycles worked out by hand from docs/primitives.md, errors."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from amaranth.hdl import ClockDomain, Module
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.graph import Arch, Graph, Node
 from samhw.graph.address_map import NO_NODE, Cause, Register, Status
+from samhw.numerics import value_type
 from samhw.rtl import Top, verilog
 from samhw.rtl.host_port import Response
 
-CRD, REF, VAL = StreamKind
-INPUT, OUTPUT = MemoryRole
-
-PATIENCE = 100
-"""How often STATUS is read before a run is given up."""
-
-
-def node(name: str, kind: str, takes: str = "", gives: str = "", **params: Any) -> Node:
-    """A node whose ports are written like `crd:crd1 val:val0`: name, kind and depth."""
-
-    def ports(text: str) -> tuple[Port, ...]:
-        found = re.findall(r"(\w+):([a-z]+)(\d)", text)
-        return tuple(Port(port, Stream(StreamKind(kind), int(depth))) for port, kind, depth in found)
-
-    return Node(name, kind, params, ports(takes), ports(gives))
-
-
-def graph(
-    nodes: Sequence[Node],
-    channels: str,
-    memories: Mapping[str, int],
-    extents: Mapping[str, int] | None = None,
-) -> Graph:
-    """Channels are written like `a.out>b.in,c.in*2/4`: latency 2 (if not 1) and depth 4 (the default).
-
-    The tensor C is the output."""
-    links = []
-    syntax = r"([\w.]+)>([\w.,]+)(?:\*(\d+))?(?:/(\d+))?"
-    for source, sinks, latency, depth in re.findall(syntax, channels):
-        for sink in sinks.split(","):
-            ends = Endpoint(*source.split(".")), Endpoint(*sink.split("."))
-            links.append(Channel(*ends, int(latency or 1), int(depth or 4)))
-    arrays = tuple(
-        Memory(name, *name.split("."), OUTPUT if name.startswith("C.") else INPUT, capacity)
-        for name, capacity in memories.items()
-    )
-    return Graph("test", "i32", tuple(nodes), tuple(links), arrays, (), extents or {})
-
-
-ROOT = node("root", "root", "", "out:ref0")
-
-
-def scan(tensor: str, level: int = 1) -> Node:
-    depth = level - 1
-    params = {"pos": f"{tensor}.pos{level}", "crd": f"{tensor}.crd{level}"}
-    outputs = f"crd:crd{level} ref:ref{level}"
-    return node(f"scan_{tensor}{level}", "scan_compressed", f"ref:ref{depth}", outputs, **params)
-
-
-def array(tensor: str, depth: int = 1) -> Node:
-    return node(f"array_{tensor}", "array", f"ref:ref{depth}", f"val:val{depth}", vals=f"{tensor}.vals")
-
-
-def copy_graph(capacity: int = 8) -> Graph:
-    """C[i] = A[i], both compressed."""
-    return graph(
-        [
-            ROOT,
-            scan("A"),
-            array("A"),
-            node("write_crd", "write_compressed", "crd:crd1", pos="C.pos1", crd="C.crd1"),
-            node("write_val", "write_val", "val:val1", vals="C.vals"),
-        ],
-        "root.out>scan_A1.ref scan_A1.crd>write_crd.crd*2 scan_A1.ref>array_A.ref "
-        "array_A.val>write_val.val*2",
-        {"A.pos1": 2, "A.crd1": 8, "A.vals": 8, "C.pos1": 2, "C.crd1": capacity, "C.vals": capacity},
-    )
-
-
-class Host:
-    """Drives a design through its AXI4-Lite port."""
-
-    def __init__(self, ctx: SimulatorContext, top: Top, domain: ClockDomain):
-        self.ctx = ctx
-        self.top = top
-        self.domain = domain
-
-    def _pin(self, name: str) -> Any:
-        return getattr(self.top, f"s_axi_{name}")
-
-    async def write(self, address: int, data: int) -> bool:
-        """Gives whether the design took it."""
-        ctx = self.ctx
-        pins = {"awaddr": address, "awvalid": 1, "wdata": data, "wstrb": 15, "wvalid": 1}
-        for name, value in pins.items():
-            ctx.set(self._pin(name), value)
-        await ctx.tick().until(self._pin("awready") & self._pin("wready"))
-        for name in ("awvalid", "wvalid"):
-            ctx.set(self._pin(name), 0)
-        ctx.set(self._pin("bready"), 1)
-        (response,) = await ctx.tick().sample(self._pin("bresp")).until(self._pin("bvalid"))
-        return response == Response.OKAY
-
-    async def read_response(self, address: int) -> tuple[int, Response]:
-        ctx = self.ctx
-        ctx.set(self._pin("araddr"), address)
-        ctx.set(self._pin("arvalid"), 1)
-        await ctx.tick().until(self._pin("arready"))
-        ctx.set(self._pin("arvalid"), 0)
-        ctx.set(self._pin("rready"), 1)
-        answer = ctx.tick().sample(self._pin("rdata"), self._pin("rresp"))
-        data, response = await answer.until(self._pin("rvalid"))
-        return data, response
-
-    async def read(self, address: int) -> int:
-        data, response = await self.read_response(address)
-        assert response == Response.OKAY
-        return data
-
-    async def load(self, memories: Mapping[str, Sequence[int]]) -> None:
-        for name, words in memories.items():
-            for k, word in enumerate(words):
-                assert await self.write(self.top.map.windows[name].base + 4 * k, word)
-
-    async def words(self, name: str, count: int) -> list[int]:
-        return [await self.read(self.top.map.windows[name].base + 4 * k) for k in range(count)]
-
-    async def run(self, **memories: Sequence[int]) -> int:
-        """Loads memories (named with _ for the dot), starts, and waits for the end; gives STATUS."""
-        await self.load({name.replace("_", ".", 1): words for name, words in memories.items()})
-        assert await self.write(Register.CONTROL, 1)
-        return await self.end()
-
-    async def end(self) -> int:
-        """Waits for the end of the run; gives STATUS."""
-        for _ in range(PATIENCE):
-            status = await self.read(Register.STATUS)
-            if not status & Status.RUNNING:
-                return status
-        raise AssertionError("the run does not end")
-
-    async def cycles(self) -> int:
-        return await self.read(Register.CYCLES_LO) | await self.read(Register.CYCLES_HI) << 32
-
-    async def error(self) -> tuple[Cause, int]:
-        return Cause(await self.read(Register.ERROR)), await self.read(Register.ERROR_NODE)
-
-    async def reset(self) -> None:
-        self.ctx.set(self.domain.rst, 1)
-        await self.ctx.tick()
-        self.ctx.set(self.domain.rst, 0)
-
-
-def simulate(
-    top: Top, testbench: Callable[[Host], Awaitable[None]], *others: Callable[..., Awaitable[None]]
-) -> None:
-    m = Module()
-    m.domains.sync = domain = ClockDomain()
-    m.submodules.top = top
-
-    async def bench(ctx: SimulatorContext) -> None:
-        await testbench(Host(ctx, top, domain))
-
-    simulator = Simulator(m)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    for other in others:
-        simulator.add_testbench(other, background=True)
-    simulator.run()
+from .graphs import ROOT, array, column_sums, copy_graph, dense_copy, graph, less_the_greatest, node, scan
+from .host import Host, simulate
 
 
 def test_copy_twice_with_other_data():
@@ -202,12 +43,8 @@ def test_copy_twice_with_other_data():
     simulate(Top(copy_graph(), Arch()), host)
 
 
-def test_dot_product():
-    """For 1 3 4 and 3 4 7 the intersecter fires in 6 (takes 1), 7 and 8 (pairs), 9 (takes 7), 10 (S0) and 11
-    (DONE); the arrays a cycle later, the multiplier two behind that, the reducer four behind that: the sum is
-    complete with the S0 in 17, emitted in 18 and written in 19, and DONE is a cycle behind it.
-
-    For 0 and 5 6 it fires in 6, 7, 8 to take them, then 9 and 10: all is a cycle earlier."""
+def dot_product(value: str, mul: Node, reduce: Node, *behind: Node, links: str) -> Graph:
+    """The sum over k of A[k] * B[k], both compressed; `links` are the channels from `mul` on."""
     dot = graph(
         [
             ROOT,
@@ -222,21 +59,38 @@ def test_dot_product():
             ),
             array("A"),
             array("B"),
-            node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul"),
-            node("reduce", "reduce_scalar", "val:val1", "val:val0", op="sum"),
+            mul,
+            reduce,
+            *behind,
             node("write", "write_val", "val:val0", vals="C.vals"),
         ],
         "root.out>scan_A1.ref,scan_B1.ref scan_A1.crd>intersect.crd0*2 scan_A1.ref>intersect.ref0 "
         "scan_B1.crd>intersect.crd1*2 scan_B1.ref>intersect.ref1 intersect.ref0>array_A.ref "
-        "intersect.ref1>array_B.ref array_A.val>mul.a*2 array_B.val>mul.b*2 mul.val>reduce.val*4/6 "
-        "reduce.val>write.val",
+        f"intersect.ref1>array_B.ref array_A.val>mul.a*2 array_B.val>mul.b*2 {links}",
         {"A.pos1": 2, "A.crd1": 4, "A.vals": 4, "B.pos1": 2, "B.crd1": 4, "B.vals": 4, "C.vals": 1},
+    )
+    return replace(dot, value=value)
+
+
+PAIRS = {"A_pos1": [0, 3], "A_crd1": [1, 3, 4], "B_pos1": [0, 3], "B_crd1": [3, 4, 7]}
+"""Coordinates 3 and 4 are in both."""
+
+
+def test_dot_product():
+    """For 1 3 4 and 3 4 7 the intersecter fires in 6 (takes 1), 7 and 8 (pairs), 9 (takes 7), 10 (S0) and 11
+    (DONE); the arrays a cycle later, the multiplier two behind that, the reducer four behind that: the sum is
+    complete with the S0 in 17, emitted in 18 and written in 19, and DONE is a cycle behind it.
+
+    For 0 and 5 6 it fires in 6, 7, 8 to take them, then 9 and 10: all is a cycle earlier."""
+    dot = dot_product(
+        "i32",
+        node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul"),
+        node("reduce", "reduce_scalar", "val:val1", "val:val0", op="sum"),
+        links="mul.val>reduce.val*4/6 reduce.val>write.val",
     )
 
     async def host(host: Host) -> None:
-        a = {"A_pos1": [0, 3], "A_crd1": [1, 3, 4], "A_vals": [9, 10, 2]}
-        b = {"B_pos1": [0, 3], "B_crd1": [3, 4, 7], "B_vals": [4, 6, 9]}
-        assert await host.run(**a, **b) == Status.DONE
+        assert await host.run(**PAIRS, A_vals=[9, 10, 2], B_vals=[4, 6, 9]) == Status.DONE
         assert await host.cycles() == 20
         assert await host.words("C.vals", 1) == [52]
         disjoint = {"A_pos1": [0, 1], "A_crd1": [0], "B_pos1": [0, 2], "B_crd1": [5, 6]}
@@ -246,7 +100,60 @@ def test_dot_product():
 
     simulate(Top(dot, Arch()), host)
     with pytest.raises(InputError, match="mul"):
-        Top(dot, Arch(alu={"mul": 2}))
+        Top(dot, Arch(alu={"integer": {"mul": 2}}))
+
+
+def test_dot_product_in_floating_point():
+    """The multiplier takes five cycles, so that the reducer takes products in 15 and 16, S0 in 18 and DONE in
+    19. They are added in 19, pass pair1 in 26, pair2 in 33 and chain in 40, and are emitted in 47. DONE is a
+    cycle behind, and written in 49."""
+    dot = dot_product(
+        "f32",
+        node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul"),
+        node("reduce", "reduce_scalar", "val:val1", "val:val0", op="sum"),
+        links="mul.val>reduce.val*5/7 reduce.val>write.val",
+    )
+    f32 = value_type("f32")
+    a, b = ([9, 1.5, 2.25], [4, -0.5, 9])
+
+    async def host(host: Host) -> None:
+        vals = {"A_vals": f32.encode(a).tolist(), "B_vals": f32.encode(b).tolist()}
+        assert await host.run(**PAIRS, **vals) == Status.DONE
+        assert await host.cycles() == 49
+        assert await host.words("C.vals", 1) == f32.encode([1.5 * 4 - 2.25 * 0.5]).tolist()
+
+    simulate(Top(dot, Arch()), host)
+
+
+@pytest.mark.parametrize(
+    ("to", "op", "immediates", "word"),
+    [
+        # 9985 * 3 / 2^8 = 117.01
+        ("i8", "scale", {"b": 3, "c": 8}, 117),
+        # 9985, the significand 1.218872 * 2^13
+        ("f32", "convert", {}, 0x461C_0400),
+    ],
+)
+def test_products_and_sums_wider_than_the_tensors(to: str, op: str, immediates: dict[str, int], word: int):
+    """The products of bytes are 32 bits wide, and so is their sum, here 100 * 100 - 3 * 5, which becomes a
+    byte again or a float. That takes five cycles from 19 on, where the sum is written otherwise."""
+    last = node("last", "alu", "a:val0", "val:val0", op=op, value="i32", to=to, immediates=immediates)
+    dot = dot_product(
+        "i8",
+        node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul", to="i32"),
+        node("reduce", "reduce_scalar", "val:val1", "val:val0", op="sum", value="i32"),
+        last,
+        links="mul.val>reduce.val*4/6 reduce.val>last.a last.val>write.val*5/7",
+    )
+    nodes = (*dot.nodes[:-1], replace(dot.nodes[-1], params={**dot.nodes[-1].params, "value": to}))
+    memories = (*dot.memories[:-1], replace(dot.memories[-1], value=to))
+
+    async def host(host: Host) -> None:
+        assert await host.run(**PAIRS, A_vals=[9, 100, 253], B_vals=[100, 5, 9]) == Status.DONE
+        assert await host.cycles() == 25
+        assert await host.words("C.vals", 1) == [word]
+
+    simulate(Top(replace(dot, nodes=nodes, memories=memories), Arch()), host)
 
 
 def test_start_is_ignored_in_a_run_and_loads_are_refused():
@@ -310,25 +217,6 @@ def test_capacity_error_ends_the_run_and_sticks_until_reset():
     simulate(Top(copy_graph(2), Arch()), host)
 
 
-def column_sums() -> Graph:
-    """C[j] = sum over i of A[i,j], with A doubly compressed."""
-    return graph(
-        [
-            ROOT,
-            scan("A"),
-            scan("A", 2),
-            array("A", 2),
-            node("reduce", "reduce_vector", "crd0:crd2 val:val2", "crd0:crd1 val:val1", op="sum", bits=[4]),
-            node("write_crd", "write_compressed", "crd:crd1", pos="C.pos1", crd="C.crd1"),
-            node("write_val", "write_val", "val:val1", vals="C.vals"),
-        ],
-        "root.out>scan_A1.ref scan_A1.ref>scan_A2.ref scan_A2.crd>reduce.crd0*2 scan_A2.ref>array_A.ref "
-        "array_A.val>reduce.val*2 reduce.crd0>write_crd.crd reduce.val>write_val.val*2",
-        {"A.pos1": 2, "A.crd1": 4, "A.pos2": 5, "A.crd2": 8, "A.vals": 8}
-        | {"C.pos1": 2, "C.crd1": 8, "C.vals": 8},
-    )
-
-
 MATRIX = {"A_pos1": [0, 2], "A_crd1": [0, 1], "A_pos2": [0, 2, 3], "A_crd2": [3, 9, 9], "A_vals": [1, 2, 3]}
 
 
@@ -365,22 +253,9 @@ def test_a_run_that_is_cut_short_leaves_nothing_behind():
 
 
 def test_deadlock():
-    """Every value less the greatest one: the values wait for the end of the fiber, in a channel of four."""
-    softmax = graph(
-        [
-            ROOT,
-            scan("A"),
-            array("A"),
-            node("greatest", "reduce_scalar", "val:val1", "val:val0", op="max"),
-            node("repeat", "repeat", "ref:val0 crd:crd1", "ref:val1"),
-            node("sub", "alu", "a:val1 b:val1", "val:val1", op="sub"),
-            node("write", "write_val", "val:val1", vals="C.vals"),
-        ],
-        "root.out>scan_A1.ref scan_A1.crd>repeat.crd*2/20 scan_A1.ref>array_A.ref/20 "
-        "array_A.val>greatest.val,sub.a*2/4 greatest.val>repeat.ref repeat.ref>sub.b sub.val>write.val*2",
-        {"A.pos1": 2, "A.crd1": 8, "A.vals": 8, "C.vals": 8},
-    )
-    names = [c.name for c in softmax.channels]
+    """The values wait for the end of the fiber, in a channel of four."""
+    shifted = less_the_greatest()
+    names = [c.name for c in shifted.channels]
 
     async def host(host: Host) -> None:
         vals = [5, 9, 2, 7, 1]
@@ -395,23 +270,11 @@ def test_deadlock():
         assert {"array_A.val->greatest.val", "greatest.val->repeat.ref", "repeat.ref->sub.b"} <= empty
         assert "scan_A1.crd->repeat.crd" not in empty | full
 
-    simulate(Top(softmax, Arch(watchdog=30)), host)
+    simulate(Top(shifted, Arch(watchdog=30)), host)
 
 
 def test_extents():
-    """C[i] = A[i], both dense: a scan enumerates the run's extent."""
-    dense = graph(
-        [
-            ROOT,
-            node("scan", "scan_dense", "ref:ref0", "crd:crd1 ref:ref1", extent="i"),
-            array("A"),
-            node("write_crd", "write_dense", "crd:crd1", extent="i"),
-            node("write_val", "write_val", "val:val1", vals="C.vals"),
-        ],
-        "root.out>scan.ref scan.crd>write_crd.crd scan.ref>array_A.ref array_A.val>write_val.val*2",
-        {"A.vals": 6, "C.vals": 6},
-        {"i": 6},
-    )
+    """A scan enumerates the run's extent."""
 
     async def host(host: Host) -> None:
         address = host.top.map.extents["i"]
@@ -427,7 +290,7 @@ def test_extents():
         assert not await host.write(address, 3)
         assert await host.read(address) == 2
 
-    simulate(Top(dense, Arch()), host)
+    simulate(Top(dense_copy(), Arch()), host)
 
 
 def test_probes_and_stalls():
@@ -482,6 +345,12 @@ def test_verilog_is_the_same_every_time_and_has_readable_names():
     top = text.split("module copy(")[1]
     ports = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+)", top, re.MULTILINE))
     assert {"clk", "rst", "running", "done", "error", "cycle", "s_axi_awaddr", "s_axi_rready"} <= ports
+
+
+def test_verilog_does_not_grow_with_the_memories():
+    small, big = (verilog(copy_graph(capacity), Arch(), name="copy") for capacity in (1 << 7, 1 << 16))
+    assert len(big) < 1.1 * len(small)
+    assert big.count("copy_memory #(") == 3  # the module, and an instance for C.crd1 and C.vals each
 
 
 @pytest.mark.parametrize(("drop", "message"), [("write", "no writer"), ("array_A", "array_A")])

@@ -35,6 +35,7 @@ def test_run(design: VerilatedDesign) -> None:
     words = [5, 0, 0xFFFFFFFF, 7]
     result = design.run({"A.vals": words}, {"i": 4})
     assert result.cycles == 5
+    assert result.region_cycles == (5,)
     assert list(result.memories) == ["C.vals"]
     assert result.memories["C.vals"].tolist() == words
     assert result.traces == {}

@@ -1,6 +1,7 @@
 """Generated RTL under Verilator: runs that follow each other, and every error that hardware can find."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,6 +83,24 @@ def test_overflow_of_a_reducer_is_named() -> None:
     for message in both_fail(compiled, inputs):
         assert "overflow" in message
         assert "reduce_scalar" in message
+
+
+def test_overflow_names_the_type_of_the_node() -> None:
+    """Products and sums of i16 in 32 bits: four products of 30 bits are too much."""
+    compiled = compile_program(load_kernel("spmv"), value="i16", capacity=Capacity({"i": 4, "j": 4}))
+    wide = {"mul": {"to": "i32"}, "reduce_scalar": {"value": "i32"}, "write_val": {"value": "i32"}}
+    nodes = tuple(
+        replace(n, params={**n.params, **wide.get("mul" if n.params.get("op") == "mul" else n.kind, {})})
+        for n in compiled.graph.nodes
+    )
+    memories = tuple(replace(m, value="i32") if m.name == "x.vals" else m for m in compiled.graph.memories)
+    inputs = {
+        "B": Tensor.from_dense(np.full((1, 4), 0x7FFF), "csr"),
+        "c": Tensor.from_dense(np.full(4, 0x7FFF), "dense"),
+    }
+    _, message = both_fail(compiled, inputs, replace(compiled.graph, nodes=nodes, memories=memories))
+    assert "overflow at node 'reduce_scalar" in message
+    assert "the range of i32" in message
 
 
 def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:

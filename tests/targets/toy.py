@@ -80,6 +80,7 @@ def verilog(*, identity: int | None = None, starts: bool = True) -> str:
         "identity": map.identity if identity is None else identity,
         "starts": int(starts),
         "extent": map.extents["i"],
+        "ends": map.region_ends.start,
         "states": map.channel_states.start,
         "input": map.windows["A.vals"].base,
         "output": map.windows["C.vals"].base,
@@ -104,6 +105,7 @@ module samhw_top(
   reg [31:0] a[0:7], c[0:7];
   reg [31:0] extent, n, idle;
   reg [63:0] count;
+  reg [31:0] ended;
   reg [4:0] cause;
   reg [31:0] node;
   assign error = cause != 0;
@@ -144,6 +146,7 @@ module samhw_top(
         16: s_axi_rdata <= count[31:0];
         20: s_axi_rdata <= count[63:32];
         24: s_axi_rdata <= %(identity)d;
+        %(ends)d: s_axi_rdata <= ended;
         %(states)d: s_axi_rdata <= 6'b011001;
         default: s_axi_rdata <= c[s_axi_araddr[4:2]];
       endcase
@@ -154,12 +157,14 @@ module samhw_top(
       n <= 0;
       idle <= 0;
       count <= 1;
+      ended <= 0;
     end
     if (running && !error) begin
       idle <= stuck ? idle + 1 : 0;
       if (fires && ends) begin
         running <= 0;
         done <= 1;
+        ended <= count[31:0];
       end else begin
         count <= count + 1;
       end

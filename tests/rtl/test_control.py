@@ -1,0 +1,128 @@
+"""The run control by itself: the sequence of regions, cycle for cycle."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from amaranth.sim import Simulator, SimulatorContext
+
+from samhw.graph.address_map import NO_NODE, Cause
+from samhw.rtl.control import RunControl
+
+
+class State(NamedTuple):
+    """The outputs in one clock cycle."""
+
+    start: int
+    region: int
+    cycle: int
+    running: int
+    done: int
+    ends: tuple[int, ...]
+    error: int
+
+
+def run(
+    control: RunControl,
+    cycles: int,
+    *,
+    requests: tuple[int, ...] = (0,),
+    committed: Mapping[int, int] | None = None,
+    fired: Mapping[int, int] | None = None,
+    errors: Mapping[int, tuple[int, Cause]] | None = None,
+) -> list[State]:
+    """The state in each clock cycle. `committed` and `fired` are bits by clock cycle, and nodes fire in all
+    cycles if nothing else is said; `errors` are a node and its cause by clock cycle."""
+    states = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        for cycle in range(cycles):
+            ctx.set(control.request, cycle in requests)
+            ctx.set(control.committed, (committed or {}).get(cycle, 0))
+            ctx.set(control.fired, fired.get(cycle, 0) if fired is not None else 1)
+            for node, error in enumerate(control.errors):
+                reporting, cause = (errors or {}).get(cycle, (NO_NODE, Cause(0)))
+                ctx.set(error.as_value(), int(cause) if node == reporting else 0)
+            states.append(
+                State(
+                    ctx.get(control.start),
+                    ctx.get(control.region),
+                    ctx.get(control.cycle),
+                    ctx.get(control.running),
+                    ctx.get(control.done),
+                    tuple(ctx.get(end) for end in control.ends),
+                    ctx.get(control.error.as_value()),
+                )
+            )
+            await ctx.tick()
+
+    simulator = Simulator(control)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return states
+
+
+def starts(states: list[State]) -> dict[int, int]:
+    return {cycle: state.start for cycle, state in enumerate(states) if state.start}
+
+
+def control(*writers: int, watchdog: int = 100) -> RunControl:
+    return RunControl(nodes=3, writers=writers, watchdog=watchdog)
+
+
+def test_a_region_starts_in_the_cycle_behind_the_end_of_the_one_before_it():
+    """Writers 0 and 2 are of the first region, which ends in 5; the second ends in 9."""
+    committed = {3: 0b100, 5: 0b001, 9: 0b010}
+    states = run(control(0, 1, 0), 20, committed=committed)
+    assert starts(states) == {0: 0b01, 6: 0b10}
+    assert [state.cycle for state in states[:10]] == list(range(10))
+    assert {state.cycle for state in states[10:]} == {9}
+    assert [state.region for state in states[1:10]] == [0b01] * 5 + [0b10] * 4
+    assert [state.ends for state in states[5:7]] == [(0, 0), (5, 0)]
+    last = states[-1]
+    assert (last.running, last.region, last.done, last.ends, last.error) == (0, 0, 1, (5, 9), 0)
+
+
+def test_there_is_no_region_between_runs():
+    for state in run(control(0, 0, 0), 20, committed={4: 0b111}):
+        assert state.region == state.running
+
+
+def test_the_next_run_begins_with_the_first_region():
+    committed = {2: 0b01, 5: 0b10, 33: 0b01, 37: 0b10}
+    states = run(control(0, 1), 50, requests=(0, 30), committed=committed)
+    assert starts(states) == {0: 0b01, 3: 0b10, 30: 0b01, 34: 0b10}
+    assert [state.ends for state in (states[30], states[31], states[-1])] == [(2, 5), (0, 0), (3, 7)]
+
+
+@pytest.mark.parametrize(
+    ("noticed", "started"), [(3, {0: 1}), (4, {0: 1}), (5, {0: 1, 6: 2}), (7, {0: 1, 6: 2})]
+)
+def test_an_error_calls_off_what_is_ahead(noticed: int, started: dict[int, int]):
+    """The first region ends in 5; an error takes a cycle from its node to the control."""
+    errors = {noticed: (1, Cause.OVERFLOW)}
+    unit = control(0, 1)
+    states = run(unit, 20, committed={5: 0b01, 8: 0b10}, errors=errors)
+    assert starts(states) == started
+    assert states[noticed + 1].running
+    for state in states[noticed + 2 :]:
+        assert (state.running, state.region, state.done, state.error) == (0, 0, 0, Cause.OVERFLOW)
+
+
+def test_the_change_of_regions_is_no_deadlock():
+    """No node can fire in the cycle of the start."""
+    fired = {cycle: 0 if cycle == 6 else 1 for cycle in range(20)}
+    states = run(control(0, 1, watchdog=1), 20, committed={5: 0b01, 9: 0b10}, fired=fired)
+    assert states[-1].done
+    assert not states[-1].error
+
+
+def test_a_deadlock_in_the_second_region():
+    """Nothing fires from 8 on."""
+    fired: dict[int, Any] = dict.fromkeys(range(8), 1)
+    states = run(control(0, 1, watchdog=10), 40, committed={5: 0b01}, fired=fired)
+    assert states[-1].error == Cause.DEADLOCK
+    assert states[-1].ends == (5, 0)
+    assert states[17].running
+    assert not states[-1].running

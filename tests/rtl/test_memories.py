@@ -1,0 +1,119 @@
+"""Tensor memories by themselves: who reads and writes them, and when."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from amaranth.sim import Simulator, SimulatorContext
+
+from samhw.graph import Memory, MemoryRole
+from samhw.graph.address_map import Window
+from samhw.rtl.memories import TensorMemory
+
+BETWEEN_RUNS = 0
+
+
+def tensor(role: MemoryRole, *readers: int) -> TensorMemory:
+    """With three regions, of which the first one writes."""
+    return TensorMemory(Window(Memory("T.vals", "T", "vals", role, 8), 0, 32, 16), regions=3, readers=readers)
+
+
+def simulate(unit: TensorMemory, bench: Callable[[SimulatorContext], Awaitable[None]]) -> None:
+    simulator = Simulator(unit)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
+async def write(ctx: SimulatorContext, port: Any, addr: int, data: int) -> None:
+    for name, value in {"addr": addr, "data": data, "en": 1}.items():
+        ctx.set(getattr(port, name), value)
+    await ctx.tick()
+    ctx.set(port.en, 0)
+
+
+async def read(ctx: SimulatorContext, ports: list[Any], addrs: list[int]) -> list[int]:
+    """All ports at once."""
+    for port, addr in zip(ports, addrs, strict=True):
+        ctx.set(port.addr, addr)
+        ctx.set(port.en, 1)
+    await ctx.tick()
+    for port in ports:
+        ctx.set(port.addr, 0)
+        ctx.set(port.en, 0)
+    await ctx.tick()
+    return [ctx.get(port.data) for port in ports]
+
+
+def test_a_buffer_is_written_in_one_region_and_read_in_the_others():
+    unit = tensor(MemoryRole.BUFFER, 1, 2, 2)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.region, 0b001)
+        for addr in range(8):
+            await write(ctx, unit.write, addr, 100 + addr)
+        early, *late = unit.reads
+        # While it is written nobody reads it.
+        assert await read(ctx, [early, *late, unit.host], [7, 7, 7, 7]) == [0] * 4
+        ctx.set(unit.region, 0b010)
+        await write(ctx, unit.write, 3, 0)
+        assert await read(ctx, [early], [3]) == [103]
+        # Those whose turn it is not do not disturb the others.
+        assert (await read(ctx, [early, *late, unit.host], [6, 2, 4, 5]))[0] == 106
+        await read(ctx, [*late, unit.host], [2, 4, 5])
+        assert ctx.get(early.data) == 106
+        ctx.set(unit.region, 0b100)
+        await write(ctx, unit.write, 3, 0)
+        assert await read(ctx, late, [3, 4]) == [103, 104]
+        assert (await read(ctx, [*late, early, unit.host], [5, 1, 7, 7]))[:2] == [105, 101]
+        ctx.set(unit.region, BETWEEN_RUNS)
+        await write(ctx, unit.write, 3, 0)
+        assert (await read(ctx, [unit.host, early, *late], [3, 1, 1, 1]))[0] == 103
+
+    simulate(unit, bench)
+
+
+def test_an_input_is_written_between_runs_and_read_in_all_regions():
+    unit = tensor(MemoryRole.INPUT, 0, 2)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.region, BETWEEN_RUNS)
+        await write(ctx, unit.host, 5, 50)
+        await write(ctx, unit.host, 6, 60)
+        assert await read(ctx, list(unit.reads), [5, 6]) == [0, 0]
+        for region, reader in ((0b001, 0), (0b100, 1)):
+            ctx.set(unit.region, region)
+            await write(ctx, unit.host, 5, 0)
+            assert await read(ctx, [unit.reads[reader]], [5]) == [50]
+            assert await read(ctx, [unit.reads[reader]], [6]) == [60]
+
+    simulate(unit, bench)
+
+
+def test_an_output_is_written_in_its_region_and_read_between_runs():
+    unit = tensor(MemoryRole.OUTPUT)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.region, 0b001)
+        await write(ctx, unit.write, 5, 50)
+        assert await read(ctx, [unit.host], [5]) == [0]
+        for region in (0b010, 0b100, BETWEEN_RUNS):
+            ctx.set(unit.region, region)
+            await write(ctx, unit.write, 5, 0)
+        assert await read(ctx, [unit.host], [5]) == [50]
+
+    simulate(unit, bench)
+
+
+@pytest.mark.parametrize(
+    ("role", "readers", "ports"),
+    [
+        (MemoryRole.INPUT, (0, 0), 2),
+        (MemoryRole.INPUT, (0, 1, 2), 1),
+        (MemoryRole.BUFFER, (1, 2, 2), 2),
+        (MemoryRole.BUFFER, (), 1),
+        (MemoryRole.OUTPUT, (), 1),
+    ],
+)
+def test_what_reads_at_different_times_shares_a_port(role: MemoryRole, readers: tuple[int, ...], ports: int):
+    assert len(tensor(role, *readers).elaborate(None).submodules.words.read_ports) == ports

@@ -1,0 +1,226 @@
+"""Graphs of several regions behind the host port: their order, cycles and ends, and what they pass on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from amaranth.sim import SimulatorContext
+
+from samhw.graph import Arch, Graph, merge
+from samhw.graph.address_map import NO_NODE, Cause, Register, Status
+from samhw.rtl import Top
+from samhw.rtl.host_port import Response
+
+from .graphs import ROOT, array, column_sums, copy_graph, dense_copy, graph, less_the_greatest, node, scan
+from .host import Host, simulate
+
+
+def two_copies(capacity: int = 8) -> Graph:
+    """T[i] = A[i], then C[i] = T[i], all compressed."""
+    return merge("test", [copy_graph(target="T"), copy_graph(capacity, source="T")])
+
+
+def products() -> Graph:
+    """C[i] = T[i] * U[i], which have the same coordinates."""
+    return graph(
+        [
+            ROOT,
+            scan("T"),
+            array("T"),
+            array("U"),
+            node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul"),
+            node("write_crd", "write_compressed", "crd:crd1", pos="C.pos1", crd="C.crd1"),
+            node("write_val", "write_val", "val:val1", vals="C.vals"),
+        ],
+        "root.out>scan_T1.ref scan_T1.crd>write_crd.crd*2 scan_T1.ref>array_T.ref,array_U.ref "
+        "array_T.val>mul.a*2 array_U.val>mul.b*2 mul.val>write_val.val*4/6",
+        {"T.pos1": 2, "T.crd1": 8, "T.vals": 8, "U.vals": 8, "C.pos1": 2, "C.crd1": 8, "C.vals": 8},
+    )
+
+
+async def ends(host: Host) -> list[int]:
+    return [await host.read(address) for address in host.top.map.region_ends]
+
+
+def test_two_copies():
+    """Each takes 11 cycles for three coordinates (test_top.py), so that the second starts in 12."""
+
+    async def host(host: Host) -> None:
+        windows = host.top.map.windows
+        assert await host.run(A_pos1=[0, 3], A_crd1=[2, 5, 7], A_vals=[20, 50, 70]) == Status.DONE
+        assert await host.cycles() == 23
+        assert await ends(host) == [11, 23]
+        for tensor in ("T", "C"):
+            assert await host.words(f"{tensor}.pos1", 2) == [0, 3]
+            assert await host.words(f"{tensor}.crd1", 3) == [2, 5, 7]
+            assert await host.words(f"{tensor}.vals", 3) == [20, 50, 70]
+        assert not await host.write(windows["T.vals"].base, 99)
+        # The next run overwrites all of it.
+        await host.load({"A.pos1": [1, 3]})
+        assert await host.write(Register.CONTROL, 1)
+        assert await ends(host) == [0, 0]
+        assert (await host.read_response(windows["T.vals"].base))[1] == Response.SLVERR
+        assert await host.end() == Status.DONE
+        assert await host.cycles() == 21
+        assert await ends(host) == [10, 21]
+        assert await host.words("C.pos1", 2) == [0, 2]
+        assert await host.words("C.vals", 2) == [50, 70]
+        assert await host.words("T.vals", 2) == [50, 70]
+        assert await host.error() == (Cause(0), NO_NODE)
+
+    simulate(Top(two_copies(), Arch()), host)
+
+
+def cycles_alone(graph: Graph, memories: Mapping[str, Sequence[int]]) -> int:
+    """The cycles of a graph by itself."""
+    cycles = []
+
+    async def host(host: Host) -> None:
+        await host.load(memories)
+        assert await host.run() == Status.DONE
+        cycles.append(await host.cycles())
+
+    simulate(Top(graph, Arch()), host)
+    return cycles[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "crd", "vals"),
+    [
+        ([0, 2, 3], [3, 9], [1, 5]),
+        ([0, 0, 3], [3, 9], [1, 5]),
+        ([0, 1, 1], [3], [1]),
+        ([0, 0, 0], [], []),
+    ],
+)
+def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
+    rows: list[int], crd: list[int], vals: list[int]
+):
+    """Sums over the columns of a matrix, a copy of them, and products of both: the last two read the same
+    words. The matrix has the rows [(3, 1), (9, 2)] and [(9, 3)], or less of it."""
+    matrix = {"A.pos1": [0, 2], "A.crd1": [0, 1], "A.pos2": rows, "A.crd2": [3, 9, 9], "A.vals": [1, 2, 3]}
+    sums = {"T.pos1": [0, len(crd)], "T.crd1": crd, "T.vals": vals}
+    whole = merge("test", [column_sums("T"), copy_graph(source="T", target="U"), products()])
+    first, second, third = whole.regions
+    alone = [
+        cycles_alone(first, matrix),
+        cycles_alone(second, sums),
+        cycles_alone(third, {**sums, "U.vals": vals}),
+    ]
+
+    async def host(host: Host) -> None:
+        await host.load(matrix)
+        for _ in range(2):
+            assert await host.run() == Status.DONE
+            assert await host.cycles() == sum(alone) + 2
+            assert await ends(host) == [alone[0], alone[0] + 1 + alone[1], sum(alone) + 2]
+            assert await host.words("C.pos1", 2) == [0, len(crd)]
+            assert await host.words("C.crd1", len(crd)) == crd
+            assert await host.words("C.vals", len(crd)) == [value * value for value in vals]
+
+    simulate(Top(whole, Arch()), host)
+
+
+def test_nodes_may_stand_in_any_order():
+    whole = two_copies(capacity=2)
+    whole = replace(whole, nodes=whole.nodes[::-1])
+    writer = [n.name for n in whole.nodes].index("r1_write_crd")
+
+    async def host(host: Host) -> None:
+        assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5], A_vals=[20, 50]) == Status.DONE
+        assert await ends(host) == [10, 21]
+        assert await host.words("C.vals", 2) == [20, 50]
+        assert await host.run(A_pos1=[0, 3]) == Status.ERROR
+        assert await host.error() == (Cause.CAPACITY, writer)
+
+    simulate(Top(whole, Arch()), host)
+
+
+def test_an_error_in_the_second_region():
+    whole = two_copies(capacity=2)
+    writer = [n.name for n in whole.nodes].index("r1_write_crd")
+
+    async def host(host: Host) -> None:
+        data = {"A_pos1": [0, 3], "A_crd1": [2, 5, 7], "A_vals": [20, 50, 70]}
+        assert await host.run(**data) == Status.ERROR
+        assert await host.error() == (Cause.CAPACITY, writer)
+        assert await ends(host) == [11, 0]
+        assert await host.words("T.vals", 3) == [20, 50, 70]
+        await host.reset()
+        assert await ends(host) == [0, 0]
+        assert await host.run(A_pos1=[0, 2]) == Status.DONE
+        assert await ends(host) == [10, 21]
+
+    simulate(Top(whole, Arch()), host)
+
+
+def test_an_error_in_the_first_region():
+    """The second region does not start, and leaves the result of the last run as it was."""
+    whole = merge("test", [copy_graph(2, target="T"), copy_graph(source="T")])
+    whole = replace(
+        whole, memories=tuple(replace(m, capacity=2) if m.name == "T.crd1" else m for m in whole.memories)
+    )
+    writer = [n.name for n in whole.nodes].index("r0_write_crd")
+
+    async def host(host: Host) -> None:
+        assert await host.run(A_pos1=[0, 1], A_crd1=[2, 5, 7], A_vals=[20, 50, 70]) == Status.DONE
+        assert await host.run(A_pos1=[0, 3]) == Status.ERROR
+        assert await host.error() == (Cause.CAPACITY, writer)
+        for _ in range(50):
+            await host.ctx.tick()
+        assert await ends(host) == [0, 0]
+        assert await host.words("C.pos1", 2) == [0, 1]
+
+    simulate(Top(whole, Arch()), host)
+
+
+def test_a_deadlock_in_the_second_region():
+    whole = merge("test", [copy_graph(target="T"), less_the_greatest("T")])
+    names = [c.name for c in whole.channels]
+
+    async def host(host: Host) -> None:
+        data = {"A_crd1": range(5), "A_vals": [5, 9, 2, 7, 1]}
+        assert await host.run(A_pos1=[0, 3], **data) == Status.DONE
+        assert await host.words("C.vals", 3) == [word & 0xFFFF_FFFF for word in (-4, 0, -7)]
+        assert await host.run(A_pos1=[0, 5]) == Status.ERROR
+        assert await host.error() == (Cause.DEADLOCK, NO_NODE)
+        assert await ends(host) == [13, 0]
+        words = [await host.read(address) for address in host.top.map.channel_states]
+        full = {name for k, name in enumerate(names) if words[k // 16] >> 2 * (k % 16) & 2}
+        assert full == {"r1_array_T.val->r1_sub.a"}
+
+    simulate(Top(whole, Arch(watchdog=30)), host)
+
+
+def test_regions_share_the_extents():
+    """Each takes ten cycles more than the extent (test_top.py)."""
+    whole = merge("test", [dense_copy(target="T"), dense_copy(source="T")])
+
+    async def host(host: Host) -> None:
+        for extent in (6, 2):
+            assert await host.write(host.top.map.extents["i"], extent)
+            assert await host.run(A_vals=[7 * k + extent for k in range(6)]) == Status.DONE
+            assert await ends(host) == [10 + extent, 21 + 2 * extent]
+            assert await host.words("C.vals", extent) == [7 * k + extent for k in range(extent)]
+
+    simulate(Top(whole, Arch()), host)
+
+
+def test_stalls_count_the_cycles_of_the_run():
+    """With one coordinate a copy takes 9 cycles, so that the second root could fire in 11. It is kept until
+    16."""
+    top = Top(two_copies(), Arch(), stall_ports=True)
+    names = ["root", "write_crd", "write_val"]
+    assert top.stallable == [f"r{n}_{name}" for n in range(2) for name in names]
+
+    async def stall(ctx: SimulatorContext) -> None:
+        while True:
+            ctx.set(top.stall, (ctx.get(top.cycle) < 16) << top.stallable.index("r1_root"))
+            await ctx.tick()
+
+    async def host(host: Host) -> None:
+        assert await host.run(A_pos1=[0, 1], A_crd1=[4], A_vals=[40]) == Status.DONE
+        assert await ends(host) == [9, 19 + 5]
+        assert await host.words("C.vals", 1) == [40]
+
+    simulate(top, host, stall)

@@ -148,6 +148,12 @@ class Alu(Primitive):
     def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
         op = node.params["op"]
         source = str(node.params.get("value", value))
+        kind = value_type(source)
+        if op not in kind.operations and op not in ("convert", "scale"):
+            raise InputError(
+                f"{source} has no operation {op!r}, which node {node.name!r} needs; choose another --value, such "
+                "as f32."
+            )
         return arch.alu_latency(op, str(node.params.get("to", source)) if op in WIDENING else source)
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

@@ -2,17 +2,36 @@
 
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bench import Bench, bench_primitive, run_primitive
-from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Result
-from samhw.sim.simulate import simulate
+from samhw.sim.bottleneck import Bottleneck, bottleneck
+from samhw.sim.execute import ENGINES, Engine
+from samhw.sim.regions import simulate_regions, total_cycles
+from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
+from samhw.sim.simulate import InterruptedRun, Progress, simulate
+from samhw.sim.waveform import write_chrome_trace, write_vcd
+from samhw.sim.work import Traffic, operations, traffic
 
 __all__ = [
+    "ENGINES",
     "ActorStats",
     "Bench",
+    "Bottleneck",
     "ChannelStats",
     "DeadlockError",
+    "Engine",
+    "InterruptedRun",
     "NodeStats",
+    "Passage",
+    "Progress",
     "Result",
+    "Traffic",
     "bench_primitive",
+    "bottleneck",
+    "operations",
     "run_primitive",
     "simulate",
+    "simulate_regions",
+    "total_cycles",
+    "traffic",
+    "write_chrome_trace",
+    "write_vcd",
 ]

@@ -11,9 +11,9 @@ from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, T
 from samhw.primitives import Actor, latency
 from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
 from samhw.primitives.step import Memory as Stored
-from samhw.sim.engine import run
+from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_fault
-from samhw.sim.machine import Ends, Machine, Queue, Tap, Worker, build_node, connect
+from samhw.sim.machine import Earliest, Ends, Machine, Queue, Tap, Worker, build_node, connect
 from samhw.sim.result import Trace
 from samhw.sim.stores import make_stores
 
@@ -75,6 +75,7 @@ def bench_primitive(
     input_depths: Mapping[str, int] | None = None,
     output_depths: Mapping[str, int] | None = None,
     value: str = "i32",
+    engine: Engine = "plain",
 ) -> Bench:
     """Runs a primitive between a source at each input and a sink at each output, until nothing can fire.
 
@@ -99,6 +100,7 @@ def bench_primitive(
         input_depths: depths of the channels, by input port; else `Arch.internal_depth` of the latency.
         output_depths: the same, by output port.
         value: the value type.
+        engine: as for `simulate`.
 
     Raises:
         RunError: the first overflow, capacity, protocol or range error.
@@ -120,24 +122,29 @@ def bench_primitive(
     node_inputs: Ends = {}
     workers = build_node(node, graph, arch, stores, node_outputs, node_inputs)
 
-    pushed: dict[str, list[int]] = {}
+    pushed: dict[str, list[int]] = {port.name: [] for port in node.inputs}
+    fed: dict[str, Queue] = {}
     for port in node.inputs:
-        tokens = inputs[port.name]
-        source = _source(tokens, pushed.setdefault(port.name, []))
+        source = _source(inputs[port.name])
         queue = Queue(f"source->{port.name}", 1, input_depths.get(port.name, arch.internal_depth(1)))
+        queue.tap = _push_recorder(pushed[port.name])
+        fed[port.name] = queue
         connect(queue, (source, 0), node_inputs[Endpoint(node.name, port.name)])
         workers.append(source)
     outputs: dict[str, Trace] = {}
     for port in node.outputs:
         sink = _sink(sinks.get(port.name, ()))
-        cycles = latency(node, port.name, arch)
+        cycles = latency(node, port.name, arch, value)
         queue = Queue(f"{port.name}->sink", cycles, output_depths.get(port.name, arch.internal_depth(cycles)))
         queue.tap = _recorder(outputs.setdefault(port.name, []))
         connect(queue, node_outputs[Endpoint(node.name, port.name)], (sink, 0))
         workers.append(sink)
-    run(workers)
+    machine = Machine(workers, {})
+    execute(machine, engine)
     raise_fault(graph, workers)
-    counts = Machine(workers, {}).words_written()
+    for name, queue in fed.items():
+        pushed[name] += [ready - queue.latency for _, _, ready in queue.tokens]
+    counts = machine.words_written()
     writer = None if node.outputs else workers[0]
     return Bench(
         outputs=outputs,
@@ -147,33 +154,31 @@ def bench_primitive(
     )
 
 
-def _source(tokens: Sequence[tuple[int, Token]], pushed: list[int]) -> Worker:
+def _source(tokens: Sequence[tuple[int, Token]]) -> Worker:
     kinds = [int(token.kind) for _, token in tokens]
     payloads = [token.payload for _, token in tokens]
     worker = Worker("source", Actor("source", _give(), (), ("out",), (0,)), (kinds, payloads))
-
-    def gate(cycle: int, k: int) -> int:
-        pushed.append(max(cycle, tokens[k][0]))
-        return pushed[-1]
-
-    worker.gate = gate
+    worker.gate = Earliest(tuple(earliest for earliest, _ in tokens))
     worker.last = -1
     return worker
 
 
 def _sink(earliest: Sequence[int]) -> Worker:
     worker = Worker("sink", Actor("sink", _take(), ("in",)))
-
-    def gate(cycle: int, k: int) -> int:
-        return max(cycle, earliest[k]) if k < len(earliest) else cycle
-
-    worker.gate = gate
+    worker.gate = Earliest(tuple(earliest))
     return worker
 
 
 def _recorder(trace: Trace) -> Tap:
-    def tap(cycle: int, kind: int, payload: int) -> None:
-        trace.append((cycle, Token(Kind(kind), payload)))
+    def tap(pushed: int, popped: int, kind: int, payload: int) -> None:
+        trace.append((popped, Token(Kind(kind), payload)))
+
+    return tap
+
+
+def _push_recorder(cycles: list[int]) -> Tap:
+    def tap(pushed: int, popped: int, kind: int, payload: int) -> None:
+        cycles.append(pushed)
 
     return tap
 

@@ -1,13 +1,16 @@
 """The max-plus recurrence of docs/timing.md: firing times in token order, without a clock."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from samhw.errors import RunError
 from samhw.primitives.step import NONE, TAKES, fault_needs
+from samhw.sim.fault import LATE
 from samhw.sim.machine import Worker
 
-__all__ = ["UNLIMITED", "run"]
+__all__ = ["UNLIMITED", "Between", "nothing", "run"]
+
+Between = Callable[[int, int], None]
+"""Is called now and then in a run, with the firings so far and the latest cycle of one. It may raise."""
 
 UNLIMITED = 1 << 62
 FIRES = 1 << TAKES
@@ -16,16 +19,36 @@ FIRES = 1 << TAKES
 TURN = 1024
 """Most firings of a worker before others have their turn, so that none fills a deep channel far ahead."""
 
+SLICE = 1 << 15
+"""Firings between two calls of `between`: some 50 ms."""
 
-def run(workers: Iterable[Worker], limit: int = UNLIMITED) -> None:
-    """Runs the workers until none can fire. Raises `RunError` for a firing later than cycle `limit`.
 
-    An actor whose rule is broken stops there, with its `fault` set, and the others run on: so the caller can
-    tell which error came first.
+def nothing(firings: int, cycle: int) -> None:
+    """Does nothing between."""
+
+
+def run(
+    workers: Iterable[Worker], limit: int = UNLIMITED, most: int = UNLIMITED, between: Between = nothing
+) -> bool:
+    """Runs the workers until none can fire, or for about `most` firings; gives whether none can.
+
+    An actor whose rule is broken, or that would fire later than cycle `limit`, stops there with its `fault`
+    set, and the others run on: so the caller can tell which error came first.
     """
     work = deque(workers)
+    fired, latest, pause = 0, 0, SLICE
     while work:
-        _advance(work.popleft(), work, limit)
+        worker = work.popleft()
+        before = worker.firings
+        _advance(worker, work, limit)
+        fired += worker.firings - before
+        latest = max(latest, worker.last)
+        if fired >= pause:
+            pause = fired + SLICE
+            between(fired, latest)
+            if fired >= most:
+                return False
+    return True
 
 
 def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
@@ -36,7 +59,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
     out_kind, out_data = worker.out_kind, worker.out_data
     plans = worker.plans
     plan, worker.pending = worker.pending, None
-    gate = worker.gate
+    gate, spacing, updated = worker.gate, worker.actor.spacing, worker.updated
 
     for _ in range(TURN):
         if plan is None:
@@ -53,7 +76,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
                 return
         plan = None
 
-        # t(n) = max(t(n-1) + 1, the heads that it needs, the slots that it takes)
+        # t(n) = max(t(n-1) + 1, the heads that it needs, the slots that it takes, the last update of its key)
         first = t = worker.last + 1
         for i in needs:
             if ready[i] > t:
@@ -68,21 +91,28 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
                 narrow = queue
         if t > first:
             narrow.blocked += t - first
+        if spacing is not None and (key := state[spacing.key]) in updated:
+            first, t = t, max(t, updated[key] + spacing.latency)
+            worker.spaced += t - first
         if gate is not None:
-            first, t = t, gate(t, worker.firings)
+            first, t = t, gate.allowed(t, worker.firings)
             worker.stalled += t - first
         if t > limit:
-            raise RunError(f"Node {worker.node!r} fires after cycle {limit}; give the run a higher limit.")
+            worker.fault = t, LATE
+            return
         worker.last = t
         worker.firings += 1
+        if spacing is not None and key >= 0:
+            updated[key] = t
 
         for i, queue in takes:
             tokens = queue.tokens
             while len(tokens) > queue.high and tokens[queue.high][2] - queue.latency <= t:
                 queue.high += 1
             if queue.tap is not None:
-                queue.tap(t, kind[i], data[i])
+                queue.tap(ready[i] - queue.latency, t, kind[i], data[i])
             queue.popped += 1
+            queue.kinds[kind[i]] += 1
             queue.dwell += t - ready[i]
             queue.free.append(t + 1)
             tokens.popleft()

@@ -3,10 +3,14 @@
 from samhw.errors import RunError
 from samhw.graph import Graph, Kind, Token
 from samhw.graph.deadlock import DeadlockError, deadlock
-from samhw.primitives.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault_cause
+from samhw.primitives.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.machine import Machine, Queue, Worker
 
-__all__ = ["raise_failure", "raise_fault"]
+__all__ = ["LATE", "raise_failure", "raise_fault"]
+
+BEYOND_LIMIT = 15
+LATE = fault(BEYOND_LIMIT, 0)
+"""What takes the place of a firing that would come after the run's last cycle."""
 
 
 def raise_failure(graph: Graph, machine: Machine) -> None:
@@ -29,9 +33,13 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
     cycle, word = worker.fault
     where = f"node {worker.node!r} in cycle {cycle}"
     cause = fault_cause(word)
+    if cause == BEYOND_LIMIT:
+        return RunError(
+            f"Node {worker.node!r} would fire in cycle {cycle}, after the run's limit; give a higher one."
+        )
     if cause == OVERFLOW:
         return RunError(
-            f"overflow at {where}: a result leaves the range of {graph.value}; "
+            f"overflow at {where}: a result leaves the range of {graph.result_type(graph.node[worker.node])}; "
             "scale the data or choose a wider --value."
         )
     if cause == CAPACITY:

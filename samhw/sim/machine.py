@@ -13,11 +13,13 @@ from samhw.primitives import Actor, Place, expand
 from samhw.primitives.step import NONE, Firing, Words
 
 __all__ = [
+    "Earliest",
     "Ends",
     "Gate",
     "Machine",
     "Plan",
     "Queue",
+    "Stalls",
     "Stores",
     "Tap",
     "Worker",
@@ -30,11 +32,35 @@ __all__ = [
 Plan = tuple[tuple[int, ...], tuple[tuple[int, "Queue"], ...], tuple[tuple[int, "Queue"], ...]]
 """A firing, unpacked: the inputs it needs, and (port, queue) of each it takes from and pushes to."""
 
-Gate = Callable[[int, int], int]
-"""(cycle, number of the firing) -> the first cycle from that one on in which the firing is allowed."""
 
-Tap = Callable[[int, int, int], None]
-"""Sees each token that leaves a queue: (cycle of the pop, kind, payload)."""
+@dataclass(frozen=True)
+class Stalls:
+    """Holds a worker back in the cycles t in which pattern[t % len(pattern)] is True; one must be False."""
+
+    pattern: tuple[bool, ...]
+
+    def allowed(self, cycle: int, firing: int) -> int:
+        """The first cycle from that one on in which the worker may fire for the time of that number."""
+        while self.pattern[cycle % len(self.pattern)]:
+            cycle += 1
+        return cycle
+
+
+@dataclass(frozen=True)
+class Earliest:
+    """Holds back the first firings of a worker until given cycles."""
+
+    cycles: tuple[int, ...]
+
+    def allowed(self, cycle: int, firing: int) -> int:
+        """The first cycle from that one on in which the worker may fire for the time of that number."""
+        return max(cycle, self.cycles[firing]) if firing < len(self.cycles) else cycle
+
+
+Gate = Stalls | Earliest
+
+Tap = Callable[[int, int, int, int], None]
+"""Sees each token that leaves a queue: (cycle of the push, cycle of the pop, kind, payload)."""
 
 
 class Queue:
@@ -53,6 +79,7 @@ class Queue:
         "free",
         "full",
         "high",
+        "kinds",
         "latency",
         "name",
         "popped",
@@ -84,6 +111,8 @@ class Queue:
         """The producer rests until a slot becomes free."""
         self.tap: Tap | None = None
         self.popped = 0
+        self.kinds = [0, 0, 0, 0]
+        """How many of them were of each kind."""
         self.dwell = 0
         """Sum over the tokens popped of the cycles from being available to the pop."""
         self.high = 0
@@ -125,8 +154,10 @@ class Worker:
         "pending",
         "plans",
         "ready",
+        "spaced",
         "stalled",
         "state",
+        "updated",
     )
 
     def __init__(self, node: str, actor: Actor, memory: tuple[Words, ...] = ()):
@@ -149,6 +180,10 @@ class Worker:
         self.last = 0
         """Cycle of the last firing. Actors fire from cycle 1 on."""
         self.firings = 0
+        self.updated: dict[int, int] = {}
+        """For each key of the actor's spacing the cycle of its last firing."""
+        self.spaced = 0
+        """Cycles that firings waited for one before with the same key."""
         self.gate: Gate | None = None
         self.stalled = 0
         """Cycles that the gate held back firings."""

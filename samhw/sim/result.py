@@ -2,23 +2,45 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.errors import InputError
 from samhw.graph import Token
 from samhw.sim.machine import Machine, Queue
 
-__all__ = ["ActorStats", "ChannelStats", "NodeStats", "Result", "Trace", "channel_stats", "node_stats"]
+__all__ = [
+    "ActorStats",
+    "ChannelStats",
+    "NodeStats",
+    "Passage",
+    "Result",
+    "Trace",
+    "channel_stats",
+    "node_stats",
+]
 
 Trace = list[tuple[int, Token]]
 """(cycle of the pop, token) for each token of a channel, in order."""
 
 
+class Passage(NamedTuple):
+    """A token that has gone through a channel, where it took a slot from its push to its pop."""
+
+    pushed: int
+    """Cycle of the push."""
+    popped: int
+    """Cycle of the pop."""
+    token: Token
+
+
 @dataclass(frozen=True)
 class ActorStats:
-    """How an actor spent the run. Between two firings it waits first for heads, then for slots, then for its
-    stall pattern; the cycles of each wait count for the channel that came last."""
+    """How an actor spent the run. Between two firings it waits first for heads, then for slots, then for the
+    spacing, then for its stall pattern; the cycles of the first two count for the channel that came last."""
 
     firings: int
     last: int
@@ -27,6 +49,8 @@ class ActorStats:
     """Cycles waited for a token, by the name of the channel that it came through."""
     blocked: Mapping[str, int]
     """Cycles waited for a slot, by the name of the channel that was full."""
+    spaced: int
+    """Cycles waited for the last update of the same key (docs/timing.md, spacing)."""
     stalled: int
     """Cycles held back by the stall pattern."""
 
@@ -48,6 +72,10 @@ class ChannelStats:
     """What went through a channel. A token takes a slot from the cycle of its push to that of its pop."""
 
     tokens: int
+    payloads: int
+    """The tokens that are VAL or EMPTY."""
+    empties: int
+    """The tokens that are EMPTY."""
     high_water: int
     """Greatest number of slots taken in one cycle."""
     mean: float
@@ -63,14 +91,40 @@ class Result:
         memories: the words written to each OUTPUT memory, as bit patterns; its length is what was written.
         nodes: statistics of each node, by name.
         channels: statistics of each channel, by name.
-        traces: the tokens of each traced channel, by name.
+        passages: the tokens of each traced channel, by name, in order.
     """
 
     cycles: int
     memories: Mapping[str, NDArray[np.int64]]
     nodes: Mapping[str, NodeStats]
     channels: Mapping[str, ChannelStats]
-    traces: Mapping[str, Trace]
+    passages: Mapping[str, list[Passage]]
+
+    @cached_property
+    def traces(self) -> Mapping[str, Trace]:
+        """Of `passages`, for each channel (cycle of the pop, token)."""
+        return {
+            name: [(passage.popped, passage.token) for passage in passages]
+            for name, passages in self.passages.items()
+        }
+
+    def occupancy(self, channel: str) -> NDArray[np.int64]:
+        """A histogram of a channel: entry n is the number of cycles in which n of its slots were taken.
+
+        Raises:
+            InputError: if the run did not record all tokens of the channel.
+        """
+        passages = self.passages.get(channel, [])
+        if channel not in self.channels or len(passages) < self.channels[channel].tokens:
+            raise InputError(
+                f"The run did not record all tokens of {channel!r}; trace this channel, and without a window."
+            )
+        pushed = np.array([passage.pushed for passage in passages], np.int64)
+        freed = np.array([passage.popped + 1 for passage in passages], np.int64)
+        steps = np.zeros(max(self.cycles, *freed) + 1, np.int64)
+        np.add.at(steps, pushed, 1)
+        np.add.at(steps, freed, -1)
+        return np.bincount(np.cumsum(steps)[1 : self.cycles + 1])
 
 
 def node_stats(machine: Machine) -> dict[str, NodeStats]:
@@ -82,6 +136,7 @@ def node_stats(machine: Machine) -> dict[str, NodeStats]:
             last=worker.last,
             starved={queue.name: queue.starved for queue in worker.inputs.values()},
             blocked={queue.name: queue.blocked for queues in worker.outputs for queue in queues},
+            spaced=worker.spaced,
             stalled=worker.stalled,
         )
     return {node: NodeStats(stats) for node, stats in actors.items()}
@@ -91,4 +146,5 @@ def channel_stats(queue: Queue, cycles: int) -> ChannelStats:
     """The statistics of a channel after a run of that many cycles."""
     # A token takes a slot in the cycle of its push, `latency` cycles on its way, and until its pop.
     taken = queue.dwell + queue.popped * (queue.latency + 1)
-    return ChannelStats(queue.popped, queue.high, taken / cycles)
+    vals, _, empties, _ = queue.kinds
+    return ChannelStats(queue.popped, vals + empties, empties, queue.high, taken / max(cycles, 1))

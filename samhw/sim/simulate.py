@@ -1,21 +1,56 @@
 """Runs a graph: from memories and extents to memories, cycles, statistics and traces."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
 from samhw.graph import Arch, GrammarChecker, Graph, Kind, Token
 from samhw.graph.validate import validate
 from samhw.primitives import ordered
-from samhw.sim.engine import UNLIMITED, run
+from samhw.sim.engine import UNLIMITED, Between
+from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_failure
-from samhw.sim.machine import Gate, Machine, Tap, build_graph
-from samhw.sim.result import Result, Trace, channel_stats, node_stats
+from samhw.sim.interrupt import Interrupt
+from samhw.sim.machine import Machine, Stalls, Tap, build_graph
+from samhw.sim.result import Passage, Result, channel_stats, node_stats
 from samhw.sim.stores import make_stores
 
-__all__ = ["simulate"]
+__all__ = ["InterruptedRun", "Progress", "simulate"]
+
+
+WHOLE = (0, UNLIMITED)
+"""The window that no cycle lies outside of."""
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    firings: int
+    """All firings of this engine so far."""
+    cycle: int
+    """The latest cycle in which an actor has fired."""
+    seconds: float
+    """Since the start."""
+
+
+class InterruptedRun(RunError):
+    """A run that Ctrl-C has ended.
+
+    Attributes:
+        partial: the statistics, memories and traces so far. Actors run ahead of each other, so each has its
+            own last cycle; `cycles` is the latest of all.
+    """
+
+    def __init__(self, partial: Result):
+        super().__init__(f"The run was interrupted; its latest firing was in cycle {partial.cycles}.")
+        self.partial = partial
+
+
+class _Stop(Exception):
+    """Leaves an engine."""
 
 
 def simulate(
@@ -25,9 +60,12 @@ def simulate(
     extents: Mapping[str, int],
     *,
     trace: bool | Collection[str] = False,
+    window: tuple[int, int] = WHOLE,
     check: bool = False,
     stalls: Mapping[str, Sequence[bool]] | None = None,
     limit: int = UNLIMITED,
+    engine: Engine = "auto",
+    progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Runs a graph to its end, cycle for cycle as docs/timing.md has it.
 
@@ -37,13 +75,19 @@ def simulate(
         memories: words of each INPUT memory, as bit patterns; at most its capacity.
         extents: the run's extent of each index of the graph.
         trace: the channels whose tokens to record, or True for all.
+        window: the first cycle whose pops are recorded, and the cycle behind the last one.
         check: check every stream against the grammar, and the order of coordinates where a node relies on it.
         stalls: for some roots and writers a pattern: the node must not fire in cycle t if pattern[t % len].
         limit: last cycle in which a firing may happen.
+        engine: `plain` (Python), `compiled` (machine code), or `auto`, which begins with the one and goes on
+            with the other. All give the same.
+        progress: is told how far the run is some times a second, and whenever a loop has been compiled.
 
     Raises:
-        InputError: if the graph is not sound, or memories, extents, channels or stalls do not fit it.
+        InputError: if the graph is not sound; if memories, extents, channels or stalls do not fit it; or if
+            the compiled engine is asked for and cannot run it.
         DeadlockError: if no node can fire before every writer has committed.
+        InterruptedRun: after Ctrl-C, with the statistics so far.
         RunError: overflow, capacity, protocol or range, whichever comes first; or the limit is exceeded.
     """
     validate(graph)
@@ -51,20 +95,38 @@ def simulate(
     machine = build_graph(graph, arch, stores)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
-    traces = _tap(graph, machine, trace, check)
-    run(machine.workers, limit)
-    raise_failure(graph, machine)
+    passages = _tap(graph, machine, trace, window, check)
 
+    def result(cycles: int) -> Result:
+        written = machine.words_written()
+        return Result(
+            cycles=cycles,
+            memories={name: array[: written.get(name, 0)] for name, array in outputs.items()},
+            nodes=node_stats(machine),
+            channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
+            passages=passages,
+        )
+
+    with Interrupt() as interrupt:
+        try:
+            execute(machine, engine, limit=limit, window=window, between=_between(interrupt, progress))
+        except _Stop:
+            raise InterruptedRun(result(max(worker.last for worker in machine.workers))) from None
+    raise_failure(graph, machine)
     writers = {node.name for node in graph.writers()}
-    cycles = max(worker.last for worker in machine.workers if worker.node in writers)
-    written = machine.words_written()
-    return Result(
-        cycles=cycles,
-        memories={name: array[: written.get(name, 0)] for name, array in outputs.items()},
-        nodes=node_stats(machine),
-        channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
-        traces=traces,
-    )
+    return result(max(worker.last for worker in machine.workers if worker.node in writers))
+
+
+def _between(interrupt: Interrupt, progress: Callable[[Progress], None] | None) -> Between:
+    start = time.perf_counter()
+
+    def between(firings: int, cycle: int) -> None:
+        if interrupt.requested:
+            raise _Stop
+        if progress is not None:
+            progress(Progress(firings, cycle, time.perf_counter() - start))
+
+    return between
 
 
 def _stall(graph: Graph, machine: Machine, name: str, pattern: Sequence[bool]) -> None:
@@ -74,42 +136,37 @@ def _stall(graph: Graph, machine: Machine, name: str, pattern: Sequence[bool]) -
         raise InputError(f"The stall pattern of {name!r} never lets it fire; let one cycle be False.")
     for worker in machine.workers:
         if worker.node == name:
-            worker.gate = _gate(tuple(pattern))
+            worker.gate = Stalls(tuple(map(bool, pattern)))
 
 
-def _gate(pattern: tuple[bool, ...]) -> Gate:
-    length = len(pattern)
-
-    def gate(cycle: int, firing: int) -> int:
-        while pattern[cycle % length]:
-            cycle += 1
-        return cycle
-
-    return gate
-
-
-def _tap(graph: Graph, machine: Machine, trace: bool | Collection[str], check: bool) -> dict[str, Trace]:
-    """Puts recorders and checkers on the channels; gives the traces, which the run will fill."""
+def _tap(
+    graph: Graph, machine: Machine, trace: bool | Collection[str], window: tuple[int, int], check: bool
+) -> dict[str, list[Passage]]:
+    """Puts recorders and checkers on the channels; gives the records, which the run will fill."""
     wanted = set(machine.channels if trace is True else trace or ())
     if unknown := sorted(wanted - set(machine.channels)):
         raise InputError(f"There is no channel {unknown[0]!r} to trace; the form is 'node.out->node.in'.")
-    traces: dict[str, Trace] = {name: [] for name in machine.channels if name in wanted}
+    if check and window != WHOLE:
+        raise InputError("A check needs all tokens of a run; leave out the window or the check.")
+    passages: dict[str, list[Passage]] = {name: [] for name in machine.channels if name in wanted}
     for channel in graph.channels:
         checker = None
         if check:
             in_order = ordered(graph.node[channel.sink.node], channel.sink.port)
             checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
-        if checker is not None or channel.name in traces:
-            machine.channels[channel.name].tap = _observer(traces.get(channel.name), checker)
-    return traces
+        if checker is not None or channel.name in passages:
+            machine.channels[channel.name].tap = _observer(passages.get(channel.name), window, checker)
+    return passages
 
 
-def _observer(trace: Trace | None, checker: GrammarChecker | None) -> Tap:
-    def tap(cycle: int, kind: int, payload: int) -> None:
+def _observer(passages: list[Passage] | None, window: tuple[int, int], checker: GrammarChecker | None) -> Tap:
+    begin, end = window
+
+    def tap(pushed: int, popped: int, kind: int, payload: int) -> None:
         token = Token(Kind(kind), payload)
         if checker is not None:
             checker.push(token)
-        if trace is not None:
-            trace.append((cycle, token))
+        if passages is not None and begin <= popped < end:
+            passages.append(Passage(pushed, popped, token))
 
     return tap

@@ -74,6 +74,8 @@ class Cell:
     stalled: Sequence[bool]
     firings: list[int] = field(default_factory=list)
     pending: Firing | None = None
+    updated: dict[int, int] = field(default_factory=dict)
+    """For each key the cycle of its last firing."""
 
     def __post_init__(self) -> None:
         self.state = list(self.actor.state)
@@ -93,6 +95,10 @@ class Cell:
             if word >> TAKES == 0:
                 return False
             self.pending = Firing.unpack(word)
+        spacing = self.actor.spacing
+        key = -1 if spacing is None else self.state[spacing.key]
+        if key in self.updated and cycle < self.updated[key] + spacing.latency:
+            return False
         pushed = [j for j in range(len(self.outputs)) if self.pending.pushes >> j & 1]
         if any(fifo.taken(cycle) >= fifo.depth for j in pushed for fifo in self.outputs[j]):
             return False
@@ -102,6 +108,8 @@ class Cell:
         for j in pushed:
             for fifo in self.outputs[j]:
                 fifo.tokens.append((cycle, Token(Kind(self.out_kind[j]), self.out_data[j])))
+        if key >= 0:
+            self.updated[key] = cycle
         self.firings.append(cycle)
         self.pending = None
         return True
@@ -184,14 +192,15 @@ def clocked_primitive(
     sinks: Mapping[str, Sequence[int]],
     input_depths: Mapping[str, int],
     output_depths: Mapping[str, int],
+    value: str = "i32",
 ) -> tuple[dict[str, list[tuple[int, Token]]], list[int]]:
     """What `samhw.sim.bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
-    graph = Graph("", "i32", (node,), (), (), (), extents)
+    graph = Graph("", value, (node,), (), (), (), extents)
     stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
     stores |= {(Place.MEMORY, name): [int(w) for w in words] for name, words in memories.items()}
     sources = {p.name: Source(inputs[p.name], Fifo(1, input_depths[p.name])) for p in node.inputs}
     drains = {
-        p.name: Sink(sinks.get(p.name, ()), Fifo(latency(node, p.name, arch), output_depths[p.name]))
+        p.name: Sink(sinks.get(p.name, ()), Fifo(latency(node, p.name, arch, value), output_depths[p.name]))
         for p in node.outputs
     }
     cells = _cells(

@@ -25,7 +25,7 @@ class Builder:
         node = self.nodes[name] = make(kind, name, depth, **params)
         for port, feed in zip(node.inputs, feeds, strict=True):
             source = Endpoint(*feed.split("."))
-            cycles = latency(self.nodes[source.node], source.port, self.arch)
+            cycles = latency(self.nodes[source.node], source.port, self.arch, "i32")
             self.channels.append(Channel(source, Endpoint(name, port.name), cycles, DEPTH))
         return name
 

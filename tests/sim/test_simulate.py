@@ -1,10 +1,12 @@
-"""Whole graphs: results against NumPy, and every cycle against the rule run with a clock."""
+"""Whole graphs: results against NumPy, and every cycle against the rule run with a clock; by both engines."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samhw.errors import InputError, RunError
@@ -16,6 +18,15 @@ from samhw.sim.stores import make_stores
 from tests.primitives.test_random_streams import arches
 from tests.sim.clocked import clocked
 from tests.sim.graphs import Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.sim.interpreted import interpreted
+
+
+@pytest.fixture(autouse=True, params=["plain", "compiled"])
+def each_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Runs every test of this file by each engine."""
+    monkeypatch.setitem(globals(), "simulate", partial(simulate, engine=request.param))
+    with interpreted():
+        yield
 
 
 def matrices(rows: int, columns: int) -> st.SearchStrategy[np.ndarray]:
@@ -36,7 +47,7 @@ def programs(draw: st.DrawFn) -> tuple[Program, Arch]:
             return row_minus_sum(draw(matrices(3, 5)), arch), arch
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_agrees_with_the_clock(data: st.DataObject) -> None:
     program, arch = data.draw(programs())
@@ -64,10 +75,12 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
         taken = [fifo.taken(cycle) for cycle in range(1, max(fifo.pops) + 1)]
         assert (stats.tokens, stats.high_water) == (len(fifo.tokens), max(taken)), name
         assert stats.mean == pytest.approx(sum(taken) / cycles)
+        taken = [fifo.taken(cycle) for cycle in range(1, cycles + 1)]
+        assert result.occupancy(name).tolist() == [taken.count(n) for n in range(max(taken) + 1)]
     for cell in reference.cells:
         stats = result.nodes[cell.node].actors[cell.actor.name]
         assert (stats.firings, stats.last) == (len(cell.firings), cell.firings[-1])
-        waits = sum(stats.starved.values()) + sum(stats.blocked.values()) + stats.stalled
+        waits = sum(stats.starved.values()) + sum(stats.blocked.values()) + stats.spaced + stats.stalled
         assert stats.firings + waits == stats.last
 
 
@@ -102,6 +115,23 @@ def test_cycles_by_hand() -> None:
     # Two on their way and one at the head; 5 tokens of 3 cycles each.
     assert result.channels["scan.crd->w.crd"].high_water == 3
     assert result.channels["scan.crd->w.crd"].mean == pytest.approx(1.5)
+
+
+def test_occupancy_by_hand() -> None:
+    """The tokens of the root are pushed in cycles 1 and 2 and popped in 2 and 3."""
+    g, memories = vector()
+    g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
+    result = simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"])
+    assert result.occupancy("root.out->scan.ref").tolist() == [7, 2, 1]
+    for channel, options in (
+        ("scan.crd->w.crd", {}),
+        ("no channel", {}),
+        ("root.out->scan.ref", {"window": (3, 9)}),
+    ):
+        with pytest.raises(InputError, match=f"did not record all tokens of '{channel}'"):
+            simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"], **options).occupancy(
+                channel
+            )
 
 
 def test_back_pressure_by_hand() -> None:
@@ -205,7 +235,7 @@ def test_limit() -> None:
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     assert simulate(g.graph(), Arch(), memories, {}, limit=10).cycles == 10
-    with pytest.raises(RunError, match="Node 'w' fires after cycle 9"):
+    with pytest.raises(RunError, match="Node 'w' would fire in cycle 10, after the run's limit"):
         simulate(g.graph(), Arch(), memories, {}, limit=9)
 
 
@@ -243,7 +273,7 @@ def test_nothing_runs_far_ahead_in_a_deep_channel() -> None:
     machine = build_graph(graph, Arch(), make_stores(graph, memories, {})[0])
     queue = machine.channels["scan.crd->w.crd"]
     lengths = []
-    queue.tap = lambda cycle, kind, payload: lengths.append(len(queue.tokens))
+    queue.tap = lambda pushed, popped, kind, payload: lengths.append(len(queue.tokens))
     run(machine.workers)
     assert len(lengths) == 20 * TURN + 2
     assert max(lengths) <= 2 * TURN

@@ -1,0 +1,90 @@
+"""What keeps a run from being shorter, in words: followed back from its end, wait by wait."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from samhw.graph import Graph
+from samhw.sim.result import ActorStats, Result
+
+__all__ = ["Bottleneck", "bottleneck"]
+
+ActorName = tuple[str, str]
+"""(node, actor)."""
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """Where the cycles of a run went.
+
+    Attributes:
+        node: the node that limits the run.
+        reason: what it spent most of its cycles on: `firing`, `spacing`, `stalls`, `latency` (nothing is
+            busy, tokens are on their way) or `circle` (nodes wait for each other in turn).
+        waits: the channels from the last writer back to that node, each of which its reader, or else its
+            writer, waited for more than for anything else.
+    """
+
+    node: str
+    reason: str
+    waits: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def bottleneck(graph: Graph, result: Result) -> Bottleneck:
+    """The bottleneck of a run: from the last writer on, the node that the one before waits for most."""
+    actors = {(node, name): a for node, stats in result.nodes.items() for name, a in stats.actors.items()}
+    takers = {channel: at for at, actor in actors.items() for channel in actor.starved}
+    givers = {channel: at for at, actor in actors.items() for channel in actor.blocked}
+    writers = [(node.name, name) for node in graph.writers() for name in result.nodes[node.name].actors]
+
+    here = max(writers, key=lambda at: actors[at].last)
+    seen = [here]
+    waits: list[str] = []
+    while True:
+        count, reason, channel = max(_causes(actors[here], result.cycles))
+        if reason not in ("starved", "blocked"):
+            break
+        if channel not in waits:
+            waits.append(channel)
+        here = givers[channel] if reason == "starved" else takers[channel]
+        if here in seen:
+            reason = "circle"
+            break
+        seen.append(here)
+    return Bottleneck(here[0], reason, tuple(waits), _sentence(here[0], reason, count, result.cycles, waits))
+
+
+def _causes(actor: ActorStats, cycles: int) -> Iterator[tuple[int, str, str]]:
+    """(cycles, cause, channel) of all that an actor spent the run on."""
+    yield actor.firings, "firing", ""
+    yield actor.spaced, "spacing", ""
+    yield actor.stalled, "stalls", ""
+    yield cycles - actor.last, "latency", ""
+    yield from ((count, "starved", channel) for channel, count in actor.starved.items())
+    yield from ((count, "blocked", channel) for channel, count in actor.blocked.items())
+
+
+def _sentence(node: str, reason: str, count: int, cycles: int, waits: list[str]) -> str:
+    share = f"{count:,} of {cycles:,} cycles ({count / cycles:.1%})"
+    # A link inside a node says nothing to those who see only nodes.
+    outside = [channel for channel in reversed(waits) if "->" in channel]
+    along = f"; the end of the run waits for it through {', '.join(outside)}" if outside else ""
+    match reason:
+        case "firing":
+            return f"{node} limits the run: it fires in {share}{along}."
+        case "spacing":
+            return f"{node} limits the run: updates of one place keep their distance for {share}{along}."
+        case "stalls":
+            return f"{node} limits the run: its stall pattern holds it back for {share}{along}."
+        case "circle":
+            return (
+                f"{node} and others wait for each other in turn, in {', '.join(waits)}: deeper channels, "
+                "or a shorter latency in that circle, would shorten the run."
+            )
+    return (
+        f"Nothing limits the rate of this run: {node} is at rest for {share}, and the rest is the latency of "
+        f"the path from there{along}."
+    )

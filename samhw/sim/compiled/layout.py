@@ -1,0 +1,110 @@
+"""The records that compiled code works on: rows of 64-bit words, one for each actor, one for each channel.
+
+Addresses are in bytes. Each enumeration names the places of a record in order.
+"""
+
+from enum import IntEnum, auto
+
+__all__ = ["ENTRY", "ActorShape", "C", "L", "R"]
+
+
+class _Place(IntEnum):
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
+        return count
+
+
+class R(_Place):
+    """The head of an actor's record; `ActorShape` says what follows."""
+
+    CODE = auto()
+    """Address of its compiled loop."""
+    WATCH = auto()
+    """Address of the word whose change lets it go on."""
+    SEEN = auto()
+    """That word as it was when the actor came to rest; -1 while the actor can go on."""
+    LAST = auto()
+    FIRINGS = auto()
+    WORD = auto()
+    """A firing that is decided but lacks a slot, or 0."""
+    FAULT = auto()
+    FAULT_CYCLE = auto()
+    LIMIT = auto()
+    SPACED = auto()
+    STALLED = auto()
+    GATE = auto()
+    """Address of the gate's words, and how many they are."""
+    GATE_WORDS = auto()
+    UPDATED = auto()
+    """Address of the cycle of the last firing of each key of the spacing."""
+    APART = auto()
+    """The latency of the spacing."""
+    LOG = auto()
+    """Address of the log's record."""
+
+
+class C(_Place):
+    """A channel's record.
+
+    Its ring has two words for each slot: the token (payload << 2 | kind); and a cycle: the first in which the
+    token is available or, behind its pop, the first in which the slot is free again. The ring holds the
+    tokens from number FREED to number PUSHED - 1.
+    """
+
+    RING = auto()
+    MASK = auto()
+    """Slots of the ring less one; they are a power of two."""
+    SLOTS = auto()
+    """The slots that may be taken: the depth, or fewer in a ring that is to grow when need be."""
+    SHORT = auto()
+    """1 if the ring has fewer slots than the depth allows."""
+    LATENCY = auto()
+    PUSHED = auto()
+    POPPED = auto()
+    FREED = auto()
+    """Of the tokens popped, those whose slot was free again in the cycle of the producer's last push."""
+    HIGH = auto()
+    DWELL = auto()
+    STARVED = auto()
+    BLOCKED = auto()
+    LOGGED = auto()
+    """1 if its tokens go into the log."""
+    NUMBER = auto()
+    VALS = auto()
+    """Tokens popped, of each kind in the order of their codes."""
+    STOPS = auto()
+    EMPTIES = auto()
+    DONES = auto()
+
+
+class L(_Place):
+    """The log's record."""
+
+    ENTRIES = auto()
+    """Address of the entries: channel number, cycle of the push, cycle of the pop, token."""
+    CAPACITY = auto()
+    COUNT = auto()
+    BEGIN = auto()
+    """First cycle whose pops are logged."""
+    END = auto()
+    """The cycle behind the last one."""
+
+
+ENTRY = 4
+"""Words of an entry of the log."""
+
+
+class ActorShape:
+    """Where the parts of an actor's record begin whose sizes depend on the actor."""
+
+    def __init__(self, inputs: int, queues: int, outputs: int, states: int, stores: int):
+        self.inputs = len(R)
+        """For each input the address of its channel."""
+        self.queues = self.inputs + inputs
+        """The address of each channel that it pushes to."""
+        self.out_kind = self.queues + queues
+        self.out_data = self.out_kind + outputs
+        self.state = self.out_data + outputs
+        self.stores = self.state + states
+        """For each store its address and its number of words."""
+        self.words = self.stores + 2 * stores

@@ -1,0 +1,149 @@
+"""Compiled loops by actor: kept in memory, and on disk for the processes to come."""
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import tempfile
+from pathlib import Path
+from types import FunctionType
+from typing import Any, cast
+
+import numba
+
+from samhw.errors import InputError
+from samhw.sim.compiled import channel, layout, native
+from samhw.sim.compiled.loop import GateKind, actor_loop
+from samhw.sim.compiled.source import Untranslatable, function_key, module_text
+from samhw.sim.machine import Earliest, Stalls, Worker
+
+__all__ = ["loop_address", "missing"]
+
+MAIN = "@cfunc(int64(int64, int64), cache=True, error_model='numpy')"
+GIVEN = {
+    **{name: getattr(channel, name) for name in channel.__all__},
+    **{name: getattr(native, name) for name in ("local_words", "words_at")},
+}
+HEAD = f"""\
+import math
+
+import numpy as np
+from numba import cfunc, int64, njit
+
+from {channel.__name__} import {", ".join(channel.__all__)}
+from {native.__name__} import local_words, words_at
+
+"""
+
+_modules: dict[Any, tuple[FunctionType, Path, str]] = {}
+"""For a loop's function, by its key: itself, so that the key stays good, and its module's file and text."""
+
+_compiled: dict[Any, Any] = {}
+"""For a loop's function, by its key, what it was compiled to; keeps the code alive."""
+
+
+def loop_address(worker: Worker, logs: bool) -> int:
+    """Address of the compiled loop of a worker; compiles it if no process has done so yet.
+
+    Raises:
+        Untranslatable: if its step function cannot be compiled.
+        InputError: if the cache cannot be written.
+    """
+    loop = _loop(worker, logs)
+    key = function_key(loop)
+    if key not in _compiled:
+        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
+        try:
+            _compiled[key] = _load(*_module(loop, key))
+        except Untranslatable as error:
+            raise Untranslatable(f"{where}: {error}") from error
+        except numba.core.errors.NumbaError as error:
+            # The first line only says in which of its stages Numba gave up.
+            lines = [line.strip() for line in str(error).splitlines() if "pipeline" not in line]
+            raise Untranslatable(f"{where}: {next(filter(None, lines), 'no reason given')}") from error
+    address: int = _compiled[key].address
+    return address
+
+
+def missing(workers: list[Worker]) -> int:
+    """How many loops are still to be compiled for a run.
+
+    Raises:
+        Untranslatable: if one cannot be compiled.
+    """
+    wanted = {}
+    for worker in workers:
+        loop = _loop(worker, logs=False)
+        wanted[function_key(loop)] = loop
+    return sum(key not in _compiled and not _module(loop, key)[0].exists() for key, loop in wanted.items())
+
+
+def _loop(worker: Worker, logs: bool) -> FunctionType:
+    actor = worker.actor
+    gate = GateKind.NOTHING
+    if isinstance(worker.gate, Stalls):
+        gate = GateKind.STALLS
+    elif isinstance(worker.gate, Earliest):
+        gate = GateKind.EARLIEST
+    loop = actor_loop(
+        actor.step,
+        tuple(j for j, queues in enumerate(worker.outputs) for _ in queues),
+        inputs=len(actor.inputs),
+        outputs=len(actor.outputs),
+        states=len(actor.state),
+        stores=len(worker.memory),
+        feeds_itself=any(queue.producer is worker for queue in worker.inputs.values()),
+        key=None if actor.spacing is None else actor.spacing.key,
+        gate=gate,
+        logs=logs,
+    )
+    return cast(FunctionType, loop)
+
+
+def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:
+    """The file and the text of a loop's module. Its name stands for all that the code depends on and that
+    Numba does not look at."""
+    if key not in _modules:
+        text = HEAD + module_text(loop, MAIN, GIVEN)
+        whole = hashlib.sha256(text.encode())
+        for module in (channel, layout, native):
+            whole.update(inspect.getsource(module).encode())
+        _modules[key] = loop, _folder() / f"loop_{whole.hexdigest()[:32]}.py", text
+    _, path, text = _modules[key]
+    return path, text
+
+
+def _folder() -> Path:
+    """`loops` in `$SAMHW_CACHE`, or else in `samhw` of the user's cache folder."""
+    if chosen := os.environ.get("SAMHW_CACHE"):
+        return Path(chosen) / "loops"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "samhw" / "loops"
+
+
+def _load(path: Path, text: str) -> Any:
+    """The compiled function of a module, whose file is made if it is not there."""
+    if not path.exists():
+        _write(path, text)
+    spec = importlib.util.spec_from_file_location(f"samhw_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Numba looks the module up by its name when it takes the code from its cache.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.main
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file that no other process sees before it is whole."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
+            file.write(text)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise InputError(
+            f"The cache {path.parent} cannot be written ({error.strerror}); set SAMHW_CACHE to a folder that "
+            "can."
+        ) from error

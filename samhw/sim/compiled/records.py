@@ -1,0 +1,245 @@
+"""A machine as records (layout.py) and back: compiled code goes on wherever the plain engine stopped."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.primitives.step import NONE
+from samhw.sim.compiled.layout import ENTRY, ActorShape, C, L, R
+from samhw.sim.compiled.library import loop_address
+from samhw.sim.engine import Between
+from samhw.sim.machine import Earliest, Queue, Stalls, Worker
+
+__all__ = ["Records"]
+
+Words = NDArray[np.int64]
+
+RING = 1024
+"""Most slots of a ring to begin with; those of deeper channels grow when nothing else can go on."""
+
+LOG = 1 << 16
+"""Entries of the log."""
+
+NEVER = -(1 << 62)
+
+
+class Records:
+    """The records of workers and of the channels between them.
+
+    Attributes:
+        rows: address of each actor's record, in an order in which most channels lead forward.
+        log: the log's record (`L`).
+    """
+
+    def __init__(self, workers: Sequence[Worker], limit: int, window: tuple[int, int], between: Between):
+        self.workers = _forward(workers)
+        self.queues = [queue for worker in self.workers for queue in worker.inputs.values()]
+        self.numbers = {queue: n for n, queue in enumerate(self.queues)}
+        logs = any(queue.tap is not None for queue in self.queues)
+        self.entries = np.zeros((LOG if logs else 0, ENTRY), np.int64)
+        self.log = np.zeros(len(L), np.int64)
+        self.log[L.ENTRIES] = self.entries.ctypes.data
+        self.log[L.CAPACITY] = len(self.entries)
+        self.log[L.BEGIN], self.log[L.END] = window
+        self.channels = np.zeros((len(self.queues), len(C)), np.int64)
+        self.rings: list[Words] = []
+        for queue in self.queues:
+            self._load_queue(queue)
+        self.kept: list[Words] = []
+        """Arrays that records hold addresses of."""
+        self.updated: dict[Worker, Words] = {}
+        self.records: list[tuple[Words, ActorShape]] = []
+        for worker in self.workers:
+            self.records.append(self._load_worker(worker, limit, logs))
+            # Each may have had to be compiled.
+            between(sum(w.firings for w in workers), max(w.last for w in workers))
+        self.rows = np.array([record.ctypes.data for record, _ in self.records], np.int64)
+
+    def _load_queue(self, queue: Queue) -> None:
+        record = self.channels[self.numbers[queue]]
+        slots = 1 << (min(queue.depth, RING) - 1).bit_length()
+        while slots < len(queue.free) + len(queue.tokens):
+            slots *= 2
+        ring = np.zeros((slots, 2), np.int64)
+        freed = queue.popped - len(queue.free)
+        for n, cycle in enumerate(queue.free, freed):
+            ring[n % slots, 1] = cycle
+        for n, (kind, payload, ready) in enumerate(queue.tokens, queue.popped):
+            ring[n % slots] = payload << 2 | kind, ready
+        self.rings.append(ring)
+        self._set_ring(record, ring, queue.depth)
+        record[C.LATENCY] = queue.latency
+        record[C.FREED] = freed
+        record[C.POPPED] = queue.popped
+        record[C.PUSHED] = queue.popped + len(queue.tokens)
+        record[C.HIGH] = queue.high
+        record[C.DWELL] = queue.dwell
+        record[C.STARVED] = queue.starved
+        record[C.BLOCKED] = queue.blocked
+        record[C.LOGGED] = queue.tap is not None
+        record[C.NUMBER] = self.numbers[queue]
+        record[C.VALS : C.VALS + 4] = queue.kinds
+
+    @staticmethod
+    def _set_ring(record: Words, ring: Words, depth: int) -> None:
+        record[C.RING] = ring.ctypes.data
+        record[C.MASK] = len(ring) - 1
+        record[C.SLOTS] = min(depth, len(ring))
+        record[C.SHORT] = depth > len(ring)
+
+    def _load_worker(self, worker: Worker, limit: int, logs: bool) -> tuple[Words, ActorShape]:
+        queues = [queue for queues in worker.outputs for queue in queues]
+        shape = ActorShape(
+            len(worker.inputs), len(queues), len(worker.outputs), len(worker.state), len(worker.memory)
+        )
+        record = np.zeros(shape.words, np.int64)
+        record[R.CODE] = loop_address(worker, logs)
+        # The watched word differs from the one seen: the actor can go on.
+        record[R.WATCH] = record.ctypes.data
+        record[R.SEEN] = -1
+        record[R.LAST] = worker.last
+        record[R.FIRINGS] = worker.firings
+        record[R.LIMIT] = limit
+        record[R.SPACED] = worker.spaced
+        record[R.STALLED] = worker.stalled
+        record[R.LOG] = self.log.ctypes.data
+        if worker.pending is not None:
+            record[R.WORD] = next(word for word, plan in worker.plans.items() if plan is worker.pending)
+        if worker.fault is not None:
+            record[R.FAULT_CYCLE], record[R.FAULT] = worker.fault
+            record[R.WATCH] = record.ctypes.data + 8 * R.SEEN
+        if isinstance(worker.gate, Stalls):
+            record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(worker.gate.pattern, np.int64))
+        elif isinstance(worker.gate, Earliest):
+            record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(worker.gate.cycles, np.int64))
+        if worker.actor.spacing is not None:
+            updated = self.updated[worker] = np.full(worker.actor.spacing.words, NEVER, np.int64)
+            for key, cycle in worker.updated.items():
+                updated[key] = cycle
+            record[R.UPDATED], _ = self._keep(updated)
+            record[R.APART] = worker.actor.spacing.latency
+        for i, queue in worker.inputs.items():
+            record[shape.inputs + i] = self.channels[self.numbers[queue]].ctypes.data
+        for n, queue in enumerate(queues):
+            record[shape.queues + n] = self.channels[self.numbers[queue]].ctypes.data
+        record[shape.out_kind : shape.out_data] = worker.out_kind
+        record[shape.out_data : shape.state] = worker.out_data
+        record[shape.state : shape.stores] = worker.state
+        for n, store in enumerate(worker.memory):
+            # A list is an extent or the tokens of a source, which nobody writes.
+            words = np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
+            record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(words)
+        return record, shape
+
+    def _keep(self, words: Words) -> tuple[int, int]:
+        self.kept.append(words)
+        return words.ctypes.data, len(words)
+
+    def grow(self) -> bool:
+        """Doubles the rings that are full; gives whether there were any."""
+        grown = False
+        for queue, record in zip(self.queues, self.channels, strict=True):
+            freed, pushed = int(record[C.FREED]), int(record[C.PUSHED])
+            if record[C.SHORT] and pushed - freed == record[C.SLOTS]:
+                old = self.rings[self.numbers[queue]]
+                ring = np.zeros((2 * len(old), 2), np.int64)
+                numbers = np.arange(freed, pushed)
+                ring[numbers % len(ring)] = old[numbers % len(old)]
+                self.rings[self.numbers[queue]] = ring
+                self._set_ring(record, ring, queue.depth)
+                grown = True
+        if grown:
+            for record, _ in self.records:
+                if record[R.WORD]:
+                    # It may have waited for the ring, not for a pop.
+                    record[R.SEEN] = -1
+        return grown
+
+    def firings(self) -> int:
+        """All firings so far."""
+        return sum(int(record[R.FIRINGS]) for record, _ in self.records)
+
+    def cycle(self) -> int:
+        """The latest cycle in which an actor has fired."""
+        return max(int(record[R.LAST]) for record, _ in self.records)
+
+    def drain_log(self) -> bool:
+        """Shows the logged tokens to the taps, and empties the log; gives whether there were any."""
+        count = int(self.log[L.COUNT])
+        for number, push, pop, token in self.entries[:count].tolist():
+            tap = self.queues[number].tap
+            assert tap is not None
+            tap(push, pop, token & 3, token >> 2)
+        self.log[L.COUNT] = 0
+        return count > 0
+
+    def store(self) -> None:
+        """Puts everything back into the workers and queues."""
+        for queue, record in zip(self.queues, self.channels, strict=True):
+            self._store_queue(queue, record)
+        for worker, (record, shape) in zip(self.workers, self.records, strict=True):
+            _store_worker(worker, record, shape)
+        for worker, updated in self.updated.items():
+            keys = np.flatnonzero(updated != NEVER)
+            worker.updated = dict(zip(keys.tolist(), updated[keys].tolist(), strict=True))
+
+    def _store_queue(self, queue: Queue, record: Words) -> None:
+        ring = self.rings[self.numbers[queue]]
+        freed, popped, pushed = (int(record[place]) for place in (C.FREED, C.POPPED, C.PUSHED))
+        queue.free.clear()
+        queue.free.extend(int(ring[n % len(ring), 1]) for n in range(freed, popped))
+        queue.spare = queue.depth - (pushed - freed)
+        queue.tokens.clear()
+        consumer, port = queue.consumer, queue.port
+        consumer.kind[port] = NONE
+        for n in range(popped, pushed):
+            token, ready = ring[n % len(ring)].tolist()
+            queue.append(token & 3, token >> 2, ready)
+        queue.popped = popped
+        queue.high = int(record[C.HIGH])
+        queue.dwell = int(record[C.DWELL])
+        queue.starved = int(record[C.STARVED])
+        queue.blocked = int(record[C.BLOCKED])
+        queue.kinds = record[C.VALS : C.VALS + 4].tolist()
+        queue.wanted = queue.full = False
+
+
+def _store_worker(worker: Worker, record: Words, shape: ActorShape) -> None:
+    worker.last = int(record[R.LAST])
+    worker.firings = int(record[R.FIRINGS])
+    worker.spaced = int(record[R.SPACED])
+    worker.stalled = int(record[R.STALLED])
+    worker.out_kind[:] = record[shape.out_kind : shape.out_data].tolist()
+    worker.out_data[:] = record[shape.out_data : shape.state].tolist()
+    worker.state[:] = record[shape.state : shape.stores].tolist()
+    word = int(record[R.WORD])
+    worker.pending = worker.plan(word) if word else None
+    if record[R.FAULT]:
+        worker.fault = int(record[R.FAULT_CYCLE]), int(record[R.FAULT])
+
+
+def _forward(workers: Sequence[Worker]) -> list[Worker]:
+    """The workers so ordered that channels lead forward, but for one in each circle."""
+    seen: set[Worker] = set()
+    finished: list[Worker] = []
+    for start in sorted(workers, key=lambda worker: len(worker.inputs) > 0):
+        if start in seen:
+            continue
+        seen.add(start)
+        path = [(start, _consumers(start))]
+        while path:
+            worker, rest = path[-1]
+            if rest:
+                consumer = rest.pop()
+                if consumer not in seen:
+                    seen.add(consumer)
+                    path.append((consumer, _consumers(consumer)))
+            else:
+                finished.append(worker)
+                path.pop()
+    return finished[::-1]
+
+
+def _consumers(worker: Worker) -> list[Worker]:
+    return [queue.consumer for queues in worker.outputs for queue in queues]

@@ -1,0 +1,63 @@
+"""Runs a machine on the engine that is asked for, or on the one that will be done first."""
+
+from typing import Literal
+
+from samhw.errors import InputError
+from samhw.sim import engine as plain
+from samhw.sim.machine import Machine
+
+__all__ = ["ENGINES", "Engine", "execute"]
+
+Engine = Literal["auto", "plain", "compiled"]
+ENGINES = ("auto", "plain", "compiled")
+
+SMALL = 200_000
+"""Firings that the plain engine does before loading compiled code pays."""
+
+COMPILATION = 1_000_000
+"""Firings that the plain engine does in the time that it takes to compile one loop."""
+
+
+def execute(
+    machine: Machine,
+    engine: Engine,
+    *,
+    limit: int = plain.UNLIMITED,
+    window: tuple[int, int] = (0, plain.UNLIMITED),
+    between: plain.Between = plain.nothing,
+) -> None:
+    """Runs a machine until no actor can fire.
+
+    With `auto` the plain engine begins. If the run outlasts the time that loading the compiled code takes, or
+    compiling it where it is not in the cache, the compiled engine takes over in the middle. So no run takes
+    much more than twice the time of the better engine.
+
+    Raises:
+        InputError: for an unknown engine, or if the compiled one cannot run this machine.
+    """
+    workers = machine.workers
+    match engine:
+        case "plain":
+            plain.run(workers, limit, between=between)
+        case "compiled":
+            # Imported where it is needed, since Numba takes half a second.
+            from samhw.sim import compiled
+
+            try:
+                compiled.run(workers, limit, window, between)
+            except compiled.Untranslatable as error:
+                raise InputError(f"The compiled engine cannot run {error}; use the plain engine.") from error
+        case "auto":
+            if plain.run(workers, limit, SMALL, between):
+                return
+            from samhw.sim import compiled
+
+            try:
+                lacking = compiled.missing(workers)
+                if lacking and plain.run(workers, limit, COMPILATION * lacking, between):
+                    return
+                compiled.run(workers, limit, window, between)
+            except compiled.Untranslatable:
+                plain.run(workers, limit, between=between)
+        case _:
+            raise InputError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")

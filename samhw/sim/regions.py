@@ -1,0 +1,40 @@
+"""Runs a graph of several regions, one after another."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from samhw.graph import Arch, Graph, MemoryRole
+from samhw.sim.result import Result
+from samhw.sim.simulate import simulate
+
+__all__ = ["simulate_regions", "total_cycles"]
+
+
+def simulate_regions(
+    graph: Graph,
+    arch: Arch,
+    memories: Mapping[str, NDArray[Any]],
+    extents: Mapping[str, int],
+    **options: Any,
+) -> tuple[Result, ...]:
+    """The result of each region of a graph, each on what those before it have written.
+
+    Arguments, options and errors are those of `simulate`; `memories` has the words of the whole graph's INPUT
+    memories.
+    """
+    available = dict(memories)
+    results = []
+    for region in graph.regions:
+        inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
+        words = {name: array for name, array in available.items() if name in inputs}
+        result = simulate(region, arch, words, extents, **options)
+        available |= result.memories
+        results.append(result)
+    return tuple(results)
+
+
+def total_cycles(cycles: Sequence[int]) -> int:
+    """The cycles of a run from those of its regions (docs/timing.md, "Regions")."""
+    return sum(cycles) + len(cycles) - 1

@@ -1,0 +1,57 @@
+"""The compiled engine without a compiler: its loops run as the Python functions that they are written as.
+
+So their logic is tested on any number of different graphs, none of which has to be compiled.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import pytest
+
+from samhw.sim import compiled
+from samhw.sim.compiled import channel, library, loop, records
+from samhw.sim.machine import Worker
+
+MOST_WORDS = 1 << 20
+"""An array over memory of unknown size: more than any ring of a test."""
+
+
+@cache
+def _words_type(count: int) -> type:
+    return ctypes.c_int64 * count
+
+
+def words_at(address: int, count: int) -> np.ndarray:
+    return np.frombuffer(_words_type(min(int(count), MOST_WORDS)).from_address(int(address)), np.int64)
+
+
+def local_words(count: int) -> np.ndarray:
+    return np.zeros(max(1, count), np.int64)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Inside, `engine="compiled"` interprets its loops."""
+    loops: list[Callable[[int, int], int]] = []
+
+    def loop_address(worker: Worker, logs: bool) -> int:
+        loops.append(library._loop(worker, logs))
+        return len(loops) - 1
+
+    def call(code: int, address: int, budget: int) -> int:
+        return loops[code](int(address), budget)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in channel.__all__:
+            patch.setattr(loop, name, getattr(channel, name).py_func)
+        patch.setattr(channel, "words_at", words_at)
+        patch.setattr(loop, "words_at", words_at)
+        patch.setattr(loop, "local_words", local_words)
+        patch.setattr(compiled, "words_at", words_at)
+        patch.setattr(compiled, "call", call)
+        patch.setattr(compiled, "_sweep", compiled._sweep.py_func)
+        patch.setattr(records, "loop_address", loop_address)
+        yield

@@ -1,0 +1,352 @@
+"""The plain and the compiled engine give the same: tokens, cycles, statistics, errors."""
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from numba.core.errors import NumbaError
+
+from samhw.errors import InputError, RunError
+from samhw.frontend import Program as Source
+from samhw.frontend import kernel_names, load_kernel
+from samhw.frontend.strategies import programs
+from samhw.graph import Arch, Graph, Kind, Token
+from samhw.numerics import value_type
+from samhw.primitives import Actor, make
+from samhw.primitives.step import NONE, VAL, Memory, Words, firing
+from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compiled, engine, execute, simulate
+from samhw.sim.compiled import library, records
+from samhw.sim.machine import Machine, Queue, Worker, connect
+from samhw.targets import compile_workload, make_workload
+from samhw.targets.images import load
+from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
+from tests.primitives.cases import CASES, timed, timings
+from tests.primitives.test_random_streams import arches, spaced_arches
+from tests.sim.graphs import Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.sim.interpreted import interpreted
+
+RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))
+"""How many random graphs to try."""
+
+
+def outcome(graph: Graph, arch: Arch, memories: Any, extents: Any, **options: Any) -> Result | str:
+    """The result of a run, or the message of its error."""
+    try:
+        return simulate(graph, arch, memories, extents, **options)
+    except RunError as error:
+        return str(error)
+
+
+def assert_same(a: Result | str, b: Result | str) -> None:
+    if isinstance(a, str) or isinstance(b, str):
+        assert a == b
+        return
+    assert a.cycles == b.cycles
+    assert a.nodes == b.nodes
+    assert a.channels == b.channels
+    assert a.passages == b.passages
+    assert {n: w.tolist() for n, w in a.memories.items()} == {n: w.tolist() for n, w in b.memories.items()}
+
+
+def random_matrix(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return rng.integers(-5, 6, (rows, columns)) * (rng.random((rows, columns)) < 0.5)
+
+
+def by_hand(rng: np.random.Generator) -> list[Program]:
+    """The graphs of graphs.py with random data, and one of them on floating point."""
+    floats = row_minus_sum(np.zeros((3, 20), np.int64))
+    words = np.asarray(value_type("f32").encode(rng.normal(size=60)))
+    graph = replace(floats.graph, value="f32", extents={"i": 4, "j": 32})
+    return [
+        gustavson(random_matrix(rng, 6, 5), random_matrix(rng, 5, 8)),
+        matrix_sum(random_matrix(rng, 6, 6), random_matrix(rng, 6, 6)),
+        row_minus_sum(random_matrix(rng, 5, 8)),
+        Program(graph, {"xv": words}, floats.extents, {}),
+    ]
+
+
+def kernel(name: str) -> tuple[Graph, Arch, Any, Any]:
+    """A built-in kernel on random data, ready to be simulated."""
+    workload = make_workload(load_kernel(name), ["random:size=7,density=0.3"])
+    built = compile_workload(workload)
+    tensors = {
+        b.name: workload.tensors[b.name].convert(b.format)
+        for b in built.graph.tensors
+        if b.name in workload.tensors
+    }
+    return built.graph, built.arch, *load(built.graph, tensors)
+
+
+SPACED = Arch(reduce={**Arch().reduce, "integer": {"sum": 5}})
+"""Updates of one place of a vector reducer are five cycles apart."""
+
+
+def arch_of(program: Program) -> Arch:
+    """A scalar reducer of integers has no spacing."""
+    kinds = {node.kind for node in program.graph.nodes}
+    return SPACED if "reduce_vector" in kinds else Arch()
+
+
+@settings(max_examples=RANDOM_GRAPHS, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(0, 2**32 - 1))
+def test_random_graphs(source: Source, number: int) -> None:
+    """Random programs, formats, orders, data, depths and stalls, often with a deadlock."""
+    built = compile_or_none(source)
+    assume(built is not None)
+    assert built is not None
+    rng = np.random.default_rng(number)
+    tensors = random_tensors(source, rng)
+    memories, extents = load(
+        built.graph,
+        {b.name: tensors[b.name].convert(b.format) for b in built.graph.tensors if b.name in tensors},
+    )
+    graph = random_depths(built.graph, rng)
+    data = (graph, built.arch, memories, extents)
+    options = {"stalls": random_stalls(graph, rng), "trace": True, "check": True}
+    plain = outcome(*data, engine="plain", **options)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", **options), plain)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_machine_code(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for program in by_hand(rng):
+        data = (random_depths(program.graph, rng), arch_of(program), program.memories, program.extents)
+        plain = outcome(*data, engine="plain")
+        assert_same(outcome(*data, engine="compiled"), plain)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_kernels(name: str) -> None:
+    data = kernel(name)
+    plain = outcome(*data, engine="plain", trace=True)
+    assert isinstance(plain, Result)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", trace=True), plain)
+
+
+@pytest.mark.parametrize("name", ["sddmm", "spmspm_kij"])
+def test_kernels_in_machine_code(name: str) -> None:
+    data = kernel(name)
+    assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_every_primitive(kind: str) -> None:
+    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        case = data.draw(CASES[kind]())
+        timing = data.draw(timings(case))
+        inputs = {name: timed(tokens, timing.ready[name]) for name, tokens in case.streams().items()}
+        arch = data.draw(spaced_arches if kind == "reduce_vector" else arches)
+        arguments = (case.node, arch, inputs, case.memories, case.extents, timing.sinks)
+        options = {
+            "input_depths": timing.input_depths,
+            "output_depths": timing.output_depths,
+            "value": case.value,
+        }
+        plain = bench_primitive(*arguments, **options)
+        with interpreted():
+            other = bench_primitive(*arguments, **options, engine="compiled")
+        assert (other.outputs, other.pushed, other.committed) == (
+            plain.outputs,
+            plain.pushed,
+            plain.committed,
+        )
+        for name, words in plain.memories.items():
+            assert other.memories[name].tolist() == words.tolist()
+
+    run()
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled"])
+def test_a_source_pushes_until_its_channel_is_full(name: Any) -> None:
+    """The other operand never comes, so nothing is popped."""
+    node = make("alu", "n", 0, op="add")
+    tokens = {"a": [(0, Token(Kind.VAL, n)) for n in range(9)], "b": []}
+    with interpreted():
+        bench = bench_primitive(node, Arch(), tokens, input_depths={"a": 4}, engine=name)
+    assert bench.pushed == {"a": [0, 1, 2, 3], "b": []}
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(number)
+    for program in by_hand(rng):
+        graph = program.graph.with_depths({c.name: 24 - number % 22 for c in program.graph.channels})
+        data = (graph, arch_of(program), program.memories, program.extents)
+        plain = outcome(*data, engine="plain", trace=True)
+        taken_over: list[bool] = []
+
+        def take_over(*arguments: Any, run: Any = compiled.run, done: list[bool] = taken_over) -> None:
+            done.append(True)
+            run(*arguments)
+
+        with interpreted(), monkeypatch.context() as patch:
+            patch.setattr(compiled, "run", take_over)
+            # Turns and slices of the plain engine are short, so that it stops anywhere.
+            patch.setattr(engine, "SLICE", 1)
+            patch.setattr(engine, "TURN", 5)
+            patch.setattr(execute, "SMALL", 1 + number * 40)
+            patch.setattr(compiled, "missing", lambda workers: 0)
+            assert_same(outcome(*data, engine="auto", trace=True), plain)
+        if number < 2:
+            assert taken_over
+
+
+def test_rings_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "RING", 2)
+    program = row_minus_sum(np.ones((3, 8), np.int64))
+    graph = program.graph.with_depths({c.name: 10**12 for c in program.graph.channels})
+    data = (graph, Arch(), program.memories, program.extents)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
+
+
+def test_the_log_is_emptied_when_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "LOG", 8)
+    program = row_minus_sum(np.ones((3, 8), np.int64))
+    data = (
+        program.graph.with_depths({"x.val->sub.a": 16, "j.crd->each.crd": 16}),
+        Arch(),
+        program.memories,
+        program.extents,
+    )
+    for window in ((0, 1 << 62), (10, 20)):
+        plain = outcome(*data, engine="plain", trace=True, window=window)
+        with interpreted():
+            assert_same(outcome(*data, engine="compiled", trace=True, window=window), plain)
+        assert isinstance(plain, Result)
+        cycles = [passage.popped for passages in plain.passages.values() for passage in passages]
+        assert window[0] <= min(cycles) <= max(cycles) < window[1]
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled"])
+def test_a_channel_from_an_actor_to_itself(name: Any) -> None:
+    """A token goes round five times, on its way for three cycles."""
+    push, wait, turn, take, rest = firing(0, 0, 1), firing(1), firing(1, 1, 1), firing(1, 1), firing(0)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        n = state[0]
+        if n > 5:
+            return rest
+        if n > 0 and kind[0] == NONE:
+            return wait
+        state[0] = n + 1
+        out_kind[0] = VAL
+        out_data[0] = n
+        if n == 0:
+            return push
+        return turn if n < 5 else take
+
+    worker = Worker("n", Actor("a", step, ("loop",), ("loop",), (0,)))
+    queue = Queue("n/loop", 3, 2)
+    connect(queue, (worker, 0), (worker, 0))
+    with interpreted():
+        execute.execute(Machine([worker], {}), name)
+    assert (worker.firings, worker.last, queue.popped) == (6, 1 + 5 * 3, 5)
+
+
+def long_vector(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
+    g = Builder()
+    g.add("root", "root", 0)
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
+    return g.graph(capacity=length), {"p": np.array([0, length]), "c": np.arange(length)}
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled"])
+def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "SLICE", 1000)
+    graph, memories = long_vector(200_000)
+    seen: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        seen.append(progress)
+        if progress.firings:
+            signal.raise_signal(signal.SIGINT)
+
+    former = signal.getsignal(signal.SIGINT)
+    with pytest.raises(InterruptedRun, match="its latest firing was in cycle") as error:
+        simulate(graph, Arch(), memories, {}, engine=name, progress=interrupt)
+    assert signal.getsignal(signal.SIGINT) is former
+    *before, progress = seen
+    assert not any(p.firings for p in before)
+    assert 0 < progress.firings < 400_000
+    partial = error.value.partial
+    firings = sum(actor.firings for node in partial.nodes.values() for actor in node.actors.values())
+    assert progress.firings < firings < 600_000
+    written = partial.memories["wc"]
+    assert 0 < len(written) < 200_000
+    assert written.tolist() == list(range(len(written)))
+
+
+def test_interrupt_while_loops_are_compiled() -> None:
+    graph, memories = long_vector(10)
+    with interpreted(), pytest.raises(InterruptedRun) as error:
+        simulate(
+            graph,
+            Arch(),
+            memories,
+            {},
+            engine="compiled",
+            progress=lambda progress: signal.raise_signal(signal.SIGINT),
+        )
+    assert all(
+        actor.firings == 0 for node in error.value.partial.nodes.values() for actor in node.actors.values()
+    )
+
+
+def test_unknown_engine() -> None:
+    graph, memories = long_vector(3)
+    with pytest.raises(InputError, match="no engine 'fast'; choose one of auto, plain, compiled"):
+        simulate(graph, Arch(), memories, {}, engine="fast")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_cannot_be_compiled_runs_plainly(at_once: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it turns out when the text is made, or not until Numba looks at it."""
+    graph, memories = long_vector(3)
+
+    def untranslatable(*arguments: Any) -> Any:
+        if at_once:
+            raise compiled.Untranslatable("step: lookup is a dict")
+        raise NumbaError("Failed in nopython mode pipeline\n\nstep: lookup is a dict")
+
+    monkeypatch.setattr(library, "_module" if at_once else "_load", untranslatable)
+    monkeypatch.setattr(library, "_compiled", {})
+    monkeypatch.setattr(execute, "SMALL", 0)
+    monkeypatch.setattr(engine, "SLICE", 1)
+    assert simulate(graph, Arch(), memories, {}).memories["wc"].tolist() == [0, 1, 2]
+    message = "cannot run the actor 'root' of node 'root': step: lookup is a dict; use the plain engine"
+    with pytest.raises(InputError, match=message):
+        simulate(graph, Arch(), memories, {}, engine="compiled")
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SAMHW_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(library, "_modules", {})
+    monkeypatch.setattr(library, "_compiled", {})
+    graph, memories = long_vector(3)
+    with pytest.raises(InputError, match=r"file/loops cannot be written \(.*\); set SAMHW_CACHE to a folder"):
+        simulate(graph, Arch(), memories, {}, engine="compiled")
+
+
+def test_another_process_finds_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, memories = long_vector(3)
+    plain = outcome(graph, Arch(), memories, {}, engine="plain")
+    simulate(graph, Arch(), memories, {}, engine="compiled")
+    # As a new process, which may load code, but not make it.
+    monkeypatch.setattr(library, "_modules", {})
+    monkeypatch.setattr(library, "_compiled", {})
+    monkeypatch.setattr("numba.core.ccallback.CFunc._compile_uncached", None)
+    assert_same(outcome(graph, Arch(), memories, {}, engine="compiled"), plain)

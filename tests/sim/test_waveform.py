@@ -1,0 +1,79 @@
+"""Traces as files, read back by means of their own."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samhw.errors import InputError
+from samhw.graph import Arch, Graph
+from samhw.sim import Result, simulate, write_chrome_trace, write_vcd
+from tests.sim.graphs import Builder
+
+CHANNEL = "scan.crd->w.crd"
+
+
+def traced(**options: object) -> tuple[Graph, Result]:
+    """Coordinates 0, 2, 4, S0, D are popped in cycles 6 to 10, each pushed two cycles before."""
+    g = Builder()
+    g.add("root", "root", 0)
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
+    memories = {"p": np.array([0, 3]), "c": np.arange(3) * 2}
+    return g.graph(), simulate(g.graph(), Arch(), memories, {}, **{"trace": [CHANNEL], **options})
+
+
+def test_chrome_trace(tmp_path: Path) -> None:
+    write_chrome_trace(tmp_path / "t.json", *traced())
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    names = [(e["name"], e["args"]["name"]) for e in events if e["ph"] == "M"]
+    assert names == [("process_name", "w"), ("thread_name", "crd from scan.crd")]
+    slices = [(e["ts"], e["dur"], e["name"], e["args"]["pushed"]) for e in events if e["ph"] == "X"]
+    assert slices == [(6, 1, "0", 4), (7, 1, "2", 5), (8, 1, "4", 6), (9, 1, "S0", 7), (10, 1, "D", 8)]
+    counts = [(e["ts"], e["args"]["slots"]) for e in events if e["ph"] == "C"]
+    assert counts == [(4, 1), (5, 2), (6, 3), (9, 2), (10, 1), (11, 0)]
+    assert len({(e["pid"], e["tid"]) for e in events if "tid" in e}) == 1
+
+
+def values(text: str) -> dict[str, dict[int, str]]:
+    """Of a value change dump: for each signal its value at the end of each instant."""
+    head, _, body = text.partition("$enddefinitions $end\n")
+    codes = {line.split()[3]: line.split()[4] for line in head.splitlines() if line.startswith("$var")}
+    current: dict[str, str] = {}
+    seen: dict[str, dict[int, str]] = {name: {} for name in codes.values()}
+    for instant in body.split("#")[1:]:
+        time, *changes = instant.splitlines()
+        for change in changes:
+            value, code = change[1:].split() if change[0] == "b" else (change[0], change[1:])
+            current[codes[code]] = value
+        for name, value in current.items():
+            seen[name][int(time)] = value
+    return seen
+
+
+def test_vcd(tmp_path: Path) -> None:
+    write_vcd(tmp_path / "t.vcd", *traced())
+    signals = values((tmp_path / "t.vcd").read_text())
+    at = {name: {time // 10: value for time, value in seen.items()} for name, seen in signals.items()}
+    assert [cycle for cycle in at["pop"] if at["pop"][cycle] == "1"] == [6, 7, 8, 9, 10]
+    assert [int(at["payload"][cycle], 2) for cycle in range(6, 11)] == [0, 2, 4, 0, 0]
+    assert [int(at["kind"][cycle], 2) for cycle in range(6, 11)] == [0, 0, 0, 1, 3]
+    assert [int(at["slots"][cycle], 2) for cycle in range(4, 12)] == [1, 2, 3, 3, 3, 2, 1, 0]
+    assert (signals["clk"][60], signals["clk"][65]) == ("1", "0")
+
+
+def test_a_window_records_the_pops_in_it(tmp_path: Path) -> None:
+    _, result = traced(window=(7, 9))
+    assert [(p.popped, str(p.token)) for p in result.passages[CHANNEL]] == [(7, "2"), (8, "4")]
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    graph, result = traced(window=(100, 200))
+    for write in (write_chrome_trace, write_vcd):
+        with pytest.raises(InputError, match="recorded no token"):
+            write(tmp_path / "t", graph, result)
+        with pytest.raises(InputError, match=r"nowhere/t cannot be written \(No such file"):
+            write(tmp_path / "nowhere" / "t", *traced())
+    with pytest.raises(InputError, match="A check needs all tokens"):
+        traced(window=(7, 9), check=True)

@@ -1,9 +1,9 @@
-"""Area and clock of every primitive on an ECP5-85 of the slowest speed grade, by Yosys and nextpnr (pip
-install samhw[fpga]).
+"""Area and clock of every primitive and numeric unit on an ECP5-85 of the slowest speed grade, by Yosys and
+nextpnr (pip install samhw[fpga]).
 
 The area is that of the component alone, without its memories. For the clock each component stands as in a
 build: between channels at its inputs and outputs and block memories, with registers at all other ports,
-placed and routed out of context.
+placed and routed out of context. A numeric unit (PRIMITIVE "unit") stands between registers.
 
 Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
 [--json FILE|-]
@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks.synthesis_units import Registered, unit_cases
 from samhw.graph import Arch
 from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import MemoryReadSignature, Primitive
@@ -47,6 +48,7 @@ from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.union import Union
+from samhw.rtl.units import Unit
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
@@ -57,11 +59,11 @@ WORDS = 4096
 
 @dataclass(frozen=True)
 class Case:
-    """A primitive with its parameters."""
+    """A primitive with its parameters, or a numeric unit with what it computes."""
 
     primitive: str
     params: str
-    make: Callable[[], Primitive]
+    make: Callable[[], Primitive | Unit]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Result:
 
 
 def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
-    """Every primitive; those that compute, with every value type."""
+    """Every primitive; those that compute, and the units, with every value type."""
     index = arch.index_bits
     yield Case("root", "", partial(Root, arch=arch))
     yield Case("scan_dense", "", partial(ScanDense, arch=arch))
@@ -103,7 +105,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
 
 def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
     yield Case("array", f"{value}", partial(Array, arch=arch, value_type=value, vals_capacity=WORDS))
-    for op in arch.alu:
+    for op in ("add", "sub", "mul", "neg"):
         yield Case("alu", f"{op} {value}", partial(Alu, arch=arch, value_type=value, op=op))
     for op in ("sum", "max"):
         yield Case(
@@ -117,6 +119,8 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
         )
     yield Case("drop_val", f"{value}", partial(DropVal, arch=arch, value_type=value))
     yield Case("write_val", f"{value}", partial(WriteVal, arch=arch, value_type=value, vals_capacity=WORDS))
+    for params, make in unit_cases(value):
+        yield Case("unit", params, make)
 
 
 class InBuild(Elaboratable):
@@ -189,9 +193,10 @@ class InBuild(Elaboratable):
 
 def measure(case: Case, depth: int) -> Result:
     """Synthesizes the component alone and in its build."""
+    component = case.make()
+    build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
     area = _place(case.make(), None)
     used = {cell: count["used"] for cell, count in area["utilization"].items()}
-    build = InBuild(case.make(), depth)
     (clock,) = _place(Fragment.get(build, None), build.ports)["fmax"].values()
     return Result(
         case.primitive,

@@ -1,11 +1,13 @@
-"""The command line: `samhw kernels | compile | run | build | correlate`."""
+"""The command line: `samhw kernels | compile | run | compare | build | correlate`."""
 
 import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.console import Console
@@ -15,22 +17,40 @@ from rich.text import Text
 from samhw import __version__
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, SamhwError
-from samhw.frontend import Program, kernel_description, kernel_names, load, load_kernel, load_object
+from samhw.frontend import (
+    FUSION_LEVELS,
+    FusionLevel,
+    Program,
+    kernel_description,
+    kernel_names,
+    load,
+    load_kernel,
+    load_model,
+    load_object,
+    model_description,
+    model_names,
+)
 from samhw.graph import dumps, to_dot, to_svg
 
 if TYPE_CHECKING:
     from samhw.sim import Result
-    from samhw.targets import Workload
+    from samhw.targets import Outcome, RunResult, Workload
 
 __all__ = ["main"]
 
 TARGETS = ("sim", "verilator")
+
+_SUITES = {"kernels": kernel_names, "models": model_names}
+_DATA = {False: ("karate", "random"), True: ("karate",)}
+"""What correlate runs a program on unless told: kernels, and models."""
 
 
 def load_program(spec: str) -> Program:
     """PROGRAM as the command line takes it: a built-in name, a `.ein` file, or `file.py:object`."""
     if spec in kernel_names():
         return load_kernel(spec)
+    if spec in model_names():
+        return load_model(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
     if ".py:" in spec:
@@ -46,11 +66,18 @@ def _options(command: Any) -> Any:
         [
             click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
             click.option(
+                "--fuse",
+                type=click.Choice(FUSION_LEVELS),
+                default="partial",
+                show_default=True,
+                help="Regions: one for each statement, as the program says, or all in one.",
+            ),
+            click.option(
                 "--value",
                 default="i32",
                 show_default=True,
                 metavar="TYPE",
-                help="Value type: i8, i16, i32 or fixed<W,F>.",
+                help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32.",
             ),
             click.option(
                 "--iteration",
@@ -63,6 +90,17 @@ def _options(command: Any) -> Any:
     ):
         command = option(command)
     return command
+
+
+def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> "Workload":
+    """PROGRAM bound to data, with the regions asked for."""
+    from samhw.targets import make_model_workload, make_workload
+
+    if spec in model_names():
+        workload = make_model_workload(spec, data)
+    else:
+        workload = make_workload(load_program(spec), data, value=value)
+    return replace(workload, program=workload.program.with_fusion(fuse))
 
 
 def _compile_options(order: str | None, value: str, iteration: str) -> dict[str, Any]:
@@ -109,9 +147,11 @@ def main() -> None:
 
 @main.command()
 def kernels() -> None:
-    """The built-in programs, a line each."""
+    """The built-in programs, a line each: kernels, then models."""
     for name in kernel_names():
-        click.echo(f"{name:12}  {kernel_description(name)}")
+        click.echo(f"{name:18}  {kernel_description(name)}")
+    for name in model_names():
+        click.echo(f"{name:18}  {model_description(name)}")
 
 
 @main.command()
@@ -129,6 +169,7 @@ def kernels() -> None:
 def compile(
     program: str,
     order: str | None,
+    fuse: FusionLevel,
     value: str,
     iteration: str,
     data: Sequence[str],
@@ -138,40 +179,47 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    from samhw.targets import make_workload
-
-    workload = make_workload(load_program(program), data, value=value) if data else None
-    compiled = _compile(program, workload, _compile_options(order, value, iteration))
-    graph = compiled.graph
-    console = Console()
-    if table:
-        _print_table(console, compiled.table.grid(), title=f"{graph.name}: {compiled.statement}")
-    if channels:
-        rows = [["channel", "stream", "latency", "depth"]]
-        rows += [
-            [c.name, f"{graph.stream(c).kind} depth {graph.stream(c).depth}", str(c.latency), str(c.depth)]
-            for c in graph.channels
-        ]
-        _print_table(console, rows, title="channels")
+    workload = _workload(program, data, value, fuse) if data else None
+    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration))
     if dot:
-        _write(Path(dot), to_svg(graph) if dot.endswith(".svg") else to_dot(graph))
+        _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:
-        _write(Path(output), dumps(graph))
-    order_text = ",".join(compiled.order)
-    click.echo(
-        f"{graph.name}: order {order_text or '(none)'}, {len(graph.nodes)} nodes, {len(graph.channels)} "
-        f"channels, {len(graph.memories)} memories"
-    )
+        _write(Path(output), dumps(compiled.graph))
+    console = Console()
+    for region in compiled.regions:
+        graph = region.graph
+        if table:
+            statements = "; ".join(map(str, region.region.statements))
+            _print_table(console, region.table.grid(), title=f"{graph.name}: {statements}")
+        if channels:
+            rows = [["channel", "stream", "latency", "depth", "why"]]
+            rows += [
+                [
+                    c.name,
+                    f"{graph.stream(c).kind} depth {graph.stream(c).depth}",
+                    str(c.latency),
+                    str(c.depth),
+                    region.reasons.get(c.name, ""),
+                ]
+                for c in graph.channels
+            ]
+            _print_table(console, rows, title=f"{graph.name}: channels")
+        click.echo(
+            f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
+            f"{len(graph.channels)} channels, {len(graph.memories)} memories"
+        )
 
 
-def _compile(program: str, workload: "Workload | None", options: dict[str, Any]) -> Compiled:
+def _compile(
+    program: str, workload: "Workload | None", fuse: FusionLevel, options: dict[str, Any]
+) -> Compiled:
     """Compiles for the capacities of a workload, or for what the program's text says."""
     from samhw.targets import compile_workload
 
     if workload:
         return compile_workload(workload, **options)
     try:
-        return compile_program(load_program(program), **options)
+        return compile_program(load_program(program).with_fusion(fuse), **options)
     except InputError as error:
         if "Nothing gives the extent" not in str(error):
             raise
@@ -221,9 +269,16 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 @click.option("--save", type=click.Path(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--wave", type=click.Path(dir_okay=False), help="Record the RTL's signals (.fst, .vcd).")
+@click.option(
+    "--trace",
+    type=click.Path(dir_okay=False),
+    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, or .vcd.",
+)
+@click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 def run(
     program: str,
     order: str | None,
+    fuse: FusionLevel,
     value: str,
     iteration: str,
     data: Sequence[str],
@@ -232,32 +287,48 @@ def run(
     save: str | None,
     stats: bool,
     wave: str | None,
+    trace: str | None,
+    window: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
     The simulator always runs; with --backend verilator the generated RTL runs too, and both must agree.
     """
-    from samhw.targets import check, compile_workload, make_workload
+    from samhw.sim import bottleneck
+    from samhw.targets import check, compile_workload
     from samhw.targets import run as execute
     from samhw.tensors import write_tensor
 
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
     options = _compile_options(order, value, iteration)
-    workload = make_workload(load_program(program), data, value=value)
+    workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
-    model = execute(compiled, workload.tensors, "sim")
+    model = execute(compiled, workload.tensors, "sim", **_recording(compiled, trace, window))
+    if trace:
+        _write_trace(Path(trace), model)
     chosen = model
     if backend != "sim":
         chosen = execute(compiled, workload.tensors, backend, wave=Path(wave) if wave else None)
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
-    good = all(c.good for c in checks) and model.cycles == chosen.cycles
+    good = all(c.good for c in checks) and all(
+        ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+    )
     report = {
-        "program": compiled.graph.name,
+        "program": compiled.program.name,
         "data": workload.name,
         "backend": backend,
-        "value": compiled.graph.value,
-        "order": list(compiled.order),
+        "value": compiled.value,
+        "fuse": fuse,
+        "regions": [
+            {
+                "name": ours.name,
+                "order": list(region.order),
+                "cycles": theirs.cycles,
+                "model_cycles": ours.cycles,
+            }
+            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+        ],
         "cycles": chosen.cycles,
         "model_cycles": model.cycles,
         "checked": good,
@@ -266,11 +337,15 @@ def run(
         "build_seconds": round(chosen.build_seconds, 2),
     }
     if save:
-        write_tensor(Path(save), chosen.outputs[workload.statement.lhs.tensor])
+        outputs = [decl.name for decl in workload.program.outputs]
+        if len(outputs) != 1:
+            raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
+        write_tensor(Path(save), chosen.outputs[outputs[0]])
     if json_target:
         _print_json(json_target, report)
     if json_target != "-":
-        click.echo(f"{compiled.statement}")
+        for statement in compiled.program.statements:
+            click.echo(f"{statement}")
         shapes = ", ".join(
             f"{n} {'x'.join(map(str, t.shape)) or 'scalar'} ({t.nnz} stored)"
             for n, t in workload.tensors.items()
@@ -282,12 +357,41 @@ def run(
                 f"  RTL        {chosen.cycles:,} cycles in {chosen.seconds:.2f} s (build "
                 f"{chosen.build_seconds:.1f} s)"
             )
-        if stats and model.statistics:
-            _print_table(Console(), _statistics(model.statistics), title="simulator")
+        for region in model.regions if stats else ():
+            if region.statistics:
+                _print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
+                click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
         result = "right" if all(c.good for c in checks) else "WRONG"
         click.echo(f"  result     {result}: greatest difference from NumPy {report['max_abs_error']:g}")
     if not good:
         sys.exit(1)
+
+
+def _recording(compiled: Compiled, trace: str | None, window: str | None) -> dict[str, Any]:
+    """The simulator's options for a trace."""
+    if trace is None:
+        if window is not None:
+            raise InputError("--window is a part of a trace; add '--trace run.json'.")
+        return {}
+    if Path(trace).suffix not in (".json", ".vcd"):
+        raise InputError(f"{trace} is no trace file; give it the suffix .json or .vcd.")
+    if len(compiled.regions) > 1:
+        raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
+    if window is None:
+        return {"trace": True}
+    first, _, behind = window.partition(":")
+    if not (first.isdigit() and behind.isdigit()):
+        raise InputError(f"--window {window}: give two cycles, such as 100:200.")
+    return {"trace": True, "window": (int(first), int(behind))}
+
+
+def _write_trace(path: Path, model: "RunResult") -> None:
+    from samhw.sim import write_chrome_trace, write_vcd
+
+    (region,) = model.regions
+    assert region.statistics is not None
+    write = write_vcd if path.suffix == ".vcd" else write_chrome_trace
+    write(path, region.graph, region.statistics)
 
 
 @main.command()
@@ -299,34 +403,128 @@ def run(
 @click.option("--target", required=True, metavar="TARGET", help="sim or verilator.")
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
 def build(
-    program: str, order: str | None, value: str, iteration: str, data: Sequence[str], target: str, output: str
+    program: str,
+    order: str | None,
+    fuse: FusionLevel,
+    value: str,
+    iteration: str,
+    data: Sequence[str],
+    target: str,
+    output: str,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     from samhw.targets import build as write_build
-    from samhw.targets import make_workload
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
     options = _compile_options(order, value, iteration)
-    workload = make_workload(load_program(program), data, value=value) if data else None
-    compiled = _compile(program, workload, options)
+    workload = _workload(program, data, value, fuse) if data else None
+    compiled = _compile(program, workload, fuse, options)
     for path in write_build(compiled, target, Path(output), workload.tensors if workload else None):
         click.echo(path)
+
+
+@main.command()
+@click.argument("program")
+@click.option("--fuse", default="none,partial,full", show_default=True, help="Levels of fusion.")
+@click.option("--iteration", default="factored", show_default=True, help="factored, global, or both.")
+@click.option(
+    "--order", "orders", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region."
+)
+@click.option("--value", default="f32", show_default=True, metavar="TYPE", help="Value type.")
+@click.option(
+    "--data",
+    multiple=True,
+    default=("karate",),
+    show_default=True,
+    metavar="DATA",
+    help="As for run.",
+)
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+def compare(
+    program: str,
+    fuse: str,
+    iteration: str,
+    orders: Sequence[str],
+    value: str,
+    data: Sequence[str],
+    json_target: str | None,
+) -> None:
+    """Simulate PROGRAM under every combination of schedules and compare cost."""
+    from samhw.targets import Choice
+    from samhw.targets import compare as compare_all
+
+    levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
+    spaces = [_one_of(space, ("factored", "global"), "--iteration") for space in iteration.split(",")]
+    chosen: list[tuple[str, ...] | None] = [tuple(order.split(",")) for order in orders] or [None]
+    choices = [
+        Choice(cast(FusionLevel, level), space == "factored", order)
+        for level, space, order in product(levels, spaces, chosen)
+    ]
+    workload = _workload(program, data, value, "partial")
+    outcomes = list(compare_all(workload, choices, value=value))
+    if json_target:
+        _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
+    if json_target != "-":
+        _print_table(Console(), _comparison(outcomes), title=f"{program} on {workload.name}, {value}")
+    if not all(o.measure.checked for o in outcomes if o.measure):
+        sys.exit(1)
+
+
+def _one_of(text: str, names: Sequence[str], option: str) -> str:
+    if text not in names:
+        raise InputError(f"{option} {text}: there is no such choice; name some of {', '.join(names)}.")
+    return text
+
+
+def _comparison(outcomes: "Sequence[Outcome]") -> list[list[str]]:
+    """A row for each outcome; the speedup is over the first one that could be measured."""
+    rows = [
+        [
+            "schedule",
+            "regions",
+            "cycles",
+            "speedup",
+            "firings",
+            "operations",
+            "bytes read",
+            "written",
+            "result",
+        ]
+    ]
+    first = next((o.measure for o in outcomes if o.measure), None)
+    for outcome in outcomes:
+        m = outcome.measure
+        if m is None or first is None:
+            rows.append([str(outcome.choice), *[""] * 7, f"refused: {outcome.refusal}"])
+            continue
+        numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
+        rows.append(
+            [
+                str(outcome.choice),
+                str(m.regions),
+                f"{m.cycles:,}",
+                f"{first.cycles / m.cycles:.2f}",
+                *(f"{n:,}" for n in numbers),
+                "right" if m.checked else "WRONG",
+            ]
+        )
+    return rows
 
 
 @main.command()
 @click.argument("programs", nargs=-1)
 @_options
 @click.option(
-    "--suite", type=click.Choice(["kernels"]), help="A set of built-in programs instead of PROGRAMS."
+    "--suite",
+    type=click.Choice(["kernels", "models"]),
+    help="A set of built-in programs instead of PROGRAMS.",
 )
 @click.option(
     "--data",
     multiple=True,
-    default=("karate", "random"),
-    show_default=True,
     metavar="DATA",
-    help="Data sets, each run by itself.",
+    help="Data sets, each run by itself; by default karate and random, for models karate.",
 )
 @click.option(
     "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
@@ -336,6 +534,7 @@ def build(
 def correlate(
     programs: Sequence[str],
     order: str | None,
+    fuse: FusionLevel,
     value: str,
     iteration: str,
     suite: str | None,
@@ -349,15 +548,18 @@ def correlate(
 
     from samhw.targets import correlate as run_all
 
-    names = [*programs, *(kernel_names() if suite else ())]
+    names = [*programs, *_SUITES[suite]()] if suite else list(programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    loaded = [load_program(name) for name in names]
+    workloads = [
+        [_workload(name, [spec], value, fuse) for spec in data or _DATA[name in model_names()]]
+        for name in names
+    ]
     options = _compile_options(order, value, iteration)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("correlate", total=len(loaded))
-        result = run_all(loaded, data, jobs=jobs, progress=lambda _: progress.advance(task), **options)
+        task = progress.add_task("correlate", total=len(workloads))
+        result = run_all(workloads, jobs=jobs, progress=lambda _: progress.advance(task), **options)
     summary = result.to_json()
     if report:
         from samhw.report import write_report

@@ -18,7 +18,8 @@ ALLOWED = {
     "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},
     "sim": {"graph", "numerics", "primitives"},
     "rtl": {"graph", "numerics"},
-    "targets": {"compiler", "frontend", "graph", "numerics", "primitives", "rtl", "sim", "tensors"},
+    "hls": {"graph", "numerics"},
+    "targets": {"compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"},
     "report": set(),
 }
 

@@ -12,7 +12,7 @@ import scipy.sparse
 from click.testing import CliRunner, Result
 
 from samhw.cli import main
-from samhw.frontend import kernel_names, load_kernel
+from samhw.frontend import kernel_names, load_kernel, model_names
 from samhw.targets import make_workload
 
 
@@ -34,7 +34,7 @@ def refused(*arguments: object) -> str:
 def test_kernels_are_a_line_each() -> None:
     result = samhw("kernels")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.output.splitlines()] == list(kernel_names())
+    assert [line.split()[0] for line in result.output.splitlines()] == [*kernel_names(), *model_names()]
 
 
 def test_run_prints_one_json_object() -> None:
@@ -87,7 +87,7 @@ def test_compile_prints_the_table_and_writes_the_graph(tmp_path: Path) -> None:
     result = samhw("compile", "spmm", "--data", "karate", "--table", "--channels", "--dot", dot, "-o", graph)
     assert result.exit_code == 0
     assert "Red1_k[crd0]" in result.output
-    assert json.loads(graph.read_text())["version"] == 1
+    assert json.loads(graph.read_text())["version"] == 2
     assert dot.read_text().startswith("digraph")
 
 
@@ -255,3 +255,68 @@ def test_overflow_is_named_and_never_a_wrong_result(backend: str) -> None:
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "overflow" in result.stderr
+
+
+def test_a_model_runs_at_every_level_of_fusion() -> None:
+    for level, regions in (("none", 7), ("partial", 2), ("full", 1)):
+        result = samhw("run", "gcn", "--data", "karate", "--value", "f32", "--fuse", level, "--json", "-")
+        assert result.exit_code == 0, result.output
+        report = json.loads(result.stdout)
+        assert report["checked"]
+        assert len(report["regions"]) == regions
+        assert sum(r["cycles"] + 1 for r in report["regions"]) - 1 == report["cycles"]
+
+
+def test_compare_measures_every_schedule() -> None:
+    result = samhw("compare", "mlp", "--fuse", "none,full", "--data", "random", "--json", "-")
+    assert result.exit_code == 0, result.output
+    none, full = json.loads(result.stdout)["outcomes"]
+    assert (none["regions"], full["regions"]) == (8, 1)
+    assert none["checked"]
+    assert full["checked"]
+    assert full["bytes_written"] < none["bytes_written"]
+
+
+def test_compare_refuses_unknown_choices() -> None:
+    assert "--fuse some: there is no such choice" in refused("compare", "mlp", "--fuse", "some")
+    assert "--iteration round" in refused("compare", "mlp", "--iteration", "round")
+
+
+def test_model_data(tmp_path: Path) -> None:
+    assert "has no size 'q'" in refused("run", "gcn", "--data", "random:q=3", "--value", "f32")
+    assert "no whole number" in refused("run", "gcn", "--data", "random:h=x", "--value", "f32")
+    weights = tmp_path / "W1.npz"
+    np.savez(weights, np.zeros((16, 8)))
+    assert "reads no tensor 'Z'" in refused("run", "gcn", "--data", f"Z={weights}", "--value", "f32")
+
+
+def test_a_type_without_the_operation_is_named() -> None:
+    assert "no operation 'exp'" in refused("run", "gat", "--data", "karate", "--value", "i32")
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_correlate_has_a_row_for_each_region() -> None:
+    result = samhw("correlate", "mlp", "--value", "bf16", "--fuse", "partial", "--json", "-")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert [k["name"] for k in report["kernels"]] == ["mlp_0", "mlp_1", "mlp_2", "mlp"]
+    assert report["exact"] == 4
+
+
+def test_a_trace_of_a_window(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    result = samhw("run", "spmv", "--data", "karate", "--trace", path, "--window", "10:20", "--stats")
+    assert result.exit_code == 0, result.output
+    assert "bottleneck" in result.output
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {e["ts"] for e in events if e["ph"] == "X"} == set(range(10, 20))
+
+
+def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
+    assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
+    assert "suffix .json or .vcd" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
+    assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
+    model = ("run", "mlp", "--value", "f32", "--data", "random", "--trace", tmp_path / "run.vcd")
+    assert "takes one region" in refused(*model)
+    assert not list(tmp_path.iterdir())

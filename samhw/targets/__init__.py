@@ -1,19 +1,26 @@
 """What becomes of a compiled program: runs on data, builds on disk, comparisons of backends."""
 
 from samhw.targets.build import build
+from samhw.targets.compare import Choice, Measure, Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
-from samhw.targets.run import Check, RunResult, check, compile_workload, run
-from samhw.targets.workload import Workload, make_workload
+from samhw.targets.run import Check, RegionRun, RunResult, check, compile_workload, run
+from samhw.targets.workload import Workload, make_model_workload, make_workload
 
 __all__ = [
     "Check",
+    "Choice",
     "Correlation",
+    "Measure",
+    "Outcome",
+    "RegionRun",
     "RunResult",
     "Workload",
     "build",
     "check",
+    "compare",
     "compile_workload",
     "correlate",
+    "make_model_workload",
     "make_workload",
     "run",
 ]

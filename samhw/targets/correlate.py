@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 
@@ -11,26 +11,25 @@ import numpy as np
 
 from samhw.compiler import compile_program
 from samhw.errors import SamhwError
-from samhw.frontend import Program
 from samhw.graph import Arch
-from samhw.targets.run import check, run
-from samhw.targets.workload import Workload, make_workload
-from samhw.tensors import Tensor
+from samhw.targets.run import RegionRun, check, run
+from samhw.targets.workload import Workload
 
 __all__ = ["Correlation", "Row", "correlate"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program on one data set. `checked`: both results agree, and with the reference."""
+    """A program on one data set, or one region of it. `checked`: both results agree, and those of a whole
+    program with the reference. Seconds of wall time are those of whole programs."""
 
     name: str
     data: str
     model_cycles: int
     rtl_cycles: int
     checked: bool
-    model_seconds: float
-    rtl_seconds: float
+    model_seconds: float | None = None
+    rtl_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,16 @@ class Correlation:
     def to_json(self) -> dict[str, object]:
         """The object that `samhw correlate --json` prints."""
         keys = ("name", "data", "model_cycles", "rtl_cycles", "checked", "model_seconds", "rtl_seconds")
-        kernels = [{key: getattr(row, key) for key in keys} for row in self.rows]
+        kernels = [{key: _rounded(getattr(row, key)) for key in keys} for row in self.rows]
         return {"kernels": kernels, "total": len(self.rows), "exact": self.exact, "r2": self.r2}
 
 
+def _rounded(value: object) -> object:
+    return round(value, 3) if isinstance(value, float) else value
+
+
 def correlate(
-    programs: Sequence[Program],
-    data: Sequence[str],
+    programs: Sequence[Sequence[Workload]],
     *,
     value: str = "i32",
     order: Sequence[str] | None = None,
@@ -79,16 +81,14 @@ def correlate(
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Correlation:
-    """Runs every program on every data set by simulator and RTL. A program is built once, with room for all
-    its data.
+    """Runs programs by simulator and RTL, with a row for each program and, if it has several, each region.
 
     Args:
+        programs: for each program, the data to run it on. It is built once, with room for all of it.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
     """
-    one = partial(
-        _correlate_program, data=data, value=value, order=order, factored=factored, arch=arch or Arch()
-    )
+    one = partial(_correlate_program, value=value, order=order, factored=factored, arch=arch or Arch())
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
@@ -99,30 +99,29 @@ def correlate(
 
 def _gather(
     results: Iterable[list[Row]],
-    programs: Sequence[Program],
+    programs: Sequence[Sequence[Workload]],
     rows: list[Row],
     progress: Callable[[str], None] | None,
 ) -> list[Row]:
-    for program, found in zip(programs, results, strict=True):
+    for workloads, found in zip(programs, results, strict=True):
         rows += found
         if progress:
-            progress(program.name)
+            progress(workloads[0].program.name)
     return rows
 
 
 def _correlate_program(
-    program: Program,
+    workloads: Sequence[Workload],
     *,
-    data: Sequence[str],
     value: str,
     order: Sequence[str] | None,
     factored: bool,
     arch: Arch,
 ) -> list[Row]:
-    workloads = [make_workload(program, [spec], value=value) for spec in data]
     capacity = reduce(or_, [w.capacity() for w in workloads])
+    program = workloads[0].program
     compiled = compile_program(
-        workloads[0].program, order=order, value=value, factored=factored, capacity=capacity, arch=arch
+        program, order=order, value=value, factored=factored, capacity=capacity, arch=arch
     )
     rows = []
     for workload in workloads:
@@ -131,22 +130,20 @@ def _correlate_program(
             rtl = run(compiled, workload.tensors, "verilator")
         except SamhwError as error:
             raise type(error)(f"{program.name} on {workload.name}: {error}") from error
-        rows.append(
-            Row(
-                name=program.name,
-                data=workload.name,
-                model_cycles=model.cycles,
-                rtl_cycles=rtl.cycles,
-                checked=_agree(workload, model.outputs, rtl.outputs)
-                and check(workload, compiled, model.outputs).good,
-                model_seconds=round(model.seconds, 3),
-                rtl_seconds=round(rtl.seconds, 3),
-            )
-        )
+        right = check(workload, compiled, model.outputs).good
+        for ours, theirs in zip(model.regions, rtl.regions, strict=True):
+            right = right and _agree(ours, theirs)
+            if len(model.regions) > 1:
+                rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
+        whole = Row(compiled.graph.name, workload.name, model.cycles, rtl.cycles, right)
+        rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
     return rows
 
 
-def _agree(workload: Workload, model: dict[str, Tensor], rtl: dict[str, Tensor]) -> bool:
-    name = workload.statement.lhs.tensor
-    a, b = model[name].arrays(), rtl[name].arrays()
-    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+def _agree(model: RegionRun, rtl: RegionRun) -> bool:
+    """All outputs of a region are the same words."""
+    for name, tensor in model.outputs.items():
+        a, b = tensor.arrays(), rtl.outputs[name].arrays()
+        if a.keys() != b.keys() or not all(np.array_equal(a[k], b[k], equal_nan=True) for k in a):
+            return False
+    return True

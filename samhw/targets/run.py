@@ -1,52 +1,73 @@
 """Runs a compiled program on data with one of the backends, and checks the result."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, RunError
-from samhw.frontend import error_bound, evaluate
-from samhw.graph import Arch
-from samhw.numerics import Fixed, value_type
-from samhw.sim import Result, simulate
+from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
+from samhw.graph import Arch, Graph, MemoryRole
+from samhw.numerics import Fixed, Float, ValueType, value_type
+from samhw.sim import Result, simulate_regions, total_cycles
 from samhw.targets.images import load, unload
 from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
 
-__all__ = ["BACKENDS", "Check", "RunResult", "check", "compile_workload", "run"]
+__all__ = ["BACKENDS", "Check", "RegionRun", "RunResult", "check", "compile_workload", "run"]
 
 BACKENDS = ("sim", "verilator")
 
 
 @dataclass(frozen=True)
+class RegionRun:
+    """A finished run of a region: `cycles` as docs/timing.md defines them, and the tensors it has written."""
+
+    graph: Graph
+    cycles: int
+    outputs: dict[str, Tensor]
+    statistics: Result | None = None
+    """Where the cycles went, if the simulator ran it."""
+
+    @property
+    def name(self) -> str:
+        """That of the region's graph."""
+        return self.graph.name
+
+
+@dataclass(frozen=True)
 class RunResult:
-    """A finished run. `cycles` as docs/timing.md defines them; `seconds` of wall time, without the build."""
+    """A finished run of a program. `seconds` of wall time, without the build."""
 
     backend: str
     cycles: int
-    outputs: dict[str, Tensor]
+    regions: tuple[RegionRun, ...]
     seconds: float
     build_seconds: float = 0.0
-    statistics: Result | None = None
-    """Where the cycles went, if the simulator ran it."""
+
+    @property
+    def outputs(self) -> dict[str, Tensor]:
+        """Every tensor that a region has written, by name."""
+        return {name: tensor for region in self.regions for name, tensor in region.outputs.items()}
 
 
 @dataclass(frozen=True)
 class Check:
-    """The comparison with the reference: good if `max_abs_error` is within `bound`."""
+    """The comparison with the reference.
+
+    `max_abs_error` is the greatest difference of the program's results from NumPy's. `good` if each element
+    of what each region has stored is as close as the value type promises to what NumPy computes from the
+    region's own inputs; `bound` is the greatest of those promises for a result (0 for integers).
+    """
 
     max_abs_error: float
     bound: float
-
-    @property
-    def good(self) -> bool:
-        """Within the bound that follows from the value type (0 for integers)."""
-        return self.max_abs_error <= self.bound
+    good: bool
 
 
 def compile_workload(workload: Workload, *, arch: Arch | None = None, **options: Any) -> Compiled:
@@ -56,42 +77,65 @@ def compile_workload(workload: Workload, *, arch: Arch | None = None, **options:
 
 
 def run(
-    compiled: Compiled, tensors: Mapping[str, Tensor], backend: str = "sim", *, wave: Path | None = None
+    compiled: Compiled,
+    tensors: Mapping[str, Tensor],
+    backend: str = "sim",
+    *,
+    wave: Path | None = None,
+    **options: Any,
 ) -> RunResult:
     """Loads the tensors, runs, and reads the results back.
 
     Args:
         wave: a file (.fst or .vcd) that records every signal of the RTL.
+        options: of the simulator, as for `simulate`.
 
     Raises:
         InputError: for data that does not fit the build, or a backend that is not there.
         RunError: for a run that ends with an error.
     """
-    # Coordinate lists are loaded as compressed levels.
-    stored = {b.name: tensors[b.name].convert(b.format) for b in compiled.graph.tensors if b.name in tensors}
-    memories, extents = load(compiled.graph, stored)
+    graph, arch = compiled.graph, compiled.arch
+    memories, extents = load(graph, _stored(compiled, tensors))
     start = time.perf_counter()
+    build_seconds = 0.0
+    statistics: Sequence[Result | None] = [None] * len(graph.regions)
     if backend == "sim":
-        result = simulate(compiled.graph, compiled.arch, memories, extents)
-        seconds = time.perf_counter() - start
-        outputs = unload(compiled.graph, result.memories, extents)
-        return RunResult(backend, result.cycles, outputs, seconds, statistics=result)
-    if backend == "verilator":
+        statistics = results = simulate_regions(graph, arch, memories, extents, **options)
+        region_cycles = [result.cycles for result in results]
+        words = {name: array for result in results for name, array in result.memories.items()}
+        cycles = total_cycles(region_cycles)
+    elif backend == "verilator":
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.driver import VerilatedDesign
 
-        design = VerilatedDesign.build(compiled.graph, compiled.arch, wave=_wave_format(wave))
-        built = time.perf_counter()
-        hardware = design.run(memories, extents, wave=wave)
-        seconds = time.perf_counter() - built
-        return RunResult(
-            backend,
-            hardware.cycles,
-            unload(compiled.graph, hardware.memories, extents),
-            seconds,
-            built - start,
-        )
-    raise InputError(f"There is no backend '{backend}'; choose one of {', '.join(BACKENDS)}.")
+        design = VerilatedDesign.build(graph, arch, wave=_wave_format(wave))
+        build_seconds = time.perf_counter() - start
+        hardware = design.run(memories, extents, wave=wave, buffers=True)
+        region_cycles, words, cycles = list(hardware.region_cycles), hardware.memories, hardware.cycles
+    else:
+        raise InputError(f"There is no backend '{backend}'; choose one of {', '.join(BACKENDS)}.")
+    seconds = time.perf_counter() - start - build_seconds
+    regions = tuple(
+        RegionRun(region, count, unload(region, words, extents), found)
+        for region, count, found in zip(graph.regions, region_cycles, statistics, strict=True)
+    )
+    return RunResult(backend, cycles, regions, seconds, build_seconds)
+
+
+def _stored(compiled: Compiled, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The inputs as they are loaded: coordinate lists as compressed levels, and masks without the zeros that
+    they store, since what a mask stores is taken for nonzero."""
+    masks = {s.mask.tensor for s in compiled.program.statements if s.mask}
+    stored = {}
+    for binding in compiled.graph.tensors:
+        tensor = tensors.get(binding.name)
+        if tensor is None or binding.role is not MemoryRole.INPUT:
+            continue
+        if binding.name in masks:
+            coords, vals = tensor.to_coo(drop_zeros=True)
+            tensor = Tensor.from_coo(coords, vals, tensor.shape, tensor.format)
+        stored[binding.name] = tensor.convert(binding.format)
+    return stored
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
@@ -106,17 +150,53 @@ def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
 
 
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
-    """Compares a result with the dense NumPy evaluation of the program on the same (encoded) values."""
-    kind = value_type(compiled.graph.value)
-    dense = {name: kind.decode(kind.encode(tensor.to_dense())) for name, tensor in workload.tensors.items()}
-    statement = workload.statement
-    expected = evaluate(statement, dense, workload.extents)
-    rounding = 2.0 ** -(kind.fraction + 1) if isinstance(kind, Fixed) else 0.0
-    actual = outputs[statement.lhs.tensor].to_dense()
-    if actual.shape != expected.shape:
-        raise RunError(
-            f"The result has the shape {actual.shape}, but {expected.shape} was expected; please report "
-            "this as a bug."
-        )
-    error = float(np.max(np.abs(actual - expected), initial=0))
-    return Check(error, error_bound(statement, dense, workload.extents, rounding) if rounding else 0.0)
+    """Compares everything that a run has stored with the dense NumPy evaluation on the same (encoded) values.
+
+    Region by region, since the errors that a type may make grow with every statement behind them, until
+    nothing could be told from a wrong result.
+    """
+    program, kind = workload.program, value_type(compiled.value)
+    known = {name: kind.decode(kind.encode(tensor.to_dense())) for name, tensor in workload.tensors.items()}
+    reference = evaluate_program(program, known)
+    results = {decl.name for decl in program.outputs}
+    error, bound, good = 0.0, 0.0, True
+    for region in program.regions:
+        used = {access.tensor for statement in region.statements for access in statement.accesses}
+        tensors = {name: decl for name, decl in program.tensors.items() if name in used}
+        alone = replace(program, tensors=tensors, regions=(region,))
+        inputs = {decl.name: known[decl.name] for decl in alone.inputs}
+        for name, (expected, limit) in _expected(alone, inputs, kind).items():
+            if name not in outputs:  # It has not left the region.
+                continue
+            actual = outputs[name].to_dense()
+            if actual.shape != expected.shape:
+                raise RunError(
+                    f"The result {name} has the shape {actual.shape}, but {expected.shape} was expected; "
+                    "please report this as a bug."
+                )
+            good = good and bool(np.all(_difference(actual, expected) <= limit))
+            known[name] = actual
+            if name in results:
+                error = max(error, float(np.max(_difference(actual, reference[name]), initial=0)))
+                bound = max(bound, float(np.max(limit, initial=0)))
+    return Check(error, bound, good)
+
+
+def _expected(
+    program: Program, inputs: Mapping[str, NDArray[Any]], kind: ValueType
+) -> dict[str, tuple[NDArray[Any], Any]]:
+    """What each statement gives, and how far from it each element may be."""
+    if isinstance(kind, Fixed):
+        rounding = Rounding.fixed(kind.fraction)
+    elif isinstance(kind, Float):
+        rounding = Rounding.floating(kind.format.mantissa)
+    else:
+        return {name: (value, 0) for name, value in evaluate_program(program, inputs).items()}
+    return {name: (b.value, b.bound) for name, b in evaluate_with_bounds(program, inputs, rounding).items()}
+
+
+def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
+    """None where both are the same infinity, or no number."""
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    with np.errstate(invalid="ignore"):
+        return np.where(same, 0.0, np.abs(actual - expected))

@@ -55,7 +55,7 @@ def _compressed_copy() -> Data:
 
 
 def _channel(source: Node, output: str, sink: Node, input: str) -> Channel:
-    cycles = latency(source, output, ARCH)
+    cycles = latency(source, output, ARCH, "i16")
     return Channel(Endpoint(source.name, output), Endpoint(sink.name, input), cycles, cycles + 1)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-TARGETS = ("sim", "verilator")
+TARGETS = ("sim", "verilator", "vitis-hls")
 
 _SUITES = {"kernels": kernel_names, "models": model_names}
 _DATA = {False: ("karate", "random"), True: ("karate",)}
@@ -260,7 +260,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 )
 @click.option(
     "--backend",
-    type=click.Choice(["sim", "verilator"]),
+    type=click.Choice(["sim", "verilator", "hls"]),
     default="sim",
     show_default=True,
     help="What runs it.",
@@ -292,7 +292,8 @@ def run(
 ) -> None:
     """Run PROGRAM on data and check the result.
 
-    The simulator always runs; with --backend verilator the generated RTL runs too, and both must agree.
+    The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
+    simulation of the HLS design, and both must agree.
     """
     from samhw.sim import bottleneck
     from samhw.targets import check, compile_workload
@@ -352,6 +353,11 @@ def run(
         )
         click.echo(f"  data       {workload.name}: {shapes}")
         click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
+        if backend == "hls":
+            click.echo(
+                f"  HLS        the same tokens in C simulation, {chosen.seconds:.2f} s (build "
+                f"{chosen.build_seconds:.1f} s)"
+            )
         if backend == "verilator":
             click.echo(
                 f"  RTL        {chosen.cycles:,} cycles in {chosen.seconds:.2f} s (build "
@@ -400,8 +406,13 @@ def _write_trace(path: Path, model: "RunResult") -> None:
 @click.option(
     "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
 )
-@click.option("--target", required=True, metavar="TARGET", help="sim or verilator.")
+@click.option("--target", required=True, metavar="TARGET", help="sim, verilator or vitis-hls.")
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
+@click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
+@click.option("--clock", type=float, help="Its clock period in ns; by default 4.")
+@click.option(
+    "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
+)
 def build(
     program: str,
     order: str | None,
@@ -411,8 +422,12 @@ def build(
     data: Sequence[str],
     target: str,
     output: str,
+    part: str | None,
+    clock: float | None,
+    memories: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
+    from samhw.hls import Options
     from samhw.targets import build as write_build
 
     if target not in TARGETS:
@@ -420,7 +435,12 @@ def build(
     options = _compile_options(order, value, iteration)
     workload = _workload(program, data, value, fuse) if data else None
     compiled = _compile(program, workload, fuse, options)
-    for path in write_build(compiled, target, Path(output), workload.tensors if workload else None):
+    chosen: dict[str, Any] = {"part": part, "clock": clock, "on_chip": memories and memories == "on-chip"}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if chosen and target != "vitis-hls":
+        raise InputError("--part, --clock and --memories belong to '--target vitis-hls'; leave them out.")
+    tensors = workload.tensors if workload else None
+    for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
         click.echo(path)
 
 

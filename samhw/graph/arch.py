@@ -86,12 +86,12 @@ class Arch:
         for family in ("bf16", "f32"):
             if (latency := self.reduce.get(family, {}).get("sum", 1)) > BLOCK:
                 raise InputError(
-                    f"Arch.reduce[{family!r}]['sum'] is {latency}; give at most {BLOCK}, the elements of a "
-                    "block."
+                    f"Arch.reduce[{family!r}]['sum'] is {latency}; give at most {BLOCK}, the elements of "
+                    "a block."
                 )
 
     def alu_latency(self, op: str, value: str) -> int:
-        """Latency of an ALU operation on the value type of that name; raises `InputError` if none is given."""
+        """Latency of an ALU operation on the value type of that name; raises `InputError` if it has none."""
         return _look_up("alu", self.alu, op, value)
 
     def reduce_latency(self, op: str, value: str) -> int:

@@ -45,8 +45,8 @@ def _check_channel(graph: Graph, channel: Channel) -> None:
     regions = [graph.node[end.node].region for end in (channel.source, channel.sink)]
     if regions[0] != regions[1]:
         raise InputError(
-            f"Channel {channel.name} joins the regions {regions[0]} and {regions[1]}; pass the data through a "
-            "memory."
+            f"Channel {channel.name} joins the regions {regions[0]} and {regions[1]}; pass the data through "
+            "a memory."
         )
     # A coordinate is a reference into a dense level.
     kinds = (source.stream.kind, sink.stream.kind)
@@ -122,8 +122,8 @@ def _check_params(graph: Graph) -> None:
     for node, name in readers:
         if name not in writers or writers[name].region >= node.region:
             raise InputError(
-                f"Node {node.name!r} reads memory {name!r}, which no earlier region writes; order the regions "
-                "otherwise."
+                f"Node {node.name!r} reads memory {name!r}, which no earlier region writes; order the "
+                "regions otherwise."
             )
 
 

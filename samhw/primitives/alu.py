@@ -151,8 +151,8 @@ class Alu(Primitive):
         kind = value_type(source)
         if op not in kind.operations and op not in ("convert", "scale"):
             raise InputError(
-                f"{source} has no operation {op!r}, which node {node.name!r} needs; choose another --value, such "
-                "as f32."
+                f"{source} has no operation {op!r}, which node {node.name!r} needs; choose another --value, "
+                "such as f32."
             )
         return arch.alu_latency(op, str(node.params.get("to", source)) if op in WIDENING else source)
 

@@ -38,8 +38,9 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
             f"Node {worker.node!r} would fire in cycle {cycle}, after the run's limit; give a higher one."
         )
     if cause == OVERFLOW:
+        value = graph.result_type(graph.node[worker.node])
         return RunError(
-            f"overflow at {where}: a result leaves the range of {graph.result_type(graph.node[worker.node])}; "
+            f"overflow at {where}: a result leaves the range of {value}; "
             "scale the data or choose a wider --value."
         )
     if cause == CAPACITY:

@@ -26,11 +26,10 @@ def operations(graph: Graph, result: Result) -> dict[str, int]:
     An alu does one for each value that it gives, a reducer one for each value that it takes in. On
     floating-point values these are the FLOPs of the run.
     """
-    ports = {"alu": "a", "reduce_scalar": "val", "reduce_vector": "val"}
     return {
-        node.name: _sunk(graph, result, node, ports[node.kind]).payloads
+        node.name: _sunk(graph, result, node, node.inputs[-1].name).payloads
         for node in graph.nodes
-        if node.kind in ports
+        if node.kind in ("alu", "reduce_scalar", "reduce_vector")
     }
 
 

@@ -11,14 +11,20 @@ import numpy as np
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import AddressMap, MemoryRole, dumps, to_dot
+from samhw.hls import Options
 from samhw.targets.images import load
+from samhw.targets.inputs import stored_inputs
 from samhw.tensors import Tensor
 
 __all__ = ["build"]
 
 
 def build(
-    compiled: Compiled, target: str, directory: Path, tensors: Mapping[str, Tensor] | None = None
+    compiled: Compiled,
+    target: str,
+    directory: Path,
+    tensors: Mapping[str, Tensor] | None = None,
+    hls: Options | None = None,
 ) -> list[Path]:
     """Writes a build and returns its files.
 
@@ -28,6 +34,8 @@ def build(
 
     With tensors, `verilator` also gets their arrays as binary files (`data/`) and the commands that load
     them, run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
+    * `vitis-hls`: a Vitis HLS project for each region (docs/hls.md), with the data and golden results if
+      there are tensors; `hls` has its options.
 
     Raises:
         InputError: if the directory is there and not empty, or cannot be written.
@@ -40,7 +48,10 @@ def build(
     except OSError as error:
         raise InputError(f"Cannot write {directory} ({error.strerror}); choose another directory.") from None
     try:
-        _write(compiled, target, staging)
+        if target == "vitis-hls":
+            _write_hls(compiled, tensors, hls, staging)
+        else:
+            _write(compiled, target, staging)
         if target == "verilator" and tensors is not None:
             _write_data(compiled, tensors, staging)
         staging.chmod(0o755)
@@ -72,12 +83,22 @@ def _write(compiled: Compiled, target: str, directory: Path) -> None:
     VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
 
 
+def _write_hls(
+    compiled: Compiled, tensors: Mapping[str, Tensor] | None, options: Options | None, directory: Path
+) -> None:
+    from samhw.targets.hls import project_files
+
+    for name, text in project_files(compiled, tensors, options).items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
     graph = compiled.graph
     addresses = AddressMap(graph, compiled.arch)
-    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
-    memories, extents = load(graph, stored)
+    memories, extents = load(graph, stored_inputs(compiled.program, graph, tensors))
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Graph
 from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.sim import Result, simulate_regions, total_cycles
 from samhw.targets.images import load, unload
+from samhw.targets.inputs import stored_inputs
 from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
 
 __all__ = ["BACKENDS", "Check", "RegionRun", "RunResult", "check", "compile_workload", "run"]
 
-BACKENDS = ("sim", "verilator")
+BACKENDS = ("sim", "verilator", "hls")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,9 @@ def run(
 ) -> RunResult:
     """Loads the tensors, runs, and reads the results back.
 
+    `hls` runs the C simulation of the HLS design, which has no cycles: they are the simulator's, with
+    which it is compared token by token.
+
     Args:
         wave: a file (.fst or .vcd) that records every signal of the RTL.
         options: of the simulator, as for `simulate`.
@@ -94,8 +98,10 @@ def run(
         InputError: for data that does not fit the build, or a backend that is not there.
         RunError: for a run that ends with an error.
     """
+    if backend == "hls":
+        return _run_hls(compiled, tensors)
     graph, arch = compiled.graph, compiled.arch
-    memories, extents = load(graph, _stored(compiled, tensors))
+    memories, extents = load(graph, stored_inputs(compiled.program, graph, tensors))
     start = time.perf_counter()
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)
@@ -122,20 +128,24 @@ def run(
     return RunResult(backend, cycles, regions, seconds, build_seconds)
 
 
-def _stored(compiled: Compiled, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The inputs as they are loaded: coordinate lists as compressed levels, and masks without the zeros that
-    they store, since what a mask stores is taken for nonzero."""
-    masks = {s.mask.tensor for s in compiled.program.statements if s.mask}
-    stored = {}
-    for binding in compiled.graph.tensors:
-        tensor = tensors.get(binding.name)
-        if tensor is None or binding.role is not MemoryRole.INPUT:
-            continue
-        if binding.name in masks:
-            coords, vals = tensor.to_coo(drop_zeros=True)
-            tensor = Tensor.from_coo(coords, vals, tensor.shape, tensor.format)
-        stored[binding.name] = tensor.convert(binding.format)
-    return stored
+def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor]) -> RunResult:
+    """The C simulation of each region, compared with the simulator, whose cycles it has."""
+    # Imported here, since the simulator needs no C++ compiler.
+    from samhw.targets.hls import HlsDesign, compare, simulated_regions
+
+    regions = []
+    building = running = 0.0
+    for region in simulated_regions(compiled, tensors, trace=True):
+        start = time.perf_counter()
+        design = HlsDesign.build(region.graph, compiled.arch)
+        building += time.perf_counter() - start
+        result = design.run(region.memories, region.extents, region.model.memories, trace=True)
+        running += result.seconds
+        compare(region.model, result)
+        outputs = unload(region.graph, result.memories, region.extents)
+        regions.append(RegionRun(region.graph, region.model.cycles, outputs, region.model))
+    cycles = total_cycles([region.cycles for region in regions])
+    return RunResult("hls", cycles, tuple(regions), running, building)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:

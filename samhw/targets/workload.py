@@ -6,19 +6,21 @@ random, of the main matrix' density where it is sparse.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.compiler import Capacity
+from samhw.compiler import Capacity, Dimensions
 from samhw.errors import InputError
-from samhw.frontend import Program, Statement, TensorDecl, accesses, evaluate
+from samhw.frontend import Program, TensorDecl, evaluate, load_model, model_data
 from samhw.numerics import Integer, value_type
-from samhw.tensors import LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
+from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
 
-__all__ = ["Workload", "make_workload"]
+__all__ = ["Workload", "make_model_workload", "make_workload"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
@@ -34,27 +36,28 @@ class Workload:
     program: Program
     tensors: dict[str, Tensor]
 
-    @property
-    def statement(self) -> Statement:
-        """The program's statement."""
-        return self.program.statements[0]
-
-    @property
-    def extents(self) -> dict[str, int]:
-        """The extent of each index of the statement."""
-        return {i: n for i, n in self.program.extents(self.statement).items() if n is not None}
-
     def capacity(self) -> Capacity:
         """What a build must hold to run this data, in powers of two so that similar data share a build."""
         entries = {
             name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
         }
-        # The result holds at most what the patterns give, and at least a fiber for each outer coordinate.
-        patterns = {name: _pattern(tensor) for name, tensor in self.tensors.items()}
-        result = int(np.count_nonzero(evaluate(self.statement, patterns, self.extents, pattern=True)))
-        entries[self.statement.lhs.tensor] = max(result, *self.extents.values(), 1)
+        patterns: dict[str, NDArray[Any]] = {name: _pattern(tensor) for name, tensor in self.tensors.items()}
+        for statement in self.program.statements:
+            name = statement.lhs.tensor
+            extents = {i: n for i, n in self.program.extents(statement).items() if n is not None}
+            if statement.mask is not None and statement.reduction != "sum":
+                # A maximum is stored wherever the mask is, even if all of its operands are zero.
+                statement = replace(statement, rhs=statement.mask, reduction="sum")
+            result = evaluate(statement, patterns, extents, pattern=True)
+            blocks = _blocks(self.program.tensors[name].format, result.shape)
+            # At least a fiber for each outer coordinate.
+            entries[name] = max(int(np.count_nonzero(result)), blocks, *result.shape, 1)
+            # A dense level inside of all others stores its zeros.
+            dense = self.program.tensors[name].format.levels[-1:] in ((), (LevelType.dense,))
+            patterns[name] = np.ones_like(result) if dense else result
+        greatest = Dimensions(self.program).extents()
         return Capacity(
-            {i: _power_of_two(n) for i, n in self.extents.items()},
+            {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 
@@ -66,8 +69,67 @@ def _pattern(tensor: Tensor) -> NDArray[np.int64]:
     return pattern
 
 
+def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:
+    """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
+    lies below, so that the pattern of the values does not tell."""
+    inner = max((n for n, kind in enumerate(fmt.levels) if kind is LevelType.dense), default=0)
+    outer = [n for n in range(inner) if fmt.levels[n] is not LevelType.dense]
+    return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
+
+
 def _power_of_two(n: int) -> int:
     return 1 << max(0, (n - 1).bit_length())
+
+
+def make_model_workload(name: str, data: Sequence[str] = ("karate",)) -> Workload:
+    """A built-in model on data.
+
+    Args:
+        data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
+            set `.npz` with its features; or `NAME=FILE` for single tensors. What is not given is drawn.
+
+    Raises:
+        InputError: as `make_workload` does.
+    """
+    program = load_model(name)
+    reads_graph = any(decl.name == "A" for decl in program.inputs)
+    options: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    single: dict[str, Tensor] = {}
+    for spec in data:
+        key, equals, path = spec.partition("=")
+        if spec == "karate":
+            options["graph"] = karate() if reads_graph else None
+        elif spec.partition(":")[0] == "random":
+            for item, number in _settings(spec):
+                if item == "seed":
+                    options["seed"] = number
+                else:
+                    sizes[item] = number
+        elif equals and key.isidentifier():
+            if key not in {decl.name for decl in program.inputs}:
+                raise InputError(
+                    f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
+                )
+            single[key] = read_tensor(Path(path))
+        elif _is_dataset(Path(spec)):
+            found = read_dataset(Path(spec))
+            options["graph"], options["features"] = found["adjacency"], found["features"]
+        else:
+            options["graph"] = read_tensor(Path(spec))
+    tensors = model_data(name, sizes=sizes, **options)
+    tensors |= {key: tensor.convert(program.tensors[key].format) for key, tensor in single.items()}
+    program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
+    return Workload("+".join(_short(spec) for spec in data), program, tensors)
+
+
+def _settings(spec: str) -> Iterator[tuple[str, int]]:
+    """The settings of `random:a=1,b=2`."""
+    for item in filter(None, spec.partition(":")[2].split(",")):
+        key, _, text = item.partition("=")
+        if not text.isdigit():
+            raise InputError(f"--data {spec}: '{text}' is no whole number for {key}.")
+        yield key, int(text)
 
 
 def make_workload(
@@ -96,7 +158,7 @@ class _Binder:
         self.size = FEATURES
         self.density = RANDOM_DENSITY
         self.given: dict[str, Tensor] = {}
-        self.used = {a.tensor for s in program.statements for a in accesses(s.rhs)}
+        self.used = {a.tensor for s in program.statements for a in s.reads}
 
     def bind(self, data: Sequence[str]) -> Workload:
         for spec in data:

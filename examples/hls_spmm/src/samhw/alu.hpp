@@ -1,0 +1,48 @@
+// alu: an operation on the payloads of one to three streams.
+#ifndef SAMHW_ALU_HPP
+#define SAMHW_ALU_HPP
+
+#include "operations.hpp"
+#include "token.hpp"
+
+namespace samhw {
+
+struct mul {
+    template <typename T>
+    static T apply(const T &a, const T &b, bool &overflow) {
+        return operations<T>::mul(a, b, overflow);
+    }
+};
+
+template <unsigned NODE, typename OP, typename T, typename R>
+void alu(stream<T> &a, stream<T> &b, stream<R> &val) {
+#pragma HLS INLINE off
+    error_code error = 0;
+    token<T> head_a;
+    token<T> head_b;
+    bool running = true, fits = true;
+    while (running) {
+#pragma HLS PIPELINE II=1 style=flp
+        head_a = a.read();
+        head_b = b.read();
+        const bool payloads = head_a.is_payload() && head_b.is_payload();
+        fits = payloads || (same_end(head_a, head_b));
+        running = fits && head_a.kind != DONE;
+        if (running && payloads) {
+            bool overflow = false;
+            val.write(token<R>::val(OP::apply(head_a.value(), head_b.value(), overflow)));
+            if (overflow)
+                error = first(error, fault<NODE>(CAUSE_OVERFLOW));
+        } else if (running) {
+            val.write(token<R>::stop(head_a.lo(), head_a.hi()));
+        }
+    }
+    const error_code above = first(head_a.error(), head_b.error());
+    val.write(token<R>::done(first(above, fits ? error : fault<NODE>(CAUSE_PROTOCOL))));
+    while (!(drained(a, head_a) & drained(b, head_b))) {
+    }
+}
+
+} // namespace samhw
+
+#endif

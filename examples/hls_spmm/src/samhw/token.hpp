@@ -1,0 +1,111 @@
+// Tokens and the streams that carry them.
+#ifndef SAMHW_TOKEN_HPP
+#define SAMHW_TOKEN_HPP
+
+#include "hls_stream.h"
+#include "values.hpp"
+
+namespace samhw {
+
+/// The 2-bit kind of a token. VAL and EMPTY are payloads; a STOP ends fibers; DONE comes once, last.
+enum token_kind {
+    VAL = 0,
+    STOP = 1,
+    EMPTY = 2,
+    DONE = 3
+};
+
+/// What went wrong first (the lowest four bits) and in which node (the bits above); 0 if nothing did.
+typedef ap_uint<16> error_code;
+
+enum cause {
+    CAUSE_OVERFLOW = 1,
+    CAUSE_CAPACITY = 2,
+    CAUSE_PROTOCOL = 4,
+    CAUSE_RANGE = 8
+};
+
+template <unsigned NODE>
+error_code fault(cause why) {
+    return NODE << 4 | why;
+}
+
+/// The error of the node that lies further up, if there are two.
+inline error_code first(error_code upper, error_code lower) { return upper != 0 ? upper : lower; }
+
+/// A kind beside a payload word. The payload is that of a value (VAL, with the word 0 for EMPTY), the levels
+/// lo + 16 * hi that a STOP ends, or the error that a DONE carries to the end of the run.
+template <typename T>
+struct token {
+    static const int width = traits<T>::width > 16 ? traits<T>::width : 16;
+
+    ap_uint<2> kind;
+    ap_uint<width> payload;
+
+    token() : kind(VAL), payload(0) {}
+    token(token_kind k, const ap_uint<width> &p) : kind(k), payload(p) {}
+
+    static token val(const T &x) { return token(VAL, traits<T>::to_word(x)); }
+    static token stop(ap_uint<4> lo, ap_uint<4> hi) { return token(STOP, (hi, lo)); }
+    static token empty() { return token(EMPTY, 0); }
+    static token done(error_code error) { return token(DONE, error); }
+
+    bool is_payload() const { return kind == VAL || kind == EMPTY; }
+    /// The value of a payload; EMPTY is zero.
+    T value() const { return traits<T>::from_word(payload); }
+    ap_uint<4> lo() const { return payload; }
+    ap_uint<4> hi() const { return payload >> 4; }
+    error_code error() const { return kind == DONE ? error_code(payload) : error_code(0); }
+    bool is_stop(ap_uint<4> l, ap_uint<4> h) const { return kind == STOP && lo() == l && hi() == h; }
+};
+
+/// Whether two tokens are the same STOP, or both DONE.
+template <typename A, typename B>
+bool same_end(const token<A> &a, const token<B> &b) {
+    if (a.kind == STOP)
+        return b.kind == STOP && a.lo() == b.lo() && a.hi() == b.hi();
+    return a.kind == DONE && b.kind == DONE;
+}
+
+#ifdef SAMHW_CSIM
+template <typename T>
+class recorded_stream;
+template <typename T>
+using stream = recorded_stream<T>;
+#else
+template <typename T>
+using stream = hls::stream<token<T>>;
+#endif
+
+} // namespace samhw
+
+#ifdef SAMHW_CSIM
+#include "csim.hpp"
+#endif
+
+namespace samhw {
+
+/// The error for heads that the rule of a node does not cover: the one that an early DONE brings, or a new one.
+template <unsigned NODE, typename A>
+error_code mismatch(const token<A> &a) {
+    return first(a.error(), fault<NODE>(CAUSE_PROTOCOL));
+}
+
+template <unsigned NODE, typename A, typename B>
+error_code mismatch(const token<A> &a, const token<B> &b) {
+    return first(a.error(), mismatch<NODE>(b));
+}
+
+/// Reads a token, unless the last one was DONE; says whether it was. A node that has failed empties its inputs
+/// with it, so that the nodes above can end.
+template <typename T>
+bool drained(stream<T> &in, token<T> &head) {
+#pragma HLS INLINE
+    if (head.kind != DONE)
+        in.read_nb(head);
+    return head.kind == DONE;
+}
+
+} // namespace samhw
+
+#endif

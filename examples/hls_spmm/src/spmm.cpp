@@ -1,0 +1,194 @@
+// spmm: spmm on i32.
+//
+// Every call in the DATAFLOW region is a process of its own; the comment above it is the cell of the fusion table from
+// which it comes. Streams are named after the tensor and the index whose coordinates (crd), references (ref) or values
+// (val) they carry, and have the depths of the graph's channels.
+#include "spmm.hpp"
+
+#include "samhw/alu.hpp"
+#include "samhw/array.hpp"
+#include "samhw/fanout.hpp"
+#include "samhw/locate.hpp"
+#include "samhw/memory.hpp"
+#include "samhw/reduce_vector.hpp"
+#include "samhw/repeat.hpp"
+#include "samhw/root.hpp"
+#include "samhw/scan_compressed.hpp"
+#include "samhw/scan_dense.hpp"
+#include "samhw/status.hpp"
+#include "samhw/write_compressed.hpp"
+#include "samhw/write_dense.hpp"
+#include "samhw/write_val.hpp"
+
+using samhw::stream;
+
+void spmm(
+    index_t i_extent,
+    index_t k_extent,
+    index_t j_extent,
+    const index_word *A_pos1,
+    const index_word *A_crd1,
+    const ap_uint<32> *A_vals,
+    const ap_uint<32> *X_vals,
+    index_word *T_pos1,
+    index_word *T_crd1,
+    ap_uint<32> *T_vals,
+    samhw::error_code *status) {
+#pragma HLS INTERFACE m_axi port=A_pos1 offset=slave bundle=gmem0 depth=65
+#pragma HLS INTERFACE m_axi port=A_crd1 offset=slave bundle=gmem1 depth=256
+#pragma HLS INTERFACE m_axi port=A_vals offset=slave bundle=gmem2 depth=256
+#pragma HLS INTERFACE m_axi port=X_vals offset=slave bundle=gmem3 depth=1024
+#pragma HLS INTERFACE m_axi port=T_pos1 offset=slave bundle=gmem4 depth=65
+#pragma HLS INTERFACE m_axi port=T_crd1 offset=slave bundle=gmem5 depth=1024
+#pragma HLS INTERFACE m_axi port=T_vals offset=slave bundle=gmem6 depth=1024
+#pragma HLS INTERFACE s_axilite port=i_extent
+#pragma HLS INTERFACE s_axilite port=k_extent
+#pragma HLS INTERFACE s_axilite port=j_extent
+#pragma HLS INTERFACE s_axilite port=A_pos1
+#pragma HLS INTERFACE s_axilite port=A_crd1
+#pragma HLS INTERFACE s_axilite port=A_vals
+#pragma HLS INTERFACE s_axilite port=X_vals
+#pragma HLS INTERFACE s_axilite port=T_pos1
+#pragma HLS INTERFACE s_axilite port=T_crd1
+#pragma HLS INTERFACE s_axilite port=T_vals
+#pragma HLS INTERFACE s_axilite port=status
+#pragma HLS INTERFACE s_axilite port=return
+#pragma HLS DATAFLOW
+
+    // Copies of the memories on the chip, filled before a process reads them and emptied after one has written them.
+    index_word A_pos1_chip[A_pos1_words];
+#pragma HLS STREAM variable=A_pos1_chip type=pipo depth=1
+    index_word A_crd1_chip[A_crd1_words];
+#pragma HLS STREAM variable=A_crd1_chip type=pipo depth=1
+    ap_uint<32> A_vals_chip[A_vals_words];
+#pragma HLS STREAM variable=A_vals_chip type=pipo depth=1
+    ap_uint<32> X_vals_chip[X_vals_words];
+#pragma HLS STREAM variable=X_vals_chip type=pipo depth=1
+    index_word T_pos1_chip[T_pos1_words];
+#pragma HLS STREAM variable=T_pos1_chip type=pipo depth=1
+    index_word T_crd1_chip[T_crd1_words];
+#pragma HLS STREAM variable=T_crd1_chip type=pipo depth=1
+    ap_uint<32> T_vals_chip[T_vals_words];
+#pragma HLS STREAM variable=T_vals_chip type=pipo depth=1
+
+    stream<index_t> root("root");
+#pragma HLS STREAM variable=root depth=2
+    stream<index_t> root_to_A_i("root_to_A_i");
+#pragma HLS STREAM variable=root_to_A_i depth=4
+    stream<index_t> root_to_X_i("root_to_X_i");
+#pragma HLS STREAM variable=root_to_X_i depth=9
+    stream<index_t> A_i_base("A_i_base");
+#pragma HLS STREAM variable=A_i_base depth=6
+    stream<index_t> A_i_crd("A_i_crd");
+#pragma HLS STREAM variable=A_i_crd depth=2
+    stream<index_t> A_i_ref("A_i_ref");
+#pragma HLS STREAM variable=A_i_ref depth=4
+    stream<index_t> A_i_crd_to_T_i("A_i_crd_to_T_i");
+#pragma HLS STREAM variable=A_i_crd_to_T_i depth=4
+    stream<index_t> A_i_crd_to_X_i("A_i_crd_to_X_i");
+#pragma HLS STREAM variable=A_i_crd_to_X_i depth=4
+    stream<index_t> X_i_ref("X_i_ref");
+#pragma HLS STREAM variable=X_i_ref depth=7
+    stream<index_t> A_k_start("A_k_start");
+#pragma HLS STREAM variable=A_k_start depth=4
+    stream<index_t> A_k_end("A_k_end");
+#pragma HLS STREAM variable=A_k_end depth=4
+    stream<index_t> A_k_crd("A_k_crd");
+#pragma HLS STREAM variable=A_k_crd depth=5
+    stream<index_t> A_k_ref("A_k_ref");
+#pragma HLS STREAM variable=A_k_ref depth=14
+    stream<index_t> X_k_ref("X_k_ref");
+#pragma HLS STREAM variable=X_k_ref depth=7
+    stream<index_t> X_j_base("X_j_base");
+#pragma HLS STREAM variable=X_j_base depth=6
+    stream<index_t> X_j_crd("X_j_crd");
+#pragma HLS STREAM variable=X_j_crd depth=2
+    stream<index_t> X_j_ref("X_j_ref");
+#pragma HLS STREAM variable=X_j_ref depth=4
+    stream<index_t> X_j_crd_to_A_j("X_j_crd_to_A_j");
+#pragma HLS STREAM variable=X_j_crd_to_A_j depth=4
+    stream<index_t> X_j_crd_to_t0("X_j_crd_to_t0");
+#pragma HLS STREAM variable=X_j_crd_to_t0 depth=11
+    stream<index_t> A_j_ref("A_j_ref");
+#pragma HLS STREAM variable=A_j_ref depth=4
+    stream<ap_int<32>> A_val("A_val");
+#pragma HLS STREAM variable=A_val depth=5
+    stream<ap_int<32>> X_val("X_val");
+#pragma HLS STREAM variable=X_val depth=6
+    stream<ap_int<32>> mul_val("mul_val");
+#pragma HLS STREAM variable=mul_val depth=7
+    stream<index_t> t0_addr("t0_addr");
+#pragma HLS STREAM variable=t0_addr depth=27
+    stream<ap_int<32>> t0_sum("t0_sum");
+#pragma HLS STREAM variable=t0_sum depth=27
+    stream<index_t> t0_crd0("t0_crd0");
+#pragma HLS STREAM variable=t0_crd0 depth=4
+    stream<ap_int<32>> t0_val("t0_val");
+#pragma HLS STREAM variable=t0_val depth=5
+
+    samhw::error_code T_i_crd_error;
+    samhw::error_code T_j_crd_error;
+    samhw::error_code T_val_error;
+    unsigned T_pos1_count;
+    unsigned T_crd1_count;
+    unsigned T_vals_count;
+
+    samhw::load<A_pos1_words>(A_pos1, A_pos1_chip);
+    samhw::load<A_crd1_words>(A_crd1, A_crd1_chip);
+    samhw::load<A_vals_words>(A_vals, A_vals_chip);
+    samhw::load<X_vals_words>(X_vals, X_vals_chip);
+
+    // root
+    samhw::root(root);
+    samhw::copy(root, root_to_A_i, root_to_X_i);
+
+    // i, A: LS(root)
+    samhw::scan_dense_scale(root_to_A_i, A_i_base, i_extent);
+    samhw::scan_dense_walk(A_i_base, A_i_crd, A_i_ref, i_extent);
+    samhw::copy(A_i_crd, A_i_crd_to_T_i, A_i_crd_to_X_i);
+
+    // write_dense_T_i
+    samhw::write_dense<node_write_dense_T_i>(A_i_crd_to_T_i, i_extent, T_i_crd_error);
+
+    // i, X: Rep(root)
+    samhw::repeat<node_repeat_X_i>(root_to_X_i, A_i_crd_to_X_i, X_i_ref);
+
+    // k, A: LS(<A_i>)
+    samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_end, A_pos1_chip);
+    samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_end, A_k_crd, A_k_ref, A_crd1_chip);
+
+    // k, X: Locate(<X_i>)
+    samhw::locate<node_locate_X_k>(X_i_ref, A_k_crd, X_k_ref, k_extent);
+
+    // j, X: LS(<X_k>)
+    samhw::scan_dense_scale(X_k_ref, X_j_base, j_extent);
+    samhw::scan_dense_walk(X_j_base, X_j_crd, X_j_ref, j_extent);
+    samhw::copy(X_j_crd, X_j_crd_to_A_j, X_j_crd_to_t0);
+
+    // j, A: Rep(<A_k>)
+    samhw::repeat<node_repeat_A_j>(A_k_ref, X_j_crd_to_A_j, A_j_ref);
+
+    // val, A: Val(<A_j>)
+    samhw::array<node_array_A, A_vals_words>(A_j_ref, A_val, A_vals_chip);
+
+    // val, X: Val(<X_j>)
+    samhw::array<node_array_X, X_vals_words>(X_j_ref, X_val, X_vals_chip);
+
+    // mul
+    samhw::alu<node_mul, samhw::mul>(A_val, X_val, mul_val);
+
+    // j, t0: Red1_k[crd0]
+    samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
+    samhw::reduce_vector_emit<4>(t0_addr, t0_sum, t0_crd0, t0_val);
+
+    // write_compressed_T_j
+    samhw::write_compressed<node_write_compressed_T_j, T_pos1_words, T_crd1_words>(t0_crd0, T_pos1_chip, T_crd1_chip, T_pos1_count, T_crd1_count, T_j_crd_error);
+
+    // write_val_T
+    samhw::write_val<node_write_val_T, T_vals_words>(t0_val, T_vals_chip, T_vals_count, T_val_error);
+
+    samhw::store<T_pos1_words>(T_pos1_chip, T_pos1, T_pos1_count);
+    samhw::store<T_crd1_words>(T_crd1_chip, T_crd1, T_crd1_count);
+    samhw::store<T_vals_words>(T_vals_chip, T_vals, T_vals_count);
+    samhw::report(T_i_crd_error, T_j_crd_error, T_val_error, status);
+}

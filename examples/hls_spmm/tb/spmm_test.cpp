@@ -1,0 +1,178 @@
+// Self-checking testbench of spmm: runs it on the words of a folder and compares with the golden words there.
+//
+//     spmm_test [DATA [RESULTS [tokens]]]
+//
+// DATA is tb_data by default. In RESULTS, a folder, it leaves the words as binary files and, with SAMHW_CSIM, how full each
+// stream was and, if asked, its tokens.
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "spmm.hpp"
+
+static const char *const node_names[] = {
+    "root",
+    "scan_dense_A_i",
+    "write_dense_T_i",
+    "repeat_X_i",
+    "scan_compressed_A_k",
+    "locate_X_k",
+    "scan_dense_X_j",
+    "repeat_A_j",
+    "array_A",
+    "array_X",
+    "mul",
+    "reduce_vector_t0",
+    "write_compressed_T_j",
+    "write_val_T",
+};
+#ifdef SAMHW_CSIM
+
+/// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
+static const std::vector<samhw::link> streams = {
+    {"root", 2, 0, 1},
+    {"root_to_A_i", 4, 1, 2},
+    {"root_to_X_i", 9, 1, 6},
+    {"A_i_base", 6, 2, 3},
+    {"A_i_crd", 2, 3, 4},
+    {"A_i_ref", 4, 3, 7},
+    {"A_i_crd_to_T_i", 4, 4, 5},
+    {"A_i_crd_to_X_i", 4, 4, 6},
+    {"X_i_ref", 7, 6, 9},
+    {"A_k_start", 4, 7, 8},
+    {"A_k_end", 4, 7, 8},
+    {"A_k_crd", 5, 8, 9},
+    {"A_k_ref", 14, 8, 13},
+    {"X_k_ref", 7, 9, 10},
+    {"X_j_base", 6, 10, 11},
+    {"X_j_crd", 2, 11, 12},
+    {"X_j_ref", 4, 11, 15},
+    {"X_j_crd_to_A_j", 4, 12, 13},
+    {"X_j_crd_to_t0", 11, 12, 17},
+    {"A_j_ref", 4, 13, 14},
+    {"A_val", 5, 14, 16},
+    {"X_val", 6, 15, 16},
+    {"mul_val", 7, 16, 17},
+    {"t0_addr", 27, 17, 18},
+    {"t0_sum", 27, 17, 18},
+    {"t0_crd0", 4, 18, 19},
+    {"t0_val", 5, 18, 20},
+};
+#endif
+
+/// The numbers of a text file.
+static std::vector<unsigned> numbers(const std::string &path) {
+    std::ifstream file(path);
+    if (!file) {
+        std::cerr << path << " cannot be read\n";
+        std::exit(2);
+    }
+    std::vector<unsigned> result;
+    for (unsigned number; file >> number;)
+        result.push_back(number);
+    return result;
+}
+
+/// A memory of that many words that begins with the words of a file.
+template <typename W>
+static std::vector<W> memory(const std::string &path, unsigned words) {
+    std::vector<unsigned> content = numbers(path);
+    content.resize(words);
+    return std::vector<W>(content.begin(), content.end());
+}
+
+/// Counts the words that differ from the golden ones, and those behind them that were touched.
+template <typename W>
+static unsigned differences(const std::string &name, const std::vector<W> &words, const std::string &path) {
+    const std::vector<unsigned> golden = numbers(path);
+    unsigned wrong = 0;
+    for (std::size_t n = 0; n < words.size(); ++n) {
+        const W expected = n < golden.size() ? W(golden[n]) : W(~0u);
+        if (words[n] != expected && ++wrong <= 5)
+            std::cerr << name << "[" << n << "] is " << words[n].to_uint() << ", not " << expected.to_uint() << "\n";
+    }
+    return wrong;
+}
+
+template <typename T>
+static void save(const std::string &path, const std::vector<T> &words) {
+    std::ofstream file(path, std::ios::binary);
+    for (const T &word : words) {
+        const std::uint64_t plain = word;
+        file.write(reinterpret_cast<const char *>(&plain), sizeof plain);
+    }
+}
+#ifdef SAMHW_CSIM
+
+/// Runs what was recorded once more with streams of the emitted depths; says whether it comes to its end.
+static bool depths_suffice(const std::string &results) {
+    const samhw::recorder &log = samhw::recorder::instance();
+    samhw::replay bounded(log);
+    const bool ends = bounded.run();
+    if (!ends) {
+        std::cerr << "deadlock: with the emitted depths, processes wait for these streams:\n";
+        bounded.print_waiting(stderr);
+    }
+    if (!results.empty()) {
+        std::ofstream marks(results + "/streams.txt");
+        for (std::size_t s = 0; s < streams.size(); ++s) {
+            marks << streams[s].name << " " << streams[s].depth << " " << bounded.high_water(s) << "\n";
+            if (!log.tokens.empty())
+                save(results + "/" + streams[s].name + ".tokens", log.tokens[s]);
+        }
+    }
+    return ends;
+}
+#endif
+
+int main(int argc, char **argv) {
+    const std::string data = argc > 1 ? argv[1] : "tb_data";
+    const std::string results = argc > 2 ? argv[2] : "";
+    const std::vector<unsigned> extents = numbers(data + "/extents.txt");
+    if (extents.size() != 3) {
+        std::cerr << data << "/extents.txt must hold 3 numbers (i, k, j)\n";
+        return 2;
+    }
+    auto A_pos1 = memory<index_word>(data + "/A_pos1.txt", A_pos1_words);
+    auto A_crd1 = memory<index_word>(data + "/A_crd1.txt", A_crd1_words);
+    auto A_vals = memory<ap_uint<32>>(data + "/A_vals.txt", A_vals_words);
+    auto X_vals = memory<ap_uint<32>>(data + "/X_vals.txt", X_vals_words);
+    std::vector<index_word> T_pos1(T_pos1_words, ~0u);
+    std::vector<index_word> T_crd1(T_crd1_words, ~0u);
+    std::vector<ap_uint<32>> T_vals(T_vals_words, ~0u);
+    samhw::error_code status = 0;
+
+#ifdef SAMHW_CSIM
+    samhw::recorder::instance().start(streams, 21, argc > 3 && std::string(argv[3]) == "tokens");
+#endif
+    spmm(extents[0], extents[1], extents[2], A_pos1.data(), A_crd1.data(), A_vals.data(), X_vals.data(), T_pos1.data(), T_crd1.data(), T_vals.data(), &status);
+
+    if (!results.empty()) {
+        save(results + "/T_pos1.bin", T_pos1);
+        save(results + "/T_crd1.bin", T_crd1);
+        save(results + "/T_vals.bin", T_vals);
+    }
+    if (status != 0) {
+        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4;
+        const char *what = cause == samhw::CAUSE_OVERFLOW   ? "overflow"
+                           : cause == samhw::CAUSE_CAPACITY ? "capacity"
+                           : cause == samhw::CAUSE_RANGE    ? "range"
+                                                            : "protocol";
+        std::cerr << what << " error at node " << node_names[node] << "\n";
+        return 1;
+    }
+    bool good = true;
+#ifdef SAMHW_CSIM
+    good = depths_suffice(results);
+#endif
+    unsigned wrong = 0;
+    wrong += differences("T_pos1", T_pos1, data + "/T_pos1.txt");
+    wrong += differences("T_crd1", T_crd1, data + "/T_crd1.txt");
+    wrong += differences("T_vals", T_vals, data + "/T_vals.txt");
+    good = good && wrong == 0;
+    std::cout << "spmm: " << (good ? "PASS" : "FAIL") << "\n";
+    return good ? 0 : 1;
+}

@@ -1,0 +1,154 @@
+"""The header library of a design: the headers that it needs, for the types and arities that it uses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from samhw.graph import Graph, Node
+from samhw.hls.design import Design
+from samhw.hls.processes import is_blocked
+from samhw.hls.tables import FUNCTIONS, format_tables
+from samhw.hls.templates import render
+from samhw.numerics import OPERATIONS, Fixed, Float, value_type
+
+__all__ = ["Operator", "library", "operation_headers"]
+
+_HEADERS = {
+    "scan_dense_scale": "scan_dense",
+    "scan_dense_walk": "scan_dense",
+    "scan_compressed_fetch": "scan_compressed",
+    "scan_compressed_walk": "scan_compressed",
+    "unite": "union",
+    "copy": "fanout",
+    "discard": "fanout",
+    **{f"reduce_scalar_{part}": "reduce_scalar" for part in ("accumulate", "mark", "pair", "chain", "emit")},
+    **{f"reduce_vector_{part}": "reduce_vector" for part in ("accumulate", "emit")},
+}
+"""Where a function stands, if not in the header of its name."""
+
+_SHARED = {
+    "scan_dense": ["walk"],
+    "scan_compressed": ["walk"],
+    "scan_singleton": ["walk"],
+    "repeat": ["hold"],
+    "crd_hold": ["hold"],
+    "locate": ["hold"],
+}
+"""What a header includes besides tokens and operations."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A functor of the ALU: an operation some of whose operands are constants."""
+
+    name: str
+    immediates: tuple[str, ...]
+    home: str
+    """The class template that has the operation: `operations` or `functions`."""
+
+    @property
+    def functor(self) -> str:
+        """Its name in C++."""
+        return "_".join([self.name, *self.immediates])
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """All operands."""
+        return ("a", "b", "c")[: OPERATIONS[self.name]]
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The operands that come in streams."""
+        return tuple(p for p in self.ports if p not in self.immediates)
+
+
+def library(design: Design, graph: Graph, *, on_chip: bool) -> dict[str, str]:
+    """The texts of the headers by file name; `<primitive>.hpp` for each primitive of the graph."""
+    headers = {_HEADERS.get(p.function, p.function) for p in design.processes}
+    for header in tuple(headers):
+        headers.update(_SHARED.get(header, ()))
+    headers |= {"csim", "status", "token", "values"}
+    if on_chip:
+        headers.add("memory")
+    context = _context(design, graph)
+    if headers & {"alu", "drop_val", "reduce_scalar", "reduce_vector"}:
+        headers.add("operations")
+        headers.update(context["operations_headers"])
+    if context["alu"]["functions"]:
+        headers.add("functions")
+    if context["fixed"]:
+        headers |= {"convert", "fixed", "float"}
+    return {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in sorted(headers)}
+
+
+def operation_headers(values: Iterable[str], *, converts: bool) -> list[str]:
+    """The headers with the operations of some value types."""
+    kinds = [value_type(value) for value in values]
+    if converts:
+        return ["convert", "fixed", "float"]
+    return ["fixed"] * any(not isinstance(k, Float) for k in kinds) + ["float"] * any(
+        isinstance(k, Float) for k in kinds
+    )
+
+
+def _context(design: Design, graph: Graph) -> dict[str, Any]:
+    """What the templates are rendered for."""
+    by_kind: dict[str, list[Node]] = {}
+    for node in graph.nodes:
+        by_kind.setdefault(node.kind, []).append(node)
+    alus = by_kind.get("alu", [])
+    operators = {_operator(graph, node) for node in alus if node.params["op"] in OPERATIONS}
+    converts = any(
+        node.params["op"] in ("convert", "scale") or graph.operand_type(node) != graph.result_type(node)
+        for node in alus
+    )
+    functions = sorted(
+        {op.name for op in operators if op.home == "functions" and op.name in FUNCTIONS}, key=FUNCTIONS.index
+    )
+    through_f32 = any(
+        isinstance(value_type(graph.operand_type(n)), Fixed) and _home(graph, n) == "functions" for n in alus
+    )
+    formats = {graph.operand_type(n) for n in alus if n.params["op"] in FUNCTIONS}
+    floats = sorted(("f32" if f.startswith("fixed") else f for f in formats), key=("bf16", "f32").index)
+    values = (
+        {graph.value}
+        | {graph.operand_type(n) for n in graph.nodes}
+        | {graph.result_type(n) for n in graph.nodes}
+    )
+    reductions = by_kind.get("reduce_scalar", [])
+    blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for n in reductions]
+    return {
+        "index_bits": design.index_bits,
+        "writers": len(design.errors),
+        "fanouts": sorted({len(p.writes) for p in design.processes if p.function == "copy"}),
+        "arities": {
+            "intersect": sorted({n.params["inputs"] for n in by_kind.get("intersect", [])}),
+            "union": sorted({n.params["inputs"] for n in by_kind.get("union", [])}),
+            "reduce_vector": sorted({len(n.params["bits"]) for n in by_kind.get("reduce_vector", [])}),
+        },
+        "reduce_scalar": {"blocked": any(blocked), "sequential": not all(blocked)},
+        "operations_headers": operation_headers(values, converts=converts),
+        "alu": {
+            "operators": sorted(operators, key=lambda op: (op.name, op.immediates)),
+            "arities": sorted({len(n.inputs) for n in alus}),
+            "functions": any(op.home == "functions" for op in operators),
+            "widened": any(
+                n.params["op"] in OPERATIONS and graph.operand_type(n) != graph.result_type(n) for n in alus
+            ),
+            "converts": any(n.params["op"] == "convert" for n in alus),
+            "scales": any(n.params["op"] == "scale" for n in alus),
+        },
+        "names": functions,
+        "fixed": through_f32,
+        "tables": [format_tables(value, functions) for value in dict.fromkeys(floats)],
+    }
+
+
+def _operator(graph: Graph, node: Node) -> Operator:
+    return Operator(node.params["op"], tuple(sorted(node.params.get("immediates", ()))), _home(graph, node))
+
+
+def _home(graph: Graph, node: Node) -> str:
+    fixed = isinstance(value_type(graph.operand_type(node)), Fixed)
+    op = node.params["op"]
+    return "functions" if op in FUNCTIONS or (fixed and op == "sqrt") else "operations"

@@ -1,0 +1,66 @@
+"""From a graph to an HLS program: streams for channels, copies for fan-outs, processes for actors."""
+
+import networkx as nx
+
+from samhw.errors import InputError
+from samhw.graph import Arch, Graph, Node
+from samhw.graph.validate import validate
+from samhw.hls.cpp import top_name
+from samhw.hls.design import Design
+from samhw.hls.lowering import Lowering
+from samhw.hls.processes import LOWERINGS
+
+__all__ = ["lower"]
+
+MOST_NODES = 1 << 12
+"""An error names its node in twelve bits."""
+
+MOST_STREAMS = 1 << 15
+"""The C simulation records an operation, read or write of a stream, in sixteen bits."""
+
+
+def lower(graph: Graph, arch: Arch) -> Design:
+    """The HLS program of a graph.
+
+    Raises `InputError` for a graph that is not sound or too large, or has a primitive without an HLS form.
+    """
+    validate(graph)
+    if len(graph.nodes) > MOST_NODES:
+        raise InputError(
+            f"{graph.name} has {len(graph.nodes):,} nodes, and the HLS status can name {MOST_NODES:,}; "
+            "split the program."
+        )
+    to = Lowering(graph, arch)
+    for node in _along_the_flow(graph):
+        if node.kind not in LOWERINGS:
+            raise InputError(
+                f"Node {node.name!r} is a {node.kind}, which has no HLS form; choose another target."
+            )
+        to.note = node.note or node.name
+        LOWERINGS[node.kind](to, node)
+    if len(to.streams) > MOST_STREAMS:
+        raise InputError(
+            f"{graph.name} has {len(to.streams):,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
+            "split the program."
+        )
+    return Design(
+        top=top_name(graph.name),
+        index_bits=arch.index_bits,
+        extents=to.extents,
+        inputs=tuple(to.inputs),
+        outputs=tuple(to.outputs),
+        streams=tuple(to.streams),
+        processes=tuple(to.processes),
+        errors=tuple(to.errors),
+        counts=to.counts,
+        nodes=tuple(to.number(node) for node in graph.nodes),
+    )
+
+
+def _along_the_flow(graph: Graph) -> list[Node]:
+    """The nodes, producers first; else as they stand in the graph."""
+    flow: nx.DiGraph[str] = nx.DiGraph()
+    flow.add_nodes_from(node.name for node in graph.nodes)
+    flow.add_edges_from((c.source.node, c.sink.node) for c in graph.channels)
+    position = {node.name: n for n, node in enumerate(graph.nodes)}
+    return [graph.node[name] for name in nx.lexicographical_topological_sort(flow, position.__getitem__)]

@@ -1,0 +1,134 @@
+"""What the lowering of a graph works with: names, streams, memory ports and the calls made so far."""
+
+from collections.abc import Mapping
+
+from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
+from samhw.graph.address_map import identifiers
+from samhw.hls.cpp import INDEX, memory_word, value_class
+from samhw.hls.design import Argument, MemoryPort, Process, Stream
+
+__all__ = ["Lowering", "used_extents"]
+
+FANOUT_DEPTH = 2
+"""Of a stream that a copy empties at once: one token on its way, one for the next."""
+
+
+class Lowering:
+    """An HLS program in the making: what the nodes' lowerings (processes.py) add to."""
+
+    def __init__(self, graph: Graph, arch: Arch):
+        self.graph = graph
+        self.arch = arch
+        self.streams: list[Stream] = []
+        self.processes: list[Process] = []
+        self.inputs: list[MemoryPort] = []
+        self.outputs: list[MemoryPort] = []
+        self.errors: list[str] = []
+        self.counts: dict[str, str] = {}
+        self.feeds: dict[Endpoint, Stream] = {}
+        """The stream of each input port, as far as its producer is lowered."""
+        self.numbers = identifiers(node.name for node in graph.nodes)
+        names = identifiers(used_extents(graph))
+        self.extents = {index: f"{name}_extent" for index, name in names.items()}
+        self.taken: set[str] = set(self.extents.values())
+        self.note = ""
+
+    def process(
+        self,
+        function: str,
+        *arguments: Argument,
+        reads: tuple[Stream, ...],
+        writes: tuple[Stream, ...] = (),
+        template: tuple[str, ...] = (),
+    ) -> None:
+        """Adds a call. The comment stands above the first call of a node."""
+        self.processes.append(Process(function, template, arguments, reads, writes, self.note))
+        self.note = ""
+
+    def number(self, node: Node) -> str:
+        """The constant that stands for a node in errors."""
+        return f"node_{self.numbers[node.name]}"
+
+    def extent(self, node: Node) -> str:
+        """The scalar with the extent that a node uses."""
+        return self.extents[node.params["extent"]]
+
+    def name(self, text: str) -> str:
+        """An identifier like the text that nothing else has."""
+        plain = next(iter(identifiers([text]).values()))
+        unique, count = plain, 1
+        while unique in self.taken:
+            count += 1
+            unique = f"{plain}_{count}"
+        self.taken.add(unique)
+        return unique
+
+    def input(self, node: Node, port: str) -> Stream:
+        """The stream that feeds an input."""
+        return self.feeds[Endpoint(node.name, port)]
+
+    def internal(self, node: Node, name: str, type: str, depth: int) -> Stream:
+        """A stream between two processes of one node."""
+        stream = Stream(self.name(f"{base_name(node)}_{name}"), type, depth)
+        self.streams.append(stream)
+        return stream
+
+    def output(self, node: Node, port: str) -> Stream:
+        """The stream that an output feeds. `spread` must follow, behind the process that writes it."""
+        channels = self.graph.fanout.get(Endpoint(node.name, port), ())
+        kind = node.output(port).stream.kind
+        type = value_class(self.graph.result_type(node)) if kind is StreamKind.VAL else INDEX
+        name = base_name(node) if port == "out" else f"{base_name(node)}_{port}"
+        only = channels[0] if len(channels) == 1 else None
+        stream = Stream(
+            self.name(name), type, only.depth if only else FANOUT_DEPTH, only.name if only else None
+        )
+        self.streams.append(stream)
+        if only:
+            self.feeds[only.sink] = stream
+        return stream
+
+    def spread(self, node: Node, outputs: Mapping[str, Stream]) -> None:
+        """Copies the outputs that feed several inputs, and empties those that feed none."""
+        for port, stream in outputs.items():
+            channels = self.graph.fanout.get(Endpoint(node.name, port), ())
+            if not channels:
+                self.process("discard", stream, reads=(stream,))
+            if len(channels) > 1:
+                copies = []
+                for channel in channels:
+                    sink = self.graph.node[channel.sink.node]
+                    name = self.name(f"{stream.name}_to_{base_name(sink)}")
+                    copies.append(Stream(name, stream.type, channel.depth, channel.name))
+                    self.feeds[channel.sink] = copies[-1]
+                self.streams += copies
+                self.process("copy", stream, *copies, reads=(stream,), writes=tuple(copies))
+
+    def memory(self, node: Node, param: str) -> MemoryPort:
+        """A port for a memory that a node uses."""
+        memory = self.graph.memory[node.params[param]]
+        name = self.name(memory.name)
+        port = MemoryPort(name, memory, memory_word(memory, self.graph.memory_type(memory)))
+        (self.inputs if memory.role is MemoryRole.INPUT else self.outputs).append(port)
+        return port
+
+    def count(self, port: MemoryPort) -> str:
+        """The scalar for the number of words that are written through a port."""
+        self.counts[port.name] = self.name(f"{port.name}_count")
+        return self.counts[port.name]
+
+    def error(self, node: Node) -> str:
+        """The scalar for the error of a writer."""
+        self.errors.append(self.name(f"{base_name(node)}_{node.inputs[0].name}_error"))
+        return self.errors[-1]
+
+
+def base_name(node: Node) -> str:
+    """What streams are named after: the node without its kind, such as `A_k` for `scan_compressed_A_k`."""
+    return node.name.removeprefix(f"{node.kind}_")
+
+
+def used_extents(graph: Graph) -> list[str]:
+    """The indices whose extents a node uses; the kernel has no argument for others."""
+    used = {node.params.get("extent") for node in graph.nodes}
+    return [index for index in graph.extents if index in used]

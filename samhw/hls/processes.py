@@ -1,0 +1,223 @@
+"""The processes of each primitive: the functions of the library that do its actors' work, and their streams.
+
+A primitive has the actors and internal channels of docs/primitives.md, with their depths, so that no design
+lacks room that the graph's simulation has. Only reduce_vector differs: see `_reduce_vector`.
+"""
+
+from collections.abc import Callable
+
+from samhw.graph import Node
+from samhw.hls.cpp import INDEX, value_class
+from samhw.hls.design import Stream
+from samhw.hls.lowering import Lowering
+from samhw.numerics import Float, value_type
+
+__all__ = ["LOWERINGS", "alu_operator", "is_blocked"]
+
+
+def _root(to: Lowering, node: Node) -> None:
+    out = to.output(node, "out")
+    to.process("root", out, reads=(), writes=(out,))
+    to.spread(node, {"out": out})
+
+
+def _scan_dense(to: Lowering, node: Node) -> None:
+    ref, extent = to.input(node, "ref"), to.extent(node)
+    base = to.internal(node, "base", INDEX, to.arch.internal_depth(to.arch.locate))
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    to.process("scan_dense_scale", ref, base, extent, reads=(ref,), writes=(base,))
+    to.process("scan_dense_walk", base, crd, out, extent, reads=(base,), writes=(crd, out))
+    to.spread(node, {"crd": crd, "ref": out})
+
+
+def _scan_compressed(to: Lowering, node: Node) -> None:
+    ref = to.input(node, "ref")
+    depth = to.arch.internal_depth(to.arch.memory)
+    start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    pos, coordinates = to.memory(node, "pos"), to.memory(node, "crd")
+    to.process(
+        "scan_compressed_fetch",
+        *(ref, start, end, pos),
+        reads=(ref,),
+        writes=(start, end),
+        template=(to.number(node), pos.words),
+    )
+    to.process(
+        "scan_compressed_walk",
+        *(start, end, crd, out, coordinates),
+        reads=(start, end),
+        writes=(crd, out),
+        template=(to.number(node), coordinates.words),
+    )
+    to.spread(node, {"crd": crd, "ref": out})
+
+
+def _scan_singleton(to: Lowering, node: Node) -> None:
+    ref = to.input(node, "ref")
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    coordinates = to.memory(node, "crd")
+    to.process(
+        "scan_singleton",
+        *(ref, crd, out, coordinates),
+        reads=(ref,),
+        writes=(crd, out),
+        template=(to.number(node), coordinates.words),
+    )
+    to.spread(node, {"crd": crd, "ref": out})
+
+
+def _plain(function: str) -> Callable[[Lowering, Node], None]:
+    """A primitive of one process, which gets the inputs, the outputs, and the extent if it has one."""
+
+    def lower(to: Lowering, node: Node) -> None:
+        inputs = tuple(to.input(node, port.name) for port in node.inputs)
+        outputs = {port.name: to.output(node, port.name) for port in node.outputs}
+        writes = tuple(outputs.values())
+        scalars = (to.extent(node),) if "extent" in node.params else ()
+        template = (to.number(node), *_operator(to, node))
+        to.process(function, *inputs, *writes, *scalars, reads=inputs, writes=writes, template=template)
+        to.spread(node, outputs)
+
+    return lower
+
+
+def _operator(to: Lowering, node: Node) -> tuple[str, ...]:
+    return (alu_operator(to, node),) if node.kind == "alu" else ()
+
+
+def _array(to: Lowering, node: Node) -> None:
+    ref, val, vals = to.input(node, "ref"), to.output(node, "val"), to.memory(node, "vals")
+    to.process("array", ref, val, vals, reads=(ref,), writes=(val,), template=(to.number(node), vals.words))
+    to.spread(node, {"val": val})
+
+
+def alu_operator(to: Lowering, node: Node) -> str:
+    """The functor of an ALU, with its immediates as words."""
+    op, operand, result = node.params["op"], to.graph.operand_type(node), to.graph.result_type(node)
+    immediates = node.params.get("immediates", {})
+    if op == "convert":
+        return f"samhw::convert_to<{value_class(result)}>"
+    if op == "scale":
+        return f"samhw::scale_to<{value_class(result)}, {immediates['b']}, {immediates['c']}>"
+    words = [int(value_type(operand).encode([number])[0]) for _, number in sorted(immediates.items())]
+    functor = "_".join([op, *sorted(immediates)])
+    if words:
+        functor += f"<{', '.join(f'{word:#x}' for word in words)}>"
+    if result != operand:
+        return f"samhw::widened<{value_class(result)}, samhw::{functor}>"
+    return f"samhw::{functor}"
+
+
+def is_blocked(value: str, op: str) -> bool:
+    """Whether a scalar reduction adds in blocks of eight: sums of floating-point numbers do."""
+    return op == "sum" and isinstance(value_type(value), Float)
+
+
+def _reduce_scalar(to: Lowering, node: Node) -> None:
+    value = to.graph.operand_type(node)
+    op, number, type = node.params["op"], to.number(node), value_class(value)
+    latency = to.arch.reduce_latency(op, value)
+    val = to.input(node, "val")
+
+    def pair(suffix: str, depth: int) -> tuple[Stream, Stream]:
+        return to.internal(node, f"sum{suffix}", type, depth), to.internal(
+            node, f"stop{suffix}", INDEX, depth
+        )
+
+    if is_blocked(value, op):
+        here = pair("0", to.arch.internal_depth(to.arch.step))
+        to.process("reduce_scalar_mark", val, *here, reads=(val,), writes=here)
+        for stage in range(4):
+            depth = 2 * latency + 2 if stage == 2 else to.arch.internal_depth(latency)
+            behind = pair(str(stage + 1) if stage < 3 else "", depth)
+            function = "reduce_scalar_pair" if stage < 3 else "reduce_scalar_chain"
+            to.process(function, *here, *behind, reads=here, writes=behind, template=(number,))
+            here = behind
+    else:
+        here = pair("", to.arch.internal_depth(to.arch.step))
+        to.process(
+            "reduce_scalar_accumulate",
+            *(val, *here),
+            reads=(val,),
+            writes=here,
+            template=(number, f"samhw::{op}"),
+        )
+    out = to.output(node, "val")
+    to.process("reduce_scalar_emit", *here, out, reads=here, writes=(out,))
+    to.spread(node, {"val": out})
+
+
+def _reduce_vector(to: Lowering, node: Node) -> None:
+    """The second bank of docs/primitives.md is a stream that holds a whole fiber, and with it the room of all
+    internal channels that the rule has between the banks and the end."""
+    arch, value = to.arch, to.graph.operand_type(node)
+    bits = node.params["bits"]
+    address_bits = sum(bits)
+    bitmaps = max(1, -(-address_bits // 5))
+    room = arch.internal_depth(arch.reduce_latency(node.params["op"], value) + 1)
+    room += bitmaps * (arch.internal_depth(arch.memory) + arch.internal_depth(arch.step))
+    depth = (1 << address_bits) + room
+    addr = to.internal(node, "addr", INDEX, depth)
+    sums = to.internal(node, "sum", value_class(value), depth)
+    inputs = tuple(to.input(node, port.name) for port in node.inputs)
+    outputs = {port.name: to.output(node, port.name) for port in node.outputs}
+    writes = tuple(outputs.values())
+    widths = tuple(map(str, bits))
+    to.process(
+        "reduce_vector_accumulate",
+        *(*inputs, addr, sums),
+        reads=inputs,
+        writes=(addr, sums),
+        template=(to.number(node), f"samhw::{node.params['op']}", *widths),
+    )
+    to.process("reduce_vector_emit", addr, sums, *writes, reads=(addr, sums), writes=writes, template=widths)
+    to.spread(node, outputs)
+
+
+def _write_compressed(to: Lowering, node: Node) -> None:
+    crd, pos, coordinates = to.input(node, "crd"), to.memory(node, "pos"), to.memory(node, "crd")
+    to.process(
+        "write_compressed",
+        *(crd, pos, coordinates, to.count(pos), to.count(coordinates), to.error(node)),
+        reads=(crd,),
+        template=(to.number(node), pos.words, coordinates.words),
+    )
+
+
+def _write_dense(to: Lowering, node: Node) -> None:
+    crd = to.input(node, "crd")
+    to.process("write_dense", crd, to.extent(node), to.error(node), reads=(crd,), template=(to.number(node),))
+
+
+def _write_val(to: Lowering, node: Node) -> None:
+    val, vals = to.input(node, "val"), to.memory(node, "vals")
+    to.process(
+        "write_val",
+        *(val, vals, to.count(vals), to.error(node)),
+        reads=(val,),
+        template=(to.number(node), vals.words),
+    )
+
+
+LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
+    "root": _root,
+    "scan_dense": _scan_dense,
+    "scan_compressed": _scan_compressed,
+    "scan_singleton": _scan_singleton,
+    "repeat": _plain("repeat"),
+    "crd_hold": _plain("crd_hold"),
+    "locate": _plain("locate"),
+    "intersect": _plain("intersect"),
+    "union": _plain("unite"),
+    "array": _array,
+    "alu": _plain("alu"),
+    "reduce_scalar": _reduce_scalar,
+    "reduce_vector": _reduce_vector,
+    "drop_crd": _plain("drop_crd"),
+    "drop_val": _plain("drop_val"),
+    "write_compressed": _write_compressed,
+    "write_dense": _write_dense,
+    "write_val": _write_val,
+}
+"""By kind of primitive."""

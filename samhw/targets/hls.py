@@ -1,0 +1,207 @@
+"""HLS projects: their files with test vectors, and their C simulation against the simulator."""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.compiler import Compiled
+from samhw.errors import RunError
+from samhw.graph import Arch, Graph, Kind, Token
+from samhw.graph.address_map import identifiers
+from samhw.graph.deadlock import DeadlockError
+from samhw.hls import Options, emit, emit_order, lower, vectors
+from samhw.numerics import Words
+from samhw.sim import Result, simulate
+from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_program
+from samhw.targets.images import load, unload
+from samhw.targets.inputs import stored_inputs
+from samhw.tensors import Tensor
+
+__all__ = ["HlsDesign", "HlsResult", "SimulatedRegion", "compare", "project_files", "simulated_regions"]
+
+
+def project_files(
+    compiled: Compiled, tensors: Mapping[str, Tensor] | None = None, options: Options | None = None
+) -> dict[str, str]:
+    """The texts of a program's HLS project by their paths.
+
+    A program of several regions gets a project for each, in a folder with its name, and the order in which a
+    host runs them (`regions.json`). With tensors the projects have the words of a run and the golden results,
+    which the simulator gives.
+    """
+    arch = compiled.arch
+    projects = [emit(region.graph, arch, options) for region in compiled.regions]
+    if tensors is not None:
+        for project, run in zip(projects, simulated_regions(compiled, tensors), strict=True):
+            project |= vectors(run.graph, run.extents, run.memories, run.model.memories)
+    if len(projects) == 1:
+        return projects[0]
+    graphs = [region.graph for region in compiled.regions]
+    files = emit_order(compiled.program.name, graphs)
+    for graph, project in zip(graphs, projects, strict=True):
+        files |= {f"{graph.name}/{path}": text for path, text in project.items()}
+    return files
+
+
+@dataclass(frozen=True)
+class SimulatedRegion:
+    """A region's run in the simulator: what it was given, and what it gave."""
+
+    graph: Graph
+    memories: dict[str, Words]
+    extents: dict[str, int]
+    model: Result
+
+
+def simulated_regions(
+    compiled: Compiled, tensors: Mapping[str, Tensor], *, trace: bool = False
+) -> Iterator[SimulatedRegion]:
+    """Runs region after region in the simulator; `trace` records all tokens."""
+    available = dict(tensors)
+    for region in compiled.regions:
+        graph = region.graph
+        memories, extents = load(graph, stored_inputs(compiled.program, graph, available))
+        model = simulate(graph, compiled.arch, memories, extents, trace=trace)
+        yield SimulatedRegion(graph, memories, extents, model)
+        available |= unload(graph, model.memories, extents)
+
+
+@dataclass(frozen=True)
+class HlsResult:
+    """What a C simulation gave."""
+
+    memories: dict[str, Words]
+    """The words of each output memory, all of its capacity: the run has written the first of them."""
+    tokens: dict[str, list[Token]] = field(repr=False)
+    """If asked for, the tokens of each channel of the graph, by its name."""
+    high_water: dict[str, tuple[int, int]]
+    """For each stream of the design, by its name: the depth, and the most tokens that were in it."""
+    seconds: float
+
+
+class HlsDesign:
+    """The HLS program of a graph, built for C simulation. Use `build`."""
+
+    def __init__(self, graph: Graph, arch: Arch, program: Path):
+        self.graph = graph
+        self.program = program
+        self.streams = lower(graph, arch).streams
+
+    @classmethod
+    def build(
+        cls, graph: Graph, arch: Arch, options: Options | None = None, *, optimise: bool = False
+    ) -> "HlsDesign":
+        """Emits and compiles, unless the build cache has the program; raises as `emit` and `compile_program`.
+
+        Args:
+            optimise: build for speed: takes twice as long to compile, and runs five times as fast.
+        """
+        files = {path: text for path, text in emit(graph, arch, options).items() if path.endswith("pp")}
+        units = [path for path in files if path.endswith(".cpp")]
+        return cls(
+            graph,
+            arch,
+            compile_program(files, units, (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")),
+        )
+
+    def run(
+        self,
+        memories: Mapping[str, Words],
+        extents: Mapping[str, int],
+        expected: Mapping[str, Words],
+        *,
+        trace: bool = False,
+    ) -> HlsResult:
+        """Runs on the words of the input memories and compares with those expected in the output memories.
+
+        Args:
+            trace: keep the tokens of all channels.
+
+        Raises:
+            DeadlockError: if the design would stand still with streams of the emitted depths.
+            RunError: for an overflow, capacity, protocol or range error, and for a result that differs.
+        """
+        with tempfile.TemporaryDirectory(prefix="samhw-hls-") as name:
+            folder = Path(name)
+            results = folder / "results"
+            results.mkdir()
+            for path, text in vectors(self.graph, extents, memories, expected).items():
+                (folder / path).parent.mkdir(exist_ok=True)
+                (folder / path).write_text(text, encoding="utf-8")
+            # Memories on the chip are local arrays, which may need all the stack there is.
+            command = ["sh", "-c", 'ulimit -s $(ulimit -H -s); exec "$0" "$@"', str(self.program)]
+            start = time.perf_counter()
+            done = subprocess.run(
+                [*command, str(folder / "tb_data"), str(results), *(["tokens"] if trace else [])],
+                capture_output=True,
+                text=True,
+            )
+            seconds = time.perf_counter() - start
+            if done.returncode:
+                raise _failure(self.graph, done.stderr.splitlines())
+            return self._read(results, seconds, trace)
+
+    def _read(self, results: Path, seconds: float, trace: bool) -> HlsResult:
+        names = identifiers(memory.name for memory in self.graph.memories)
+        outputs = {
+            node.params[p]
+            for node in self.graph.writers()
+            for p in ("pos", "crd", "vals")
+            if p in node.params
+        }
+        marks = (line.split() for line in (results / "streams.txt").read_text().splitlines())
+        return HlsResult(
+            memories={name: _words(results / f"{names[name]}.bin") for name in outputs},
+            tokens={
+                s.channel: [
+                    Token(Kind(w >> 32), w & 0xFFFF_FFFF)
+                    for w in _words(results / f"{s.name}.tokens").tolist()
+                ]
+                for s in self.streams
+                if trace and s.channel
+            },
+            high_water={name: (int(depth), int(high)) for name, depth, high in marks},
+            seconds=seconds,
+        )
+
+
+def compare(model: Result, hls: HlsResult) -> None:
+    """Raises `RunError` at the first token in which a C simulation differs from the simulator's traces, and
+    for a stream that held more than its depth."""
+    for channel, trace in model.traces.items():
+        expected = [token for _, token in trace]
+        actual = hls.tokens[channel]
+        if actual != expected:
+            n = next((n for n, (a, b) in enumerate(zip(actual, expected, strict=False)) if a != b), None)
+            if n is None:
+                raise RunError(
+                    f"The HLS design sends {len(actual)} tokens on {channel}, the simulator {len(expected)}."
+                )
+            raise RunError(
+                f"Token {n} on {channel} is {actual[n]} in the HLS design and {expected[n]} in the simulator."
+            )
+    for name, (depth, high) in hls.high_water.items():
+        if high > depth:
+            raise RunError(f"Stream {name} held {high} tokens, but has a depth of {depth}.")
+
+
+def _words(path: Path) -> NDArray[np.int64]:
+    return np.fromfile(path, dtype="<i8")
+
+
+def _failure(graph: Graph, lines: list[str]) -> RunError:
+    """What the testbench's messages mean."""
+    if lines and lines[0].startswith("deadlock"):
+        waiting = [line.strip() for line in lines[1:] if line.startswith("  ")]
+        return DeadlockError(
+            f"Deadlock: with the emitted depths the processes of {graph.name} wait for each other: "
+            f"{', '.join(waiting)}; make the full ones deeper.",
+            [line.split()[0] for line in waiting],
+        )
+    return RunError(f"The C simulation of {graph.name} failed: {lines[0] if lines else 'no message'}.")

@@ -1,0 +1,43 @@
+"""One run of a compiled program: the simulator, and the C simulation of its HLS project."""
+
+from collections.abc import Mapping
+
+from samhw.compiler import Compiled
+from samhw.graph import Graph
+from samhw.hls import Options
+from samhw.numerics import Words
+from samhw.sim import Result, simulate
+from samhw.targets.hls import HlsDesign, HlsResult, compare
+from samhw.targets.images import load
+from samhw.tensors import Tensor
+
+
+def stored(compiled: Compiled, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in the formats that the graph takes."""
+    return {b.name: tensors[b.name].convert(b.format) for b in compiled.graph.tensors if b.name in tensors}
+
+
+Inputs = tuple[dict[str, Words], dict[str, int]]
+
+
+def run_model(
+    compiled: Compiled, tensors: Mapping[str, Tensor], graph: Graph | None = None
+) -> tuple[Inputs, Result]:
+    """The input memories and extents, and what the simulator makes of them, all tokens recorded."""
+    graph = graph or compiled.graph
+    memories, extents = load(graph, stored(compiled, tensors))
+    return (memories, extents), simulate(graph, compiled.arch, memories, extents, trace=True)
+
+
+def run_hls(
+    compiled: Compiled,
+    inputs: Inputs,
+    model: Result,
+    graph: Graph | None = None,
+    options: Options | None = None,
+) -> HlsResult:
+    """Runs the C simulation and compares words, tokens and depths."""
+    design = HlsDesign.build(graph or compiled.graph, compiled.arch, options)
+    result = design.run(*inputs, model.memories, trace=True)
+    compare(model, result)
+    return result

@@ -1,0 +1,22 @@
+"""The project that is kept in examples/hls_spmm. `python -m tests.hls.example` writes it anew."""
+
+import shutil
+from pathlib import Path
+
+from samhw.targets.hls import project_files
+from tests.hls.test_kernels import compiled
+
+FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"
+
+
+def files() -> dict[str, str]:
+    """The texts that the generator emits, by their paths in the folder."""
+    program, workload = compiled("spmm", "i32")
+    return project_files(program, workload.tensors)
+
+
+if __name__ == "__main__":
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    for path, text in files().items():
+        (FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
+        (FOLDER / path).write_text(text, encoding="utf-8")

@@ -1,0 +1,156 @@
+"""The emitted project: what it looks like, and that it is the same every time."""
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.frontend import parse
+from samhw.graph import Channel, Endpoint
+from samhw.hls import Options, emit, lower
+from samhw.hls.check import check
+from samhw.hls.cpp import comment, top_name
+from samhw.targets import compile_workload, make_workload
+from tests.hls import example
+from tests.hls.test_kernels import compiled
+
+CLANG_FORMAT = shutil.which("clang-format") or shutil.which("clang-format", path=Path(sys.executable).parent)
+"""Of the system, or of the Python package."""
+
+
+def test_example_is_what_the_generator_emits() -> None:
+    files = example.files()
+    kept = {
+        str(p.relative_to(example.FOLDER)): p.read_text(encoding="utf-8")
+        for p in example.FOLDER.rglob("*")
+        if p.is_file() and "build" not in p.relative_to(example.FOLDER).parts
+    }
+    assert kept.keys() == files.keys()
+    for path, text in files.items():
+        assert kept[path] == text, f"{path} has changed; run python -m tests.hls.example"
+
+
+def test_same_graph_same_text() -> None:
+    first, _ = compiled("sddmm", "f32")
+    second, _ = compiled("sddmm", "f32")
+    assert emit(first.graph, first.arch) == emit(second.graph, second.arch)
+
+
+def test_a_change_changes_only_what_it_must() -> None:
+    """A deeper channel: its pragma in the kernel, and the testbench's table of depths."""
+    program, _ = compiled("spmm", "i32")
+    channel = program.graph.channels[3]
+    deeper = program.graph.with_depths({channel.name: channel.depth + 7})
+    before, after = emit(program.graph, program.arch), emit(deeper, program.arch)
+    assert {path for path in before if before[path] != after[path]} == {"src/spmm.cpp", "tb/spmm_test.cpp"}
+    changed = set(after["src/spmm.cpp"].splitlines()) ^ set(before["src/spmm.cpp"].splitlines())
+    assert len(changed) == 2
+    assert all(line.startswith("#pragma HLS STREAM") for line in changed)
+
+
+def test_pragmas_have_the_depths_of_the_channels() -> None:
+    program, _ = compiled("spmspm_kij", "i32")
+    text = emit(program.graph, program.arch)["src/spmspm_kij.cpp"]
+    depths = dict(re.findall(r"#pragma HLS STREAM variable=(\w+) depth=(\d+)", text))
+    streams = {s.channel: s for s in lower(program.graph, program.arch).streams if s.channel}
+    assert len(depths) == text.count('("') == len(lower(program.graph, program.arch).streams)
+    for channel in program.graph.channels:
+        assert depths[streams[channel.name].name] == str(channel.depth)
+
+
+def test_pragmas() -> None:
+    program, _ = compiled("spmm", "i32")
+    on_chip = emit(program.graph, program.arch)
+    direct = emit(program.graph, program.arch, Options(on_chip=False))
+    assert "#pragma HLS DATAFLOW" in on_chip["src/spmm.cpp"]
+    assert "type=pipo" in on_chip["src/spmm.cpp"]
+    assert "_chip" not in direct["src/spmm.cpp"]
+    assert "src/samhw/memory.hpp" not in direct
+    assert direct["src/spmm.cpp"].count("INTERFACE m_axi") == len(program.graph.memories)
+    for path, text in on_chip.items():
+        if path.startswith("src/samhw/") and "while (" in text and not path.endswith("csim.hpp"):
+            assert "#pragma HLS PIPELINE II=1" in text or "drained(" in text, path
+
+
+def test_options() -> None:
+    program, _ = compiled("spmm", "i32")
+    files = emit(program.graph, program.arch, Options(part="xcu250-figd2104-2L-e", clock=3.33))
+    assert "part=xcu250-figd2104-2L-e\n" in files["hls_config.cfg"]
+    assert "clock=3.33ns\n" in files["hls_config.cfg"]
+    assert "set_part xcu250-figd2104-2L-e\ncreate_clock -period 3.33 " in files["run_hls.tcl"]
+
+
+def test_comments_name_the_cells_of_the_table() -> None:
+    program, _ = compiled("spmm", "i32")
+    text = emit(program.graph, program.arch)["src/spmm.cpp"]
+    for node in program.graph.nodes:
+        assert f"    // {comment(node.note or node.name)}\n" in text
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(("program", "name"), [("spmm", "spmm"), ("union", "union_top"), ("2mm", "top_2mm")])
+def test_top_names(program: str, name: str) -> None:
+    assert top_name(program) == name
+
+
+def test_a_tensor_that_is_read_twice_has_two_ports() -> None:
+    text = "tensor A[i=8, j=8] : csr\ntensor X[i, j] : csr\nX[i, j] = A[i, j] * A[i, j]\n"
+    workload = make_workload(parse(text, "square.ein"))
+    program = compile_workload(workload)
+    names = [port.name for port in lower(program.graph, program.arch).inputs]
+    assert {"A_vals", "A_vals_2"} <= set(names)
+
+
+def test_check_finds_a_second_reader() -> None:
+    program, _ = compiled("spmv", "i32")
+    design = lower(program.graph, program.arch)
+    check(design, {})
+    doubled = replace(design, processes=(*design.processes, design.processes[-1]))
+    with pytest.raises(AssertionError, match="read by 2 processes"):
+        check(doubled, {})
+    backwards = replace(design, processes=design.processes[::-1])
+    with pytest.raises(AssertionError, match="before it is written"):
+        check(backwards, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("void f() {\n    int *p = new int;\n}\n", "uses new"),
+        ("void f() {\n    std::vector<int> v;\n}\n", "uses std::vector"),
+        ("void f() {\n    static const int a[] = {1};\n}\n", "without a size"),
+    ],
+)
+def test_check_finds_what_cannot_be_synthesised(text: str, message: str) -> None:
+    program, _ = compiled("spmv", "i32")
+    with pytest.raises(AssertionError, match=message):
+        check(lower(program.graph, program.arch), {"src/f.cpp": text})
+
+
+def test_a_graph_that_is_not_sound_is_refused() -> None:
+    program, _ = compiled("spmv", "i32")
+    stray = Channel(Endpoint("root", "out"), Endpoint("nowhere", "in"), 1, 1)
+    with pytest.raises(InputError, match="nowhere"):
+        emit(replace(program.graph, channels=(*program.graph.channels, stray)), program.arch)
+
+
+@pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")
+@pytest.mark.parametrize(("kernel", "value"), [("mttkrp", "i32"), ("spmspm_kij", "f32"), ("plus3", "bf16")])
+def test_layout(kernel: str, value: str, tmp_path: Path) -> None:
+    """As clang-format lays it out, but for pragmas, in which it would put spaces around every equals sign."""
+    program, _ = compiled(kernel, value)
+    files = emit(program.graph, program.arch)
+    (tmp_path / ".clang-format").write_text(files[".clang-format"])
+    for path, text in files.items():
+        if path.endswith("pp"):
+            plain = re.sub(r"^#pragma HLS.*\n", "", text, flags=re.MULTILINE)
+            done = subprocess.run(
+                [str(CLANG_FORMAT), f"--assume-filename={tmp_path / 'x.cpp'}"],
+                input=plain, capture_output=True, text=True, check=True, cwd=tmp_path,
+            )  # fmt: skip
+            assert done.stdout == plain, path

@@ -1,0 +1,63 @@
+"""Every kernel as an HLS project: compiles without a warning and gives the simulator's tokens and words."""
+
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from samhw.compiler import Compiled
+from samhw.frontend import kernel_names, load_kernel
+from samhw.hls import Options
+from samhw.targets import compile_workload, make_workload
+from samhw.targets.hls import HlsDesign
+from samhw.targets.workload import Workload
+from tests.hls.bench import run_hls, run_model
+
+VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
+
+
+def compiled(kernel: str, value: str) -> tuple[Compiled, Workload]:
+    workload = make_workload(load_kernel(kernel), ["karate"], value=value)
+    return compile_workload(workload, value=value), workload
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_kernel(kernel: str, value: str) -> None:
+    program, workload = compiled(kernel, value)
+    result = run_hls(program, *run_model(program, workload.tensors))
+    assert set(result.tokens) == {channel.name for channel in program.graph.channels}
+
+
+@pytest.mark.parametrize("on_chip", [True, False])
+def test_memories(on_chip: bool) -> None:
+    program, workload = compiled("spmm", "i16")
+    run_hls(program, *run_model(program, workload.tensors), options=Options(on_chip=on_chip))
+
+
+def test_no_recursion() -> None:
+    """In the calls of the compiled program, not in its text."""
+    program, _ = compiled("spmspm_kij", "f32")
+    calls = call_graph(HlsDesign.build(program.graph, program.arch).program)
+    assert any("reduce_vector_accumulate" in name for name in calls)
+    assert nx.is_directed_acyclic_graph(calls)
+
+
+def call_graph(program: Path) -> "nx.DiGraph[str]":
+    """Which functions of the kernel and its library call which, by their mangled names."""
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True
+    ).stdout
+    edges: dict[str, set[str]] = defaultdict(set)
+    function = ""
+    for line in listing.splitlines():
+        if found := re.match(r"[0-9a-f]+ <(.*)>:$", line):
+            function = found[1]
+        elif found := re.search(r"\bcall\s+[0-9a-f]+ <(.*)>$", line):
+            edges[function].add(found[1])
+    ours = {name for name in edges if "samhw" in name or "spmspm_kij" in name}
+    return nx.DiGraph((caller, callee) for caller in ours for callee in edges[caller] & ours)

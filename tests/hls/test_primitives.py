@@ -1,0 +1,181 @@
+"""Every primitive's C++ on random well-formed streams: the tokens that must come out."""
+
+import subprocess
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
+from samhw.graph.nested import to_stream
+from samhw.hls import Design, Stream
+from samhw.hls.cpp import INDEX, value_class
+from samhw.hls.library import library
+from samhw.hls.lowering import Lowering
+from samhw.hls.processes import LOWERINGS
+from samhw.targets.hls_tools import compile_program
+from tests.primitives.cases import CASES, Case
+
+EXAMPLES = 25
+ARCH = Arch()
+
+
+@dataclass
+class Bench:
+    """Cases side by side in one design, each node with streams and memories of its own."""
+
+    cases: list[Case]
+
+    def __post_init__(self) -> None:
+        self.nodes = [self.rename(k, case) for k, case in enumerate(self.cases)]
+        self.graph = Graph(
+            "bench",
+            "i32",
+            tuple(self.nodes),
+            tuple(
+                Channel(Endpoint(node.name, port.name), Endpoint(f"sink_{node.name}_{port.name}", "in"), 1, 1)
+                for node in self.nodes
+                for port in node.outputs
+            ),
+            tuple(
+                Memory(
+                    f"{name}_{k}",
+                    "",
+                    next(array for array in ("pos", "crd", "vals") if case.node.params.get(array) == name),
+                    MemoryRole.INPUT if case.node.outputs else MemoryRole.OUTPUT,
+                    max(len(words), 1),
+                )
+                for k, case in enumerate(self.cases)
+                for name, words in case.memories.items()
+            ),
+            (),
+            {f"{index}_{k}": n for k, case in enumerate(self.cases) for index, n in case.extents.items()},
+        )
+        self.to = Lowering(self.graph, ARCH)
+        for node in self.nodes:
+            for port in node.inputs:
+                type = (
+                    INDEX
+                    if port.stream.kind is not StreamKind.VAL
+                    else value_class(self.graph.operand_type(node))
+                )
+                self.to.feeds[Endpoint(node.name, port.name)] = Stream(f"in_{node.name}_{port.name}", type, 1)
+            LOWERINGS[node.kind](self.to, node)
+
+    @staticmethod
+    def rename(k: int, case: Case) -> Node:
+        params = {
+            key: f"{value}_{k}" if key in ("pos", "crd", "vals", "extent") else value
+            for key, value in case.node.params.items()
+        }
+        return replace(case.node, name=f"n{k}", params={"value": case.value, **params})
+
+    def output(self, k: int, port: str) -> Stream:
+        """The stream that a node's output was given."""
+        return self.to.feeds[Endpoint(f"sink_n{k}_{port}", "in")]
+
+    def sources(self) -> dict[str, str]:
+        """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
+        to = self.to
+        design = Design(
+            top="bench",
+            index_bits=ARCH.index_bits,
+            extents=to.extents,
+            inputs=tuple(to.inputs),
+            outputs=tuple(to.outputs),
+            streams=tuple(to.streams),
+            processes=tuple(to.processes),
+            errors=tuple(to.errors),
+            counts=to.counts,
+            nodes=tuple(to.number(node) for node in self.nodes),
+        )
+        headers = library(design, self.graph, on_chip=False)
+        del headers["status.hpp"]  # It is for a whole design, with writers.
+        lines = [f'#include "{name}"' for name in headers]
+        lines += ["#include <cstdio>", "using namespace samhw;"]
+        lines += ["typedef traits<index_t>::memory index_word;"]
+        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(design.nodes)]
+        lines += [f"const unsigned {p.words} = {p.memory.capacity};" for p in (*to.inputs, *to.outputs)]
+        lines += [
+            "template <typename T> void put(stream<T> &out) {",
+            "    while (!out.empty()) { const token<T> t = out.read();",
+            '        std::printf("%u:%lu ", t.kind.to_uint(), (unsigned long)t.payload.to_uint64()); }',
+            '    std::printf("\\n");',
+            "}",
+            "int main() {",
+        ]
+        for k, case in enumerate(self.cases):
+            for port, tokens in case.streams().items():
+                stream = to.feeds[Endpoint(f"n{k}", port)]
+                lines.append(f'    stream<{stream.type}> {stream.name}("{stream.name}");')
+                lines += [
+                    f"    {stream.name}.write(token<{stream.type}>(token_kind({int(t.kind)}), {t.payload}u));"
+                    for t in tokens
+                ]
+        contents = {
+            f"{name}_{k}": words for k, case in enumerate(self.cases) for name, words in case.memories.items()
+        }
+        for p in to.inputs:
+            words = [int(w) for w in contents[p.memory.name]] or [0]
+            lines.append(f"    {p.word} {p.name}[] = {{{', '.join(f'{w}u' for w in words)}}};")
+        lines += [f"    {p.word} {p.name}[{p.memory.capacity}];" for p in to.outputs]
+        lines += [f"    index_t {name} = {self.graph.extents[index]};" for index, name in to.extents.items()]
+        lines += [f'    stream<{s.type}> {s.name}("{s.name}");' for s in to.streams]
+        lines += [f"    error_code {name};" for name in to.errors]
+        lines += [f"    unsigned {name};" for name in to.counts.values()]
+        for process in to.processes:
+            template = f"<{', '.join(process.template)}>" if process.template else ""
+            arguments = ", ".join(a if isinstance(a, str) else a.name for a in process.arguments)
+            lines.append(f"    {process.function}{template}({arguments});")
+        lines += [
+            f"    put({self.output(k, p.name).name});"
+            for k, case in enumerate(self.cases)
+            for p in case.node.outputs
+        ]
+        for p in to.outputs:
+            lines.append(f"    for (unsigned n = 0; n < {to.counts[p.name]}; ++n)")
+            lines.append(f'        std::printf("%u ", {p.name}[n].to_uint());')
+            lines.append('    std::printf("\\n");')
+        lines += [f"    if ({name} != 0) return 1;" for name in to.errors]
+        return {**headers, "main.cpp": "\n".join([*lines, "}"]) + "\n"}
+
+
+def draw_cases(kind: str) -> list[Case]:
+    """The same random cases each time."""
+    cases: list[Case] = []
+
+    @seed(1)
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(CASES[kind]())
+    def collect(case: Case) -> None:
+        cases.append(case)
+
+    collect()
+    return cases
+
+
+def text(tokens: list[Token]) -> str:
+    return "".join(f"{int(t.kind)}:{t.payload} " for t in tokens)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_tokens(kind: str) -> None:
+    bench = Bench(draw_cases(kind))
+    program = compile_program(bench.sources(), ["main.cpp"])
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    lines = iter(done.stdout.splitlines())
+    for case in bench.cases:
+        for port in case.node.outputs:
+            expected = to_stream(case.expected[port.name], port.stream.depth)
+            assert next(lines) == text(expected), f"{case.node} {port.name} of {case}"
+    for words in chain.from_iterable(case.written.values() for case in bench.cases):
+        assert next(lines).split() == [str(np.uint32(word)) for word in words]
+    assert next(lines, None) is None

@@ -86,6 +86,11 @@ def _options(command: Any) -> Any:
                 show_default=True,
                 help="Iteration spaces.",
             ),
+            click.option(
+                "--permute",
+                is_flag=True,
+                help="Where storage orders conflict, copy a tensor into another mode order first.",
+            ),
         ]
     ):
         command = option(command)
@@ -103,9 +108,9 @@ def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> 
     return replace(workload, program=workload.program.with_fusion(fuse))
 
 
-def _compile_options(order: str | None, value: str, iteration: str) -> dict[str, Any]:
+def _compile_options(order: str | None, value: str, iteration: str, permute: bool) -> dict[str, Any]:
     chosen = tuple(i.strip() for i in order.split(",")) if order else None
-    return {"order": chosen, "value": value, "factored": iteration == "factored"}
+    return {"order": chosen, "value": value, "factored": iteration == "factored", "permute": permute}
 
 
 def _print_json(target: str, data: object) -> None:
@@ -172,6 +177,7 @@ def compile(
     fuse: FusionLevel,
     value: str,
     iteration: str,
+    permute: bool,
     data: Sequence[str],
     table: bool,
     channels: bool,
@@ -180,7 +186,7 @@ def compile(
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
     workload = _workload(program, data, value, fuse) if data else None
-    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration))
+    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute))
     if dot:
         _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:
@@ -208,6 +214,8 @@ def compile(
             f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
         )
+        if region.copy:
+            click.echo(f"  copy: {region.copy}")
 
 
 def _compile(
@@ -281,6 +289,7 @@ def run(
     fuse: FusionLevel,
     value: str,
     iteration: str,
+    permute: bool,
     data: Sequence[str],
     backend: str,
     json_target: str | None,
@@ -302,7 +311,7 @@ def run(
 
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
-    options = _compile_options(order, value, iteration)
+    options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
     model = execute(compiled, workload.tensors, "sim", **_recording(compiled, trace, window))
@@ -419,6 +428,7 @@ def build(
     fuse: FusionLevel,
     value: str,
     iteration: str,
+    permute: bool,
     data: Sequence[str],
     target: str,
     output: str,
@@ -432,7 +442,7 @@ def build(
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
-    options = _compile_options(order, value, iteration)
+    options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse) if data else None
     compiled = _compile(program, workload, fuse, options)
     chosen: dict[str, Any] = {"part": part, "clock": clock, "on_chip": memories and memories == "on-chip"}
@@ -557,6 +567,7 @@ def correlate(
     fuse: FusionLevel,
     value: str,
     iteration: str,
+    permute: bool,
     suite: str | None,
     data: Sequence[str],
     report: str | None,
@@ -575,7 +586,7 @@ def correlate(
         [_workload(name, [spec], value, fuse) for spec in data or _DATA[name in model_names()]]
         for name in names
     ]
-    options = _compile_options(order, value, iteration)
+    options = _compile_options(order, value, iteration, permute)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("correlate", total=len(workloads))

@@ -1,6 +1,6 @@
 """The two ways a samhw call can go wrong. This module imports nothing, so that every folder may use it."""
 
-__all__ = ["InputError", "RunError", "SamhwError"]
+__all__ = ["InputError", "RunError", "SamhwError", "ScheduleError"]
 
 
 class SamhwError(Exception):
@@ -22,4 +22,11 @@ class RunError(SamhwError):
     """A run or a check that failed: deadlock, overflow, capacity, protocol violation, wrong result.
 
     The command line exits with 1.
+    """
+
+
+class ScheduleError(InputError):
+    """A program that streams cannot compute in this order, in these regions or with these formats.
+
+    The message names the way out.
     """

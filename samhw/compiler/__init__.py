@@ -1,7 +1,17 @@
 """The compiler: a program becomes a fusion table, and the fusion table a SAMML graph."""
 
 from samhw.compiler.capacity import Capacity
-from samhw.compiler.compile import Compiled, compile_program
+from samhw.compiler.compile import Compiled, CompiledRegion, compile_program
+from samhw.compiler.dimensions import Dimensions
+from samhw.compiler.permute import PermutedCopy
 from samhw.compiler.table import FusionTable
 
-__all__ = ["Capacity", "Compiled", "FusionTable", "compile_program"]
+__all__ = [
+    "Capacity",
+    "Compiled",
+    "CompiledRegion",
+    "Dimensions",
+    "FusionTable",
+    "PermutedCopy",
+    "compile_program",
+]

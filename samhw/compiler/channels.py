@@ -1,38 +1,176 @@
 """Depths of channels (docs/compiler.md): enough for full rate, and for paths that part and meet again.
 
-Where two paths of unequal latency meet, the tokens of the quicker one wait. Its channels get room for the
-difference: the longest latency from the root to the channel's sink less the longest to its source (slack
-matching).
+Where two paths meet, the tokens of the quicker one wait, and its channel must have room for them. Paths
+differ in two ways. A path may be longer by some cycles: its partner gets as many slots (slack matching). Or a
+path may lead through a reducer, which gives nothing until the fibers below some coordinates are complete: its
+partner must hold all tokens of one such fiber, however many the extents allow.
 """
 
-import networkx as nx
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from samhw.graph import Arch, Graph
+from samhw.errors import ScheduleError
+from samhw.graph import Arch, Channel, Endpoint, Graph, Node
 
-__all__ = ["size_channels"]
+__all__ = ["DEEPEST", "Depths", "size_channels"]
 
-NODE_DELAY = {"scan_dense": "locate", "scan_compressed": "memory", "reduce_scalar": "step"}
+DEEPEST = 1 << 16
+"""Tokens that a channel may have to hold; beyond, a region had better end."""
+
+_INSIDE = {"scan_dense": "locate", "scan_compressed": "memory", "reduce_scalar": "step"}
 """Latency inside of a primitive before its outputs, as a field of `Arch`."""
 
+_THINNING = {"intersect", "drop_val", "drop_crd"}
+"""What leaves coordinates out, and so may give nothing until a fiber ends."""
 
-def size_channels(graph: Graph, arch: Arch) -> Graph:
-    """The graph with depths for every channel: latency + 1 runs at full rate, plus the slack of its path,
-    plus `Arch.slack`."""
-    paths: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-    paths.add_nodes_from(n.name for n in graph.nodes)
-    for channel in graph.channels:
-        paths.add_edge(channel.source.node, channel.sink.node, latency=channel.latency)
+_CRD_OF = {"repeat": "crd", "locate": "crd", "crd_hold": "inner", "intersect": "crd0", "union": "crd0"}
+"""The input that has the levels of all outputs."""
+
+
+@dataclass(frozen=True)
+class Depths:
+    """The depth of each channel by name, and the reason in words where it is more than full rate needs."""
+
+    depths: Mapping[str, int]
+    reasons: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """What is known of an output.
+
+    `levels` are the indices of its fibers, outermost first. `waits` tells for a number n of outer indices how
+    many reductions, one behind the other, the stream has waited for, each until a fiber below n coordinates
+    was complete.
+
+    `origins` are the nodes, level by level, that have made its coordinates, and `thinned` counts for such a
+    node how often some of its coordinates have been left out, so that nothing may come before a fiber ends.
+    """
+
+    levels: tuple[str, ...]
+    waits: Mapping[int, int]
+    origins: tuple[frozenset[str], ...] = ()
+    thinned: Mapping[str, int] = field(default_factory=dict)
+
+
+def size_channels(graph: Graph, arch: Arch, index: Mapping[str, str], extent: Mapping[str, int]) -> Depths:
+    """Depths for the channels of a graph.
+
+    Args:
+        graph: with producers before those that read them.
+        index: of the coordinates that each scanner makes, by the node's name.
+        extent: the greatest extent of each index.
+
+    Raises:
+        ScheduleError: for a channel that would have to hold too much.
+    """
     arrival: dict[str, int] = {}
-    for name in nx.topological_sort(paths):
-        node = graph.node[name]
-        delay = getattr(arch, NODE_DELAY[node.kind]) if node.kind in NODE_DELAY else 0
-        arrival[name] = delay + max(
-            (arrival[u] + data["latency"] for u, _, data in paths.in_edges(name, data=True)), default=0
+    streams: dict[Endpoint, _Stream] = {}
+    for node in graph.nodes:
+        inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
+        arrival[node.name] = _inside(node, arch) + max(
+            (arrival[c.source.node] + c.latency for c in inputs.values()), default=0
         )
+        heads = {port: streams[c.source] for port, c in inputs.items()}
+        streams |= _outputs(node, heads, index)
     depths = {}
+    reasons = {}
     for channel in graph.channels:
-        node = graph.node[channel.sink.node]
-        delay = getattr(arch, NODE_DELAY[node.kind]) if node.kind in NODE_DELAY else 0
-        slack = arrival[channel.sink.node] - delay - arrival[channel.source.node] - channel.latency
-        depths[channel.name] = channel.latency + 1 + slack + arch.slack
-    return graph.with_depths(depths)
+        sink = graph.node[channel.sink.node]
+        slack = arrival[sink.name] - _inside(sink, arch) - arrival[channel.source.node] - channel.latency
+        depth = channel.latency + 1 + slack + arch.slack
+        if slack:
+            reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
+        held = _held(graph, channel, streams)
+        if held is not None:
+            outer, partner = held
+            inner = streams[channel.source].levels[outer:]
+            tokens = _tokens(inner, extent)
+            if tokens > DEEPEST:
+                raise ScheduleError(
+                    f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
+                    f"{', '.join(inner)}, until {partner} is complete; end the fused region before "
+                    f"{sink.name}, or choose another order."
+                )
+            depth += tokens
+            what = f"a fiber over {', '.join(inner)}" if inner else "a value"
+            reasons[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+        depths[channel.name] = depth
+    return Depths(depths, reasons)
+
+
+def _inside(node: Node, arch: Arch) -> int:
+    return int(getattr(arch, _INSIDE[node.kind])) if node.kind in _INSIDE else 0
+
+
+def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str]) -> dict[Endpoint, _Stream]:
+    """The streams that a node gives, from those that it takes."""
+    waits: dict[int, int] = {}
+    for head in heads.values():
+        for outer, count in head.waits.items():
+            waits[outer] = max(waits.get(outer, 0), count)
+    first = next(iter(heads.values()), _Stream((), {}))
+    # Level by level: a payload stream has the origins of the coordinates that it is in lockstep with, too.
+    depth = max((len(head.origins) for head in heads.values()), default=0)
+    origins = tuple(
+        frozenset[str]().union(*(h.origins[level] for h in heads.values() if level < len(h.origins)))
+        for level in range(depth)
+    )
+    thinned: dict[str, int] = {}
+    for head in heads.values():
+        for origin, count in head.thinned.items():
+            thinned[origin] = max(thinned.get(origin, 0), count)
+    if node.kind in _THINNING and origins:
+        thinned |= {origin: thinned.get(origin, 0) + 1 for origin in origins[-1]}
+    result = {}
+    for port in node.outputs:
+        if node.name in index:
+            levels = (*first.levels, index[node.name])
+        elif node.kind == "reduce_scalar":
+            levels = first.levels[:-1]
+        elif node.kind == "reduce_vector":
+            kept = len(node.params["bits"])
+            outer = len(first.levels) - 1 - kept
+            levels = (*first.levels[:outer], *first.levels[outer + 1 :])[: port.stream.depth]
+        elif node.kind in _CRD_OF:
+            levels = heads[_CRD_OF[node.kind]].levels
+        elif node.kind == "drop_crd":
+            levels = heads[port.name].levels
+        else:
+            levels = first.levels
+        own = (*origins, *(frozenset({node.name}),) * len(levels))[: len(levels)]
+        if node.kind == "reduce_vector":
+            own = (*own[:outer], *(frozenset({node.name}),) * (len(levels) - outer))
+        result[Endpoint(node.name, port.name)] = _Stream(levels, waits, own, thinned)
+    if node.kind in ("reduce_scalar", "reduce_vector"):
+        outer = len(first.levels) - 1 - len(node.params.get("bits", ()))
+        # To wait for a whole fiber is to wait for everything inside of it.
+        waits = {n: count for n, count in waits.items() if n < outer} | {outer: waits.get(outer, 0) + 1}
+        result = {end: replace(stream, waits=waits) for end, stream in result.items()}
+    return result
+
+
+def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -> tuple[int, str] | None:
+    """If the tokens of a channel wait for a reduction, or for coordinates that are left out, on the way to
+    another input of the same node: the number of outer indices below which they do, and the other input."""
+    own = streams[channel.source]
+    best: tuple[int, str] | None = None
+    for port in graph.node[channel.sink.node].inputs:
+        other = graph.fanin[Endpoint(channel.sink.node, port.name)].source
+        late = [n for n, count in streams[other].waits.items() if count > own.waits.get(n, 0)]
+        late += [
+            level
+            for level, origins in enumerate(own.origins)
+            if any(streams[other].thinned.get(o, 0) > own.thinned.get(o, 0) for o in origins)
+        ]
+        if late and (best is None or min(late) < best[0]):
+            best = (min(late), str(other))
+    return best
+
+
+def _tokens(levels: tuple[str, ...], extent: Mapping[str, int]) -> int:
+    """The most tokens of a fiber over those levels, with its stop."""
+    count = 1
+    for level in reversed(levels):
+        count = extent[level] * count + 1
+    return count

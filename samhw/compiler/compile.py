@@ -1,34 +1,65 @@
-"""From a program to a graph."""
+"""From a program to graphs: one for each of its regions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 
-from samhw.compiler.capacity import Capacity, extents_of, memories_of
+import networkx as nx
+
+from samhw.compiler.capacity import Capacity, greatest_extents, memories_of
 from samhw.compiler.channels import size_channels
-from samhw.compiler.einsum import Einsum, einsum_of, stored_format
-from samhw.compiler.generate import generate
-from samhw.compiler.lower import lower
-from samhw.compiler.order import choose_order
+from samhw.compiler.dimensions import Dimensions
+from samhw.compiler.einsum import View, stored_format
+from samhw.compiler.fuse import FusedRegion, Sharing
+from samhw.compiler.generate import generate, scanned_indices
+from samhw.compiler.lower import lower, lower_copy
+from samhw.compiler.order import check_order, orders, partial_order
+from samhw.compiler.permute import PermutedCopy, copy_discordant
+from samhw.compiler.result import Result
+from samhw.compiler.sums import EinsumBuilder
 from samhw.compiler.table import FusionTable
-from samhw.errors import InputError
-from samhw.frontend import Program, Statement, accesses
-from samhw.graph import Arch, Graph, MemoryRole, TensorBinding
-from samhw.numerics import Fixed, Integer, value_type
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import Program, Region
+from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge
+from samhw.numerics import ValueType, value_type
+from samhw.tensors import LevelType
 
-__all__ = ["Compiled", "compile_program"]
+__all__ = ["Compiled", "CompiledRegion", "compile_program"]
+
+ATTEMPTS = 12
+"""Orders that are tried for a region before its first refusal is reported."""
+
+
+@dataclass(frozen=True)
+class CompiledRegion:
+    """A region's graph, and what led to it."""
+
+    region: Region
+    fused: FusedRegion
+    partial_order: "nx.DiGraph[str]"
+    order: tuple[str, ...]
+    table: FusionTable
+    graph: Graph
+    reasons: Mapping[str, str]
+    """Why a channel is deeper than full rate needs, by its name."""
+    copy: PermutedCopy | None = None
+    """The copy that the region makes, if that is what it is for, and its cost."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled program: the graph, and what led to it."""
+    """A compiled program: its regions in the order in which they run."""
 
     program: Program
-    statement: Statement
-    order: tuple[str, ...]
-    tree: Einsum
-    table: FusionTable
-    graph: Graph
+    regions: tuple[CompiledRegion, ...]
     arch: Arch
+    value: str
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph of the whole program."""
+        return merge(self.program.name, [region.graph for region in self.regions])
 
 
 def compile_program(
@@ -39,51 +70,161 @@ def compile_program(
     factored: bool = True,
     capacity: Capacity | None = None,
     arch: Arch | None = None,
+    permute: bool = False,
 ) -> Compiled:
-    """Compiles a program of one statement.
+    """Compiles a program.
 
     Args:
-        order: the order of the indices, outermost first; else the statement's own, else the first that suits
-            the tensors.
+        order: the order of the indices of the program's only region, outermost first; else the first one that
+            suits the tensors and the statements' own orders, and that streams can follow.
         value: the name of the value type.
         factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
+        permute: where storage orders leave no order of the indices, copy operands into another mode order
+            first; `CompiledRegion.copy` says at what cost. Otherwise such a program is refused.
 
     Raises:
-        InputError: for a program that cannot be lowered, with the reason and the way out.
+        InputError: for a program that cannot be lowered, with the reason and the way out. It is a
+            `ScheduleError` if another order, other regions or other formats would do.
     """
-    if len(program.statements) != 1:
+    if order is not None and len(program.regions) != 1:
         raise InputError(
-            f"'{program.name}' has {len(program.statements)} statements, but one is compiled at a time; "
-            "split it into programs of one statement."
+            f"'{program.name}' has {len(program.regions)} regions, so one order does not fit them all; write "
+            "the orders into the program."
         )
-    (statement,) = program.statements
-    arch = arch or Arch()
+    for decl in program.tensors.values():
+        if decl.format.block is not None:
+            raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     capacity = capacity or Capacity()
-    kind = value_type(value)
-    if not isinstance(kind, Integer | Fixed):
-        raise InputError(
-            f"There are no hardware units for {kind} yet; choose i8, i16, i32 or fixed<W,F>, as in --value "
-            "'fixed<16,8>'."
-        )
-    for access in statement.accesses:
-        if program.tensors[access.tensor].format.block is not None:
-            raise InputError(
-                f"'{access.tensor}' is stored in blocks, which are not compiled; store it as csr."
-            )
-    chosen = choose_order(program, statement, order)
-    extents = extents_of(program, statement, capacity)
-    tree = einsum_of(program, statement, chosen, factored=factored)
-    table = lower(program, statement, tree, chosen, extents)
+    copies: Mapping[Region, PermutedCopy] = {}
+    if permute:
+        program, capacity, copies = copy_discordant(program, capacity, order)
+    compiler = _Compiler(program, value_type(value), factored, capacity, arch or Arch())
+    regions = tuple(
+        compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
+        for number, region in enumerate(program.regions)
+    )
+    return Compiled(program, regions, compiler.arch, compiler.value.name)
 
-    memories = []
-    tensors = []
-    roles = {a.tensor: (a, MemoryRole.INPUT) for a in accesses(statement.rhs)}
-    roles[statement.lhs.tensor] = (statement.lhs, MemoryRole.OUTPUT)
-    for name, (access, role) in roles.items():
-        decl = program.tensors[name]
-        memories += memories_of(decl, access.indices, role, extents, capacity)
-        shape = tuple(extents[i] for i in access.indices)
-        tensors.append(TensorBinding(name, role, str(stored_format(decl.format)), access.indices, shape))
-    graph = generate(program.name, table, kind.name, arch, memories, tensors, extents)
-    return Compiled(program, statement, chosen, tree, table, size_channels(graph, arch), arch)
+
+class _Compiler:
+    def __init__(self, program: Program, value: ValueType, factored: bool, capacity: Capacity, arch: Arch):
+        self.program = program
+        self.value = value
+        self.factored = factored
+        self.capacity = capacity
+        self.arch = arch
+        self.dimensions = Dimensions(program)
+        self.extents = greatest_extents(program, self.dimensions, capacity)
+        self.of_statement = {s: self.dimensions.of_statement(s) for s in program.statements}
+
+    def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
+        """A region; the first of the ways to share and to order it that streams can follow."""
+        refusal: ScheduleError | None = None
+        statements = self.program.regions[number]
+        for sharing in Sharing if len(statements.statements) > 1 else [Sharing.EQUAL]:
+            try:
+                fused = FusedRegion(self.program, statements, self.of_statement, sharing)
+                graph = partial_order(fused)
+                if order is not None:
+                    candidates = [check_order(fused, graph, order)]
+                else:
+                    candidates = list(islice(orders(fused, graph), ATTEMPTS))
+            except ScheduleError as error:
+                refusal = refusal or error
+                continue
+            for candidate in candidates:
+                try:
+                    return self.lowered(number, fused, graph, candidate)
+                except ScheduleError as error:
+                    refusal = refusal or error
+        assert refusal is not None
+        raise refusal
+
+    def lowered(
+        self, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
+    ) -> CompiledRegion:
+        builder = EinsumBuilder(fused, order, factored=self.factored)
+        for output in fused.outputs:
+            builder.tree(output)
+        results = []
+        for output in fused.outputs:
+            fmt = stored_format(self.program.tensors[output.tensor].format)
+            indices = output.indices(output.statement.lhs)
+            results.append(
+                Result(
+                    output.tensor,
+                    f"{output.tensor}[{', '.join(indices)}]" if indices else output.tensor,
+                    tuple(indices[mode] for mode in fmt.mode_order),
+                    fmt.levels,
+                    builder.result(output),
+                )
+            )
+        title = ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)
+        table = lower(results, title, order, fused.dimension, self.extents)
+        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+
+    def copied(self, number: int, copy: PermutedCopy) -> CompiledRegion:
+        """A region that copies a tensor into another mode order."""
+        fused = FusedRegion(
+            self.program, self.program.regions[number], self.of_statement, sharing=Sharing.EQUAL
+        )
+        read, written = fused.stored_uses()
+        once = _unused("once", {*fused.dimension, *fused.dimension.values(), *self.extents})
+        dimension = {once: once, **fused.dimension}
+        extents = {once: 1, **self.extents}
+        fmt = stored_format(self.program.tensors[read.tensor].format)
+        view = View(read.tensor, read.tensor, read.stored, fmt.levels)
+        levels = self.program.tensors[copy.tensor].format.levels
+        result = Result(copy.tensor, str(written), written.stored, levels, view)
+        pattern = View(once, once, (once,), (LevelType.dense,), pattern=True)
+        table = lower_copy(view, pattern, result, dimension, extents)
+        region = self.compiled(number, fused, partial_order(fused), table, dimension, extents)
+        return replace(region, copy=copy)
+
+    def compiled(
+        self,
+        number: int,
+        fused: FusedRegion,
+        partial: "nx.DiGraph[str]",
+        table: FusionTable,
+        dimension: Mapping[str, str],
+        extents: Mapping[str, int],
+    ) -> CompiledRegion:
+        """The region of a table, with memories and channels of the right size."""
+        name = self.program.name if len(self.program.regions) == 1 else f"{self.program.name}_{number}"
+        memories, tensors = self.stores(fused)
+        used = set(dimension.values()) | {i for t in tensors for i in t.indices}
+        own = {d: n for d, n in extents.items() if d in used}
+        graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
+        index_extents = {index: extents[d] for index, d in dimension.items()}
+        sized = size_channels(graph, self.arch, scanned_indices(table), index_extents)
+        return CompiledRegion(
+            self.program.regions[number],
+            fused,
+            partial,
+            table.rows[:-1],
+            table,
+            graph.with_depths(sized.depths),
+            sized.reasons,
+        )
+
+    def stores(self, fused: FusedRegion) -> tuple[list[Memory], list[TensorBinding]]:
+        """The memories and tensors of a region."""
+        outputs = {output.tensor for output in fused.outputs}
+        names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in outputs)
+        memories: list[Memory] = []
+        tensors = []
+        for name in (*names, *(output.tensor for output in fused.outputs)):
+            role = MemoryRole.OUTPUT if name in outputs else MemoryRole.INPUT
+            shape = self.dimensions.shape(name, self.extents)
+            memories += memories_of(self.program, name, role, shape, self.capacity)
+            fmt = str(stored_format(self.program.tensors[name].format))
+            tensors.append(TensorBinding(name, role, fmt, self.dimensions.of_tensor(name), shape))
+        return memories, tensors
+
+
+def _unused(wish: str, taken: Collection[str]) -> str:
+    while wish in taken:
+        wish += "_"
+    return wish

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from samhw import primitives
-from samhw.compiler.table import FusionTable, Output, Primitive
+from samhw.compiler.table import FusionTable, Primitive
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding
 
-__all__ = ["generate"]
+__all__ = ["generate", "scanned_indices"]
 
 
 def generate(
@@ -23,9 +23,9 @@ def generate(
     Channels get the latency of their source and the least depth that runs at full rate; `size_channels`
     deepens them.
     """
-    notes: dict[Output, str] = {}
+    notes: dict[Primitive, str] = {}
     for row, column, cell in table.cells():
-        notes.setdefault(table.resolve(cell.source), f"{row}, {column}: {cell.label}")
+        notes.setdefault(table.resolve(cell.source).primitive, f"{row}, {column}: {cell.label}")
     nodes: dict[Primitive, Node] = {}
     channels: list[Channel] = []
 
@@ -34,11 +34,11 @@ def generate(
             return nodes[primitive]
         sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
         made = {port: make(source.primitive) for port, source in sources.items()}
-        note = next((text for output, text in notes.items() if output.primitive is primitive), "")
+        note = notes.get(primitive, "")
         node = primitives.make(primitive.kind, primitive.name, primitive.depth, note=note, **primitive.params)
         nodes[primitive] = node
         for port, source in sources.items():
-            latency = primitives.latency(made[port], source.port, arch)
+            latency = primitives.latency(made[port], source.port, arch, value)
             channels.append(
                 Channel(
                     Endpoint(made[port].name, source.port), Endpoint(node.name, port), latency, latency + 1
@@ -58,3 +58,20 @@ def generate(
         tensors=tuple(tensors),
         extents=dict(extents),
     )
+
+
+def scanned_indices(table: FusionTable) -> dict[str, str]:
+    """The index of the coordinates that each scanner makes, by the node's name."""
+    result: dict[str, str] = {}
+    waiting = list(table.sinks)
+    seen = set(waiting)
+    while waiting:
+        primitive = waiting.pop()
+        if primitive.index:
+            result[primitive.name] = primitive.index
+        for source in primitive.inputs.values():
+            producer = table.resolve(source).primitive
+            if producer not in seen:
+                seen.add(producer)
+                waiting.append(producer)
+    return result

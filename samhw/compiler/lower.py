@@ -1,234 +1,492 @@
-"""Fills the fusion table of one statement (FuseFlow section 6 and Algorithm 2).
+"""Fills the fusion table of a region (FuseFlow section 6 and Algorithm 2).
 
 The walk goes down the rows. At a row every view that has the index is scanned, or located if its level is
-dense and something sparse gives the coordinates; the coordinates meet in intersections (products) and unions
+dense and something else gives the coordinates; the coordinates meet in intersections (products) and unions
 (sums); every other operand is repeated. A reduction opens a space of its own: its operand is lowered below
 the rows done so far, and what comes out, a value stream and the coordinate streams of the indices inside of
-the reduction, takes part in the rows that follow (factored iteration).
+the reduction, takes part in the rows that follow (factored iteration). An intermediate that a reduction
+shares with the space around it has a space of its own too, and its streams fork.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from samhw.compiler.einsum import (
-    Combine,
+    EVERYWHERE,
+    MASK,
+    MUL,
+    Apply,
     Constant,
     Einsum,
-    Negate,
+    Intermediate,
     Reduce,
     View,
-    free,
     operands,
+    reachable,
+    rebuilt,
     views,
+    with_operands,
 )
 from samhw.compiler.joins import Joiner
-from samhw.compiler.plan import Plan, Reduced
-from samhw.compiler.result import write_result
+from samhw.compiler.plan import Plan, Row, Space, Stream
+from samhw.compiler.result import Result, formula, write_result
 from samhw.compiler.table import VAL, CellName, FusionTable, Source
 from samhw.errors import InputError
-from samhw.frontend import Program, Statement
 from samhw.tensors import LevelType
 
-__all__ = ["lower"]
+__all__ = ["lower", "lower_copy"]
 
 
 def lower(
-    program: Program, statement: Statement, tree: Einsum, order: Sequence[str], extents: dict[str, int]
+    results: Sequence[Result],
+    title: str,
+    order: Sequence[str],
+    dimension: Mapping[str, str],
+    extents: Mapping[str, int],
 ) -> FusionTable:
-    """The filled table of a statement, writers included.
+    """The filled table of a region, writers included.
 
     Args:
-        tree: the right side from `einsum_of`.
+        results: what leaves the region.
+        title: the region, for error messages.
         order: the rows.
-        extents: the greatest extent of each index, which sizes the accumulators of reducers.
+        dimension: of each index.
+        extents: the greatest extent of each dimension, which sizes the accumulators of reducers.
 
     Raises:
-        InputError: for a schedule that streams cannot follow, with the reason and the way out.
+        ScheduleError: for a schedule that streams cannot follow, with the reason and the way out.
     """
-    if not any(True for _ in views(tree)):
-        raise InputError(
-            f"'{statement.lhs} = ..' reads no tensor, so there is nothing to stream; write the number into "
-            "the data."
-        )
-    plan = Plan(program, statement, tree, order, extents)
-    rows, val = _Lowering(plan).space(tree, 0, frozenset())
-    write_result(plan, rows, val)
+    for result in results:
+        if not any(True for _ in views(result.tree)):
+            raise InputError(
+                f"'{result.tensor} = ..' reads no tensor, so there is nothing to stream; write the number "
+                "into the data."
+            )
+    lowering = _Lowering(Plan(title, order, dimension, extents))
+    lowering.region(results)
+    return lowering.plan.table
+
+
+def lower_copy(
+    view: View, once: View, result: Result, dimension: Mapping[str, str], extents: Mapping[str, int]
+) -> FusionTable:
+    """The filled table of a copy in another mode order: a reducer takes the values in one order and gives
+    them in the other.
+
+    Args:
+        view: the tensor, as it is stored.
+        once: a dense pattern over an index of extent 1, which the reducer reduces.
+        result: the copy.
+    """
+    lowering = _Lowering(Plan(result.heading, (*once.indices, *view.indices), dimension, extents))
+    plan = lowering.plan
+    space = plan.space()
+    reduce = Reduce("sorted", once.indices[0], Apply(MUL, (once, view)))
+    plan.add_columns(reduce)
+    plan.table.add_column(result.tensor, result.heading)
+    lowering.reduce(space, reduce, result.indices)
+    stream = space.streams[reduce]
+    write_result(plan, result, list(stream.pending), stream.val)
     return plan.table
 
 
 class _Lowering:
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.joiner = Joiner(plan)
 
-    def space(self, e: Einsum, depth: int, bound: frozenset[str]) -> tuple[list[tuple[str, Source]], Source]:
-        """Lowers e below `depth` rows over the indices `bound`: its further coordinate streams, and its
-        values."""
-        rows: list[tuple[str, Source]] = []
+    def region(self, results: Sequence[Result]) -> None:
+        """Lowers every result; what several of them share is computed once, if their rows allow it."""
+        for result in results:
+            self.plan.add_columns(result.tree)
+        outermost = self.plan.space()
+        trees = [result.tree for result in results]
+        for n, tree in enumerate(trees):
+            others = [Intermediate("", other, frozenset()) for other in trees[n + 1 :]]
+            trees[n] = self.fork(outermost, tree, others)
+        for result, tree in zip(results, trees, strict=True):
+            self.plan.table.add_column(result.tensor, result.heading)
+            space = outermost.inner()
+            rows, val = self.lower(space, tree, result.tensor, result.dense, fill=True)
+            write_result(self.plan, result, rows, val)
+
+    def lower(
+        self, space: Space, e: Einsum, name: str, dense: frozenset[str] = frozenset(), *, fill: bool = False
+    ) -> tuple[list[Row], Source]:
+        """Lowers e below the rows of the space: its further rows, and its values.
+
+        Args:
+            name: of what e is, for scanners that stand for it.
+            dense: the indices at which coordinates may be added.
+            fill: they must be.
+        """
+        rows: list[Row] = []
         while True:
-            # A sum is lowered as soon as the rows outside of it are done, so that no further row repeats it.
-            for reduce in self.open_reductions(e):
-                start = self.plan.position[reduce.index]
-                kept = free(reduce)
-                # What leaves a reduction with levels of its own must meet the very next rows.
-                outside = kept if all(self.plan.position[i] < start for i in kept) else free(e)
-                if all(i in bound for i in outside if self.plan.position[i] < start):
-                    self.reduce(reduce, depth, bound)
-            ahead = free(e) - bound
+            e = self.open(space, e)
+            ahead = self.plan.rows_ahead(e, space.bound)
             if not ahead:
-                return rows, self.value(e, depth)
-            row = min(ahead, key=self.plan.position.__getitem__)
-            rows.append((row, self.row(e, row, depth, rows, whole=e is self.plan.tree)))
-            bound |= {row}
-            depth += 1
+                return rows, self.value(space, e)
+            self.settle(space, e)
+            widen = ahead[0] in dense
+            rows.append(self.row(space, e, ahead[0], name, fill=fill and widen, widen=widen))
 
-    def open_reductions(self, e: Einsum) -> list[Reduce]:
-        """The outermost reductions of e whose space has not been lowered."""
+    def settle(self, space: Space, e: Einsum) -> None:
+        """Computes every operation below e whose indices are all bound, so that its result is repeated by the
+        rows to come, and not computed again at each of their coordinates."""
+        if e in space.streams:
+            return
+        for operand in operands(e):
+            done = operand.free <= space.bound and not self.closed(space, operand)
+            if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
+                space.streams[operand] = Stream(self.value(space, operand))
+            else:
+                self.settle(space, operand)
+
+    # What has a space of its own
+
+    def open(self, space: Space, e: Einsum) -> Einsum:
+        """Lowers every reduction of e whose outer rows are done, so that no further row repeats it. Returns
+        e, in which what cannot be shared has been copied."""
+        while reduce := next(self.ready(space, e), None):
+            forked = self.fork(space, reduce, [_replaced(e, {reduce: Constant(0)})])
+            e = _replaced(e, {reduce: forked})
+            assert isinstance(forked, Reduce)
+            self.reduce(space, forked)
+        return e
+
+    def ready(self, space: Space, e: Einsum) -> Iterator[Reduce]:
+        """The reductions of e whose outer rows are done. One within another waits with it, unless the next
+        row lies inside of it: then it would come too late."""
+        ahead = self.plan.rows_ahead(e, space.bound)
+        for reduce, rows in self.reductions(space, e, frozenset()):
+            if self.is_ready(space, reduce, rows):
+                late = bool(ahead) and ahead[0] in reduce.free and self.reduces_outside(reduce, ahead[0])
+                if late or reduce in self.closed(space, e):
+                    yield reduce
+
+    def reductions(
+        self, space: Space, e: Einsum, rows: frozenset[str]
+    ) -> Iterator[tuple[Reduce, frozenset[str]]]:
+        """The reductions below e that are no streams of the space yet, each before those within it, and the
+        rows that it and what is around it go down."""
+        rows |= e.free
+        for reduce in self.closed(space, e):
+            yield reduce, rows
+            yield from self.reductions(space, reduce.operand, rows)
+
+    def reduces_outside(self, reduce: Reduce, row: str) -> bool:
+        return self.plan.position[reduce.index] < self.plan.position[row]
+
+    def is_ready(self, space: Space, reduce: Reduce, rows: frozenset[str]) -> bool:
+        """The rows outside of a reduction are done."""
+        # What leaves a reduction with levels of its own must meet the very next rows.
+        outside = rows if any(self.reduces_outside(reduce, i) for i in reduce.free) else reduce.free
+        return all(i in space.bound or self.reduces_outside(reduce, i) for i in outside)
+
+    def closed(self, space: Space, e: Einsum) -> list[Reduce]:
+        """The outermost reductions of e that are no streams of the space yet."""
+        if e in space.streams:
+            return []
         if isinstance(e, Reduce):
-            return [] if e in self.plan.reduced else [e]
-        return [r for o in operands(e) for r in self.open_reductions(o)]
+            return [e]
+        return list(dict.fromkeys(r for o in operands(e) for r in self.closed(space, o)))
+
+    def fork(self, space: Space, e: Einsum, others: Sequence[Einsum]) -> Einsum:
+        """Makes a stream of each intermediate that e shares with others, so that it is computed once. What
+        their rows do not let them share is copied in e, which is returned."""
+        users: dict[Intermediate | None, Einsum] = {None: e}
+        """e, and what is below each intermediate that will be a stream."""
+        forked = space.inner()
+        candidates = [node for node in reachable([e], space.streams) if isinstance(node, Intermediate)]
+        # The outermost first: what only one of them uses goes with it.
+        for node in reversed(candidates):
+            if node in forked.streams:
+                continue
+            using = [key for key, user in users.items() if self.uses(forked, user, node)]
+            beside = [other for other in others if self.uses(forked, other, node)]
+            if len(using) + len(beside) < 2:
+                continue
+            rows = self.plan.rows_ahead(node, space.bound)
+            every = [*(users[key] for key in using), *beside]
+            if all(
+                self.takes_up(forked, user, node, rows, []) and self.selects_none(user, node, rows[:-1])
+                for user in every
+            ):
+                users[node] = node.operand
+                forked.streams[node] = Stream(self.plan.root)
+                continue
+            for key in using if beside else using[1:]:
+                kept: dict[Einsum, Einsum] = {stream: stream for stream in forked.streams}
+                copy = self.copy(space, node, forked.streams)
+                users[key] = _replaced(users[key], kept | {node: copy})
+        for key in reversed(users):
+            if key is not None:
+                self.stream(space, key, users[key])
+        return users[None]
+
+    def selects_none(self, e: Einsum, node: Einsum, rows: list[str]) -> bool:
+        """No compressed level of e beside the node selects coordinates of those rows, at which its streams
+        have further rows inside."""
+        return not any(
+            index in rows and level is LevelType.compressed
+            for view in reachable([e], [node])
+            if isinstance(view, View)
+            for index, level in zip(view.indices, view.levels, strict=True)
+        )
+
+    def uses(self, space: Space, e: Einsum, node: Einsum) -> bool:
+        return node in set(reachable([e], space.streams))
+
+    def takes_up(self, space: Space, e: Einsum, node: Einsum, rows: list[str], done: list[str]) -> bool:
+        """Whether e, lowered behind the rows `done` of the space, meets the rows of a stream one after
+        another wherever it uses it, with no other row in between."""
+        if not self.uses(space, e, node):
+            return True
+        here = space.inner()
+        ahead = self.plan.rows_ahead(e, here.bound)
+        for n in range(len(ahead) + 1):
+            here.bound = space.bound.union(ahead[:n])
+            while reduce := next(self.ready(here, e), None):
+                if not self.takes_up(here, reduce.operand, node, rows, [*done, *ahead[:n]]):
+                    return False
+                here.streams[reduce] = Stream(self.plan.root)
+        return not self.uses(here, e, node) or [*done, *ahead][: len(rows)] == rows
+
+    def stream(self, space: Space, node: Intermediate, operand: Einsum) -> None:
+        """Lowers the operand of an intermediate into streams that several uses take up."""
+        rows, val = self.lower(space.inner(), operand, node.name, node.dense)
+        for row in rows:
+            self.show(row.index, node.name, row.crd)
+        self.plan.table.fill(VAL, node.name, val, formula(node.operand))
+        space.streams[node] = Stream(val, tuple(rows))
+
+    def copy(self, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:
+        """A second node of the same meaning, with views and columns of its own that stand where the space's
+        stand; what is or will be a stream serves both."""
+        taken = set(self.plan.table.columns)
+        made: dict[Einsum, Einsum] = {}
+        for below in reachable([node], streams):
+            if below in streams:
+                made[below] = below
+                continue
+            fresh = with_operands(below, tuple(made[o] for o in operands(below)))
+            if isinstance(fresh, View | Reduce | Intermediate):
+                name, n = fresh.name, 1
+                while name in taken:
+                    n += 1
+                    name = f"{fresh.name}_{n}"
+                taken.add(name)
+                fresh = replace(fresh, name=name)
+            if isinstance(below, View) and below in space.cursors:
+                assert isinstance(fresh, View)
+                space.cursors[fresh] = replace(space.cursors[below])
+            made[below] = fresh
+        self.plan.add_columns(made[node])
+        return made[node]
 
     # Rows
 
-    def row(self, e: Einsum, row: str, depth: int, outer: list[tuple[str, Source]], *, whole: bool) -> Source:
+    def row(self, space: Space, e: Einsum, index: str, name: str, *, fill: bool, widen: bool) -> Row:
         """Joins e at a row and advances every operand; returns the row's coordinates."""
-        join = self.joiner.join(e, row, depth)
-        assert join is not None
-        if whole and not join.full and self.plan.output_level(row) is LevelType.dense:
-            join = self.joiner.fill(join, row, depth, outer[-1][1] if outer else self.plan.root)
-        if join.crd is None:
-            self.joiner.scan_dense(join, row, depth)
-        assert join.crd is not None
+        joiner = Joiner(self.plan, space, index)
+        joined = joiner.join(e)
+        assert joined is not None
+        row, join = joiner.finish(joined, name, fill=fill, widen=widen)
+        taken: set[Einsum | None] = set()
         for operand, payload in join.payloads:
+            taken.add(operand)
             if isinstance(operand, View):
-                self.plan.cursor[operand] = CellName(row, operand.name)
-                self.plan.level[operand] += 1
-            elif isinstance(operand, Reduce):
-                self.plan.reduced[operand] = Reduced(CellName(row, operand.name))
-                if (row, operand.name) not in self.plan.table.joins:
-                    cell = self.plan.table.get(row, operand.name)
-                    assert cell is not None
-                    self.plan.table.fill(row, operand.name, payload, cell.label)
-        taken = {id(operand) for operand, _ in join.payloads}
+                cursor = self.plan.cursor(space, operand)
+                cursor.ref = CellName(index, operand.name)
+                cursor.level += 1
+            elif operand is not None:
+                # By the planned output, not by a cell: other spaces may take the stream up too.
+                space.streams[operand] = Stream(payload)
+                if isinstance(operand, Reduce | Intermediate):
+                    self.show(index, operand.name, payload)
         for view in join.dense:
+            if view in taken:  # One use of it was scanned.
+                continue
+            cursor = self.plan.cursor(space, view)
             locate = self.plan.make(
                 "locate",
-                f"{view.name}_{row}",
-                depth,
-                {"ref": self.plan.cursor[view], "crd": join.crd},
-                extent=row,
+                f"{view.name}_{index}",
+                space.depth,
+                {"ref": cursor.ref, "crd": row.crd},
+                extent=self.plan.dimension[index],
             )
-            label = f"Locate({self.plan.text(self.plan.cursor[view])})"
-            self.plan.cursor[view] = self.plan.table.fill(row, view.name, locate.output("ref"), label)
-            self.plan.level[view] += 1
-            taken.add(id(view))
-        for operand in self.operands_at(e):
-            if id(operand) not in taken:
-                self.repeat(operand, row, depth, join.crd)
-        return join.crd
+            label = f"Locate({self.plan.text(cursor.ref)})"
+            cursor.ref = self.plan.table.fill(index, view.name, locate.output("ref"), label)
+            cursor.level += 1
+            taken.add(view)
+        for operand in self.operands_at(space, e):
+            if operand not in taken:
+                self.repeat(space, operand, row)
+        space.enter(row)
+        return row
 
-    def operands_at(self, e: Einsum) -> Iterable[View | Reduce]:
-        """The views and finished reductions that a row of e advances."""
-        if isinstance(e, View) or (isinstance(e, Reduce) and e in self.plan.reduced):
-            yield e
-            return
-        for operand in operands(e):
-            yield from self.operands_at(operand)
+    def show(self, row: str, column: str, source: Source) -> None:
+        """Fills a cell that is still empty with a reference."""
+        if self.plan.table.get(row, column) is None:
+            self.plan.table.fill(row, column, source, f"⟨{column}_{row}⟩")
 
-    def repeat(self, operand: View | Reduce, row: str, depth: int, crd: Source) -> None:
+    def operands_at(self, space: Space, e: Einsum) -> "Iterator[View | Apply | Reduce | Intermediate]":
+        """The views and streams that a row of e advances."""
+        for node in reachable([e], space.streams):
+            if isinstance(node, View) or (not isinstance(node, Constant) and node in space.streams):
+                yield node
+
+    def repeat(self, space: Space, operand: View | Apply | Reduce | Intermediate, row: Row) -> None:
+        """Repeats an operand that has no such row."""
         if isinstance(operand, View):
-            source, payload = self.plan.cursor[operand], "ref"
+            cursor = self.plan.cursor(space, operand)
+            # What a sieve leaves are values.
+            sieved = operand.sieve and cursor.level == len(operand.levels)
+            source, payload = cursor.ref, "val" if sieved else "ref"
         else:
-            state = self.plan.reduced[operand]
-            if state.pending:
-                if state.pending[0][0] == row:
-                    # The only operand with this level: its own coordinates are the row's.
-                    state.pending.pop(0)
-                    return
-                raise self.plan.refusal(operand, row)
-            source, payload = state.val, "val"
+            stream = space.streams[operand]
+            if stream.pending:
+                if stream.pending[0].index != row.index:
+                    raise self.plan.refusal(operand, stream, row.index)
+                # The outer row of a nest: its own coordinates are the row's.
+                space.streams[operand] = Stream(stream.val, stream.pending[1:])
+                return
+            source, payload = stream.val, "val"
+        name = operand.op if isinstance(operand, Apply) else operand.name
         repeat = self.plan.make(
-            "repeat", f"{operand.name}_{row}", depth, {"ref": source, "crd": crd}, payload=payload
+            "repeat", f"{name}_{row.index}", space.depth, {"ref": source, "crd": row.crd}, payload=payload
         )
-        cell = self.plan.table.fill(row, operand.name, repeat.output("ref"), f"Rep({self.plan.text(source)})")
+        label = f"Rep({self.plan.text(source)})"
         if isinstance(operand, View):
-            self.plan.cursor[operand] = cell
-        else:
-            self.plan.reduced[operand] = Reduced(cell)
+            cell = self.plan.table.fill(row.index, name, repeat.output("ref"), label)
+            self.plan.cursor(space, operand).ref = cell
+            return
+        space.streams[operand] = Stream(repeat.output("ref"))
+        # An operation within a statement has no column.
+        if not isinstance(operand, Apply) and self.plan.table.get(row.index, name) is None:
+            self.plan.table.fill(row.index, name, repeat.output("ref"), label)
 
     # Values
 
-    def reduce(self, reduce: Reduce, depth: int, bound: frozenset[str]) -> None:
-        """Lowers the space of a reduction and reduces it."""
-        rows, val = self.space(reduce.operand, depth, bound)
-        (index, _), kept = rows[0], rows[1:]
-        assert index == reduce.index
+    def reduce(self, space: Space, reduce: Reduce, order: Sequence[str] = ()) -> None:
+        """Lowers the space of a reduction and reduces it.
+
+        Args:
+            order: of the indices that the reduction keeps, as they come out; else that of the rows.
+        """
+        depth = space.depth
+        rows, val = self.lower(space.inner(), reduce.operand, reduce.name)
+        reduced, kept = rows[0], rows[1:]
+        assert reduced.index == reduce.index
         name = reduce.name
+        label = f"{'Red' if reduce.op == 'sum' else reduce.op.capitalize()}{len(kept)}_{reduce.index}"
         if not kept:
-            node = self.plan.make("reduce_scalar", name, depth + 1, {"val": val}, op="sum")
-            self.plan.reduced[reduce] = Reduced(node.output("val"))
-            self.plan.table.fill(VAL, name, node.output("val"), f"Red0_{index}")
+            node = self.plan.make("reduce_scalar", name, depth + 1, {"val": val}, op=reduce.op)
+            space.streams[reduce] = Stream(node.output("val"))
+            self.plan.table.fill(VAL, name, node.output("val"), label)
             return
-        inputs: dict[str, Source] = {"crd0": kept[-1][1]}
-        for n in range(1, len(kept)):
-            place = len(kept) - 1 - n
-            held = kept[place][1]
+        crds: dict[str, Source] = {}
+        for place, row in enumerate(kept):
+            held = row.crd
             for inner in range(place + 1, len(kept)):
                 hold = self.plan.make(
                     "crd_hold",
-                    f"{name}_{kept[place][0]}_{kept[inner][0]}",
+                    f"{name}_{row.index}_{kept[inner].index}",
                     depth + 1 + inner,
-                    {"outer": held, "inner": kept[inner][1]},
+                    {"outer": held, "inner": kept[inner].crd},
                 )
                 held = hold.output("crd")
-            inputs[f"crd{n}"] = held
-        bits = [max(1, (self.plan.extents[i] - 1).bit_length()) for i, _ in reversed(kept)]
+            crds[row.index] = held
+        innermost_first = list(reversed(order or [row.index for row in kept]))
+        inputs = {f"crd{n}": crds[index] for n, index in enumerate(innermost_first)}
+        bits = [max(1, (self.plan.extent(index) - 1).bit_length()) for index in innermost_first]
         node = self.plan.make(
-            "reduce_vector", name, depth + 1 + len(kept), {**inputs, "val": val}, op="sum", bits=bits
+            "reduce_vector", name, depth + 1 + len(kept), {**inputs, "val": val}, op=reduce.op, bits=bits
         )
-        pending: list[tuple[str, Source]] = []
-        for n, (i, _) in enumerate(reversed(kept)):
-            label = f"Red{len(kept)}_{index}[crd{n}]"
-            pending.insert(0, (i, self.plan.table.fill(i, name, node.output(f"crd{n}"), label)))
-        # A row takes its coordinates by the planned output, since joining the row moves the cell.
-        pending = [(i, self.plan.table.resolve(source)) for i, source in pending]
-        self.plan.reduced[reduce] = Reduced(node.output("val"), pending)
-        self.plan.table.fill(VAL, name, node.output("val"), f"Red{len(kept)}_{index}[val]")
+        pending: list[Row] = []
+        for n, index in enumerate(innermost_first):
+            # A row takes its coordinates by the planned output, since joining the row moves the cell.
+            crd = node.output(f"crd{n}")
+            self.plan.table.fill(index, name, crd, f"{label}[crd{n}]")
+            pending.insert(0, Row(index, crd, None))
+        space.streams[reduce] = Stream(node.output("val"), tuple(pending))
+        self.plan.table.fill(VAL, name, node.output("val"), f"{label}[val]")
 
-    def value(self, e: Einsum, depth: int) -> Source:
-        """The value stream of e, whose operands have all come to depth `depth`."""
+    def value(self, space: Space, e: Einsum, done: dict[Einsum, Source] | None = None) -> Source:
+        """The value stream of e, whose operands have all come down to the depth of the space."""
+        done = {} if done is None else done
+        if e not in done:
+            done[e] = self.new_value(space, e, done)
+        return done[e]
+
+    def new_value(self, space: Space, e: Einsum, done: dict[Einsum, Source]) -> Source:
+        if e in space.streams:
+            return space.streams[e].val
         match e:
+            case View() if e.sieve:
+                return self.plan.cursor(space, e).ref
             case View():
-                array = self.plan.make(
-                    "array", e.name, depth, {"ref": self.plan.cursor[e]}, vals=f"{e.tensor}.vals"
-                )
-                return self.plan.table.fill(
-                    VAL, e.name, array.output("val"), f"Val({self.plan.text(self.plan.cursor[e])})"
-                )
-            case Reduce():
-                return self.plan.reduced[e].val
-            case Negate():
-                return self.alu("neg", [self.value(e.operand, depth)], depth)
-            case Combine():
-                return self.combine(e, depth)
+                ref = self.plan.cursor(space, e).ref
+                array = self.plan.make("array", e.name, space.depth, {"ref": ref}, vals=f"{e.tensor}.vals")
+                label = f"Val({self.plan.text(ref)})"
+                return self.plan.table.fill(VAL, e.name, array.output("val"), label)
+            case Intermediate():
+                val = self.value(space, e.operand, done)
+                return self.plan.table.fill(VAL, e.name, val, formula(e.operand))
+            case Apply() if e.op == EVERYWHERE:
+                return self.value(space, e.operands[0], done)
+            case Apply() if e.op == MASK:
+                operand, mask = e.operands
+                assert isinstance(mask, View)
+                return self.masked(space, self.value(space, operand, done), mask, done)
+            case Apply() if e.op == MUL:
+                return self.product(space, e, done)
+            case Apply():
+                return self.operation(space, e, done)
             case _:
-                raise AssertionError("constants are immediates")
+                raise AssertionError("a constant is an immediate, a reduction a stream")
 
-    def combine(self, e: Combine, depth: int) -> Source:
-        numbers = [o.value for o in e.operands if isinstance(o, Constant)]
-        sources = [self.value(o, depth) for o in e.operands if not isinstance(o, Constant)]
-        if e.op == "sub" and isinstance(e.operands[0], Constant):
-            # c - x is (-x) + c: an immediate is the second operand.
-            return self.alu("add", [self.alu("neg", sources, depth)], depth, numbers[0])
-        while len(sources) > 1:
-            sources = [self.alu(e.op, sources[:2], depth), *sources[2:]]
+    def product(self, space: Space, e: Apply, done: dict[Einsum, Source]) -> Source:
+        """The product of two factors, then with each further one, then with the constant; then the masks."""
+        patterns = [o for o in e.operands if isinstance(o, View) and o.pattern]
+        factors = [o for o in e.operands if o not in patterns]
+        sources = [self.value(space, o, done) for o in factors if not isinstance(o, Constant)]
         source = sources[0]
-        for number in numbers:
-            source = self.alu(e.op, [source], depth, number)
+        for other in sources[1:]:
+            source = self.alu(space, MUL, {"a": source, "b": other}, {})
+        for factor in factors:
+            if isinstance(factor, Constant):
+                source = self.alu(space, MUL, {"a": source}, {"b": factor.value})
+        for pattern in patterns:
+            source = self.masked(space, source, pattern, done)
         return source
 
-    def alu(self, op: str, sources: list[Source], depth: int, immediate: int | float | None = None) -> Source:
-        params: dict[str, str | int | float] = {"op": op}
-        if immediate is not None:
-            params["immediate"] = immediate
-        node = self.plan.make("alu", op, depth, dict(zip("ab", sources, strict=False)), **params)
-        return node.output("val")
+    def masked(self, space: Space, source: Source, mask: View, done: dict[Einsum, Source]) -> Source:
+        """Zero where a union has brought in coordinates that the mask has not."""
+        if not self.plan.cursor(space, mask).missing:
+            return source
+        return self.alu(space, "select", {"a": self.value(space, mask, done), "b": source}, {"c": 0})
+
+    def operation(self, space: Space, e: Apply, done: dict[Einsum, Source]) -> Source:
+        ports = dict(zip("abc", e.operands, strict=False))
+        immediates = {port: o.value for port, o in ports.items() if isinstance(o, Constant)}
+        inputs = {
+            port: self.value(space, o, done) for port, o in ports.items() if not isinstance(o, Constant)
+        }
+        result = self.alu(space, e.op, inputs, immediates)
+        if e.op == "div" and "a" in inputs and not immediates.get("b"):
+            # Zero divided by zero is zero in a program, but no number in floating point.
+            result = self.alu(space, "select", {"a": inputs["a"], "b": result}, {"c": 0})
+        return result
+
+    def alu(
+        self, space: Space, op: str, inputs: dict[str, Source], immediates: Mapping[str, int | float]
+    ) -> Source:
+        params: dict[str, Any] = {"op": op}
+        if immediates:
+            params["immediates"] = dict(immediates)
+        return self.plan.make("alu", op, space.depth, inputs, **params).output("val")
+
+
+def _replaced(e: Einsum, changes: Mapping[Einsum, Einsum]) -> Einsum:
+    return rebuilt(e, changes.get) if changes else e

@@ -1,79 +1,160 @@
-"""The order of a statement's indices: the partial order graph of mode orders, and its topological orders.
+"""The order of a region's indices: the partial order graph, and its topological orders.
 
-FuseFlow section 5: an edge u -> v says that index u is iterated outside of v. Every access contributes the
-chain of its storage order.
+FuseFlow section 5: an edge u -> v says that index u is iterated outside of v. Every stored tensor contributes
+the chain of its storage order (mode order), and every statement with an order that chain (dataflow order).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import networkx as nx
 
-from samhw.compiler.einsum import stored_format
-from samhw.errors import InputError
-from samhw.frontend import Access, Program, Statement, accesses
+from samhw.compiler.fuse import FusedRegion, Instance
+from samhw.errors import InputError, ScheduleError
 
-__all__ = ["choose_order", "partial_order"]
-
-
-def storage_order(program: Program, access: Access) -> tuple[str, ...]:
-    """The indices of an access from the outermost stored level to the innermost."""
-    fmt = stored_format(program.tensors[access.tensor].format)
-    return tuple(access.indices[mode] for mode in fmt.mode_order)
+__all__ = ["check_order", "count_orders", "orders", "partial_order"]
 
 
-def partial_order(program: Program, statement: Statement) -> "nx.DiGraph[str]":
-    """The partial order graph of a statement. Each edge has `views`: the accesses that ask for it."""
+def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
+    """The partial order graph (POG) of a region. Each edge has `reasons`: texts of what asks for it. It is
+    `fixed` if a result or a statement's order does: a permuted copy of an operand does not take it away."""
     graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(statement.indices)
-    for access in statement.accesses:
-        chain = storage_order(program, access)
+    graph.add_nodes_from(region.dimension)
+    chains = [(str(use), use.stored, not use.is_read) for use in region.stored_uses()]
+    chains += [
+        (f"the order of '{instance.statement.lhs} = ..'", instance.order, True)
+        for instance in region.instances
+        if instance.order is not None
+    ]
+    for text, chain, fixed in chains:
         for outer, inner in pairwise(chain):
             if not graph.has_edge(outer, inner):
-                graph.add_edge(outer, inner, views=[])
-            graph.edges[outer, inner]["views"].append(access)
+                graph.add_edge(outer, inner, reasons=[], fixed=False)
+            graph.edges[outer, inner]["reasons"].append(text)
+            graph.edges[outer, inner]["fixed"] |= fixed
     return graph
 
 
-def choose_order(
-    program: Program, statement: Statement, order: Sequence[str] | None = None
-) -> tuple[str, ...]:
-    """The order asked for, by the call or by the statement, or else the first topological order.
+def orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str, ...]]:
+    """All topological orders, one after another, each when it is asked for.
 
-    Among free choices the index that appears first in the text comes first. Raises `InputError` where an
-    order is not concordant with a tensor's storage, or where the storage orders leave none.
+    The first is the one closest to the statements' own: a producer's indices stand as far inside as its
+    consumer lets them, so that nothing is kept longer than needed. Raises `InputError`, before the first one,
+    where the graph has a cycle.
     """
-    wanted = tuple(order) if order is not None else statement.order
-    if wanted is not None:
-        return _checked(program, statement, wanted)
-    graph = partial_order(program, statement)
-    rank = {index: n for n, index in enumerate(statement.indices)}
+    rank = {index: n for n, index in enumerate(_natural(region))}
     try:
-        return tuple(nx.lexicographical_topological_sort(graph, key=rank.__getitem__))
+        first = tuple(nx.lexicographical_topological_sort(graph, key=rank.__getitem__))
     except nx.NetworkXUnfeasible:
-        cycle = nx.find_cycle(graph)
-        asked = ", ".join(f"{graph.edges[u, v]['views'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
-        raise InputError(
-            f"No order of indices suits the storage of all tensors ({asked}); store one of them in another "
-            "mode order, such as '@ (1, 0)'."
-        ) from None
+        raise _cycle(graph) from None
+    yield first
+    yield from (order for order in _enumerate(graph, rank) if order != first)
 
 
-def _checked(program: Program, statement: Statement, order: tuple[str, ...]) -> tuple[str, ...]:
-    if sorted(order) != sorted(statement.indices):
+def count_orders(graph: "nx.DiGraph[str]") -> int:
+    """How many topological orders there are, without enumerating them: 0 for a graph with a cycle.
+
+    Counts the ways to each set of indices that can stand outermost; there are far fewer such sets than
+    orders.
+    """
+    nodes = list(graph)
+    place = {node: n for n, node in enumerate(nodes)}
+    before = [sum(1 << place[u] for u in graph.predecessors(node)) for node in nodes]
+    ways = {0: 1}
+    for _ in nodes:
+        longer: dict[int, int] = {}
+        for done, count in ways.items():
+            for n, needed in enumerate(before):
+                if not done >> n & 1 and needed & ~done == 0:
+                    longer[done | 1 << n] = longer.get(done | 1 << n, 0) + count
+        ways = longer
+    return sum(ways.values())
+
+
+def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[str]) -> tuple[str, ...]:
+    """An order that the user asks for; raises `InputError` if it does not name each index once, or goes
+    against a tensor's storage."""
+    if sorted(order) != sorted(graph):
         raise InputError(
-            f"The order {','.join(order)} does not name each index of '{statement.lhs}' once; its indices "
-            f"are {', '.join(statement.indices)}."
+            f"The order {','.join(order)} does not name each index of '{_title(region)}' once; its indices "
+            f"are {', '.join(graph)}."
         )
     position = {index: n for n, index in enumerate(order)}
-    for access in (statement.lhs, *accesses(statement.rhs)):
-        chain = storage_order(program, access)
-        for outer, inner in pairwise(chain):
+    for use in region.stored_uses():
+        for outer, inner in pairwise(use.stored):
             if position[outer] > position[inner]:
-                modes = tuple(sorted(range(len(access.indices)), key=lambda m: position[access.indices[m]]))
-                raise InputError(
-                    f"The order {','.join(order)} visits {inner} outside {outer}, but {access} is stored "
-                    f"with {outer} outside {inner}; "
-                    f"declare {access.tensor} with the mode order '@ {modes}' or choose another order."
+                modes = tuple(sorted(range(len(use.indices)), key=lambda m: position[use.indices[m]]))
+                raise ScheduleError(
+                    f"The order {','.join(order)} visits {inner} outside {outer}, but {use} is stored with "
+                    f"{outer} outside {inner}; declare {use.tensor} with the mode order '@ {modes}', choose "
+                    f"another order{', or permit a permuted copy of it (--permute)' if use.is_read else ''}."
                 )
-    return order
+    return tuple(order)
+
+
+def _natural(region: FusedRegion) -> list[str]:
+    """The indices as the statements' own orders suggest, whether or not that is a topological order."""
+    result: list[str] = []
+    for output in reversed(region.outputs):
+        _merge(result, _natural_of(output, {}))
+    return result
+
+
+def _natural_of(instance: Instance, done: dict[Instance, list[str]]) -> list[str]:
+    if instance not in done:
+        own = instance.order or tuple(instance.rename[i] for i in instance.statement.indices)
+        result = list(own)
+        for producer in instance.producers.values():
+            _merge(result, _natural_of(producer, done))
+        done[instance] = result
+    return done[instance]
+
+
+def _merge(order: list[str], other: list[str]) -> None:
+    """Adds what is missing: each index right outside of the next one that both have, or innermost."""
+    for n, index in enumerate(other):
+        if index not in order:
+            inside = next((i for i in other[n + 1 :] if i in order), None)
+            order.insert(len(order) if inside is None else order.index(inside), index)
+
+
+def _enumerate(graph: "nx.DiGraph[str]", rank: dict[str, int]) -> Iterator[tuple[str, ...]]:
+    """All topological orders in lexicographic order of rank."""
+    waiting = {node: graph.in_degree(node) for node in graph}
+    chosen: list[str] = []
+
+    def extend() -> Iterator[tuple[str, ...]]:
+        if len(chosen) == len(waiting):
+            yield tuple(chosen)
+            return
+        for node in sorted((n for n, k in waiting.items() if k == 0), key=rank.__getitem__):
+            waiting[node] = -1
+            for inner in graph.successors(node):
+                waiting[inner] -= 1
+            chosen.append(node)
+            yield from extend()
+            chosen.pop()
+            for inner in graph.successors(node):
+                waiting[inner] += 1
+            waiting[node] = 0
+
+    return extend()
+
+
+def _cycle(graph: "nx.DiGraph[str]") -> ScheduleError:
+    fixed: nx.DiGraph[str] = nx.DiGraph(e for e in graph.edges if graph.edges[e]["fixed"])
+    curable = nx.is_directed_acyclic_graph(fixed)
+    cycle = nx.find_cycle(graph if curable else fixed)
+    asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
+    if curable:
+        mend = "or permit permuted copies of operands (--permute)"
+    else:
+        mend = "or change or leave out an order"
+    return ScheduleError(
+        f"No order of indices suits the storage of all tensors and the orders of all statements ({asked}); "
+        f"store one of them in another mode order, such as '@ (1, 0)', {mend}."
+    )
+
+
+def _title(region: FusedRegion) -> str:
+    return " ".join(f"{output.statement.lhs}" for output in region.outputs)

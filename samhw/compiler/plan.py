@@ -1,106 +1,169 @@
-"""What is known while a fusion table is filled: where every operand stands, and what each reduction gave."""
+"""What is known while a fusion table is filled: where every operand stands in each space."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from samhw.compiler.einsum import Einsum, Reduce, View, free, operands, reductions, stored_format, views
+from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
 from samhw.compiler.table import CellName, FusionTable, Primitive, Source
-from samhw.errors import InputError
-from samhw.frontend import Program, Statement
-from samhw.tensors import LevelType
+from samhw.errors import ScheduleError
 
-__all__ = ["Plan", "Reduced"]
+__all__ = ["FULL", "Cursor", "Domain", "Plan", "Row", "Space", "Stream"]
+
+Domain = tuple[str | int, ...]
+"""Which coordinates a stream has: two streams of one space and one domain have the same ones. A compressed
+level has the domain (tensor, level, indices so far)."""
+
+FULL: Domain = ("full",)
+"""Every coordinate of the extent."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The coordinates of an index in a space; no domain if they are like no others. `filled` if some have
+    been added to those of the operands, so that what lies inside may be zero."""
+
+    index: str
+    crd: Source
+    domain: Domain | None
+    filled: bool = False
 
 
 @dataclass
-class Reduced:
-    """What a reduction gave: its values, and the coordinate streams that no row has taken up yet, outermost
-    first."""
+class Cursor:
+    """How far the levels of a view are done: the ref stream, the level that comes next, and whether refs may
+    be EMPTY, so that a dense level below has no coordinates there."""
+
+    ref: Source
+    level: int = 0
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Values that have been computed, and their rows that the space has not taken up yet, outermost first."""
 
     val: Source
-    pending: list[tuple[str, Source]] = field(default_factory=list)
+    pending: tuple[Row, ...] = ()
+
+
+@dataclass
+class Space:
+    """A nest of rows. A reduction, and an intermediate with several uses, has a space of its own, which
+    begins where the space around it stands.
+
+    `crd` are the coordinates of the innermost row; `bound` are the indices of all rows.
+    """
+
+    crd: Source
+    depth: int = 0
+    bound: frozenset[str] = frozenset()
+    cursors: dict[View, Cursor] = field(default_factory=dict)
+    streams: dict[Einsum, Stream] = field(default_factory=dict)
+
+    def inner(self) -> "Space":
+        """A space that begins here and goes its own way."""
+        cursors = {view: Cursor(c.ref, c.level, c.missing) for view, c in self.cursors.items()}
+        return Space(self.crd, self.depth, self.bound, cursors, dict(self.streams))
+
+    def enter(self, row: Row) -> None:
+        """Goes down a row."""
+        self.crd = row.crd
+        self.depth += 1
+        self.bound |= {row.index}
 
 
 class Plan:
     """A fusion table in the making.
 
-    Attributes:
-        position: the place of each index in the order of rows.
-        cursor, level: the ref stream of each view as far as its rows are done, and the level that comes next.
-        missing: the views whose refs may be EMPTY, so that a dense level below has no coordinates there.
-        reduced: the reductions whose spaces are lowered.
+    Args:
+        title: the region, for error messages.
+        order: the rows.
+        dimension: of each index.
+        extents: the greatest extent of each dimension.
     """
 
     def __init__(
         self,
-        program: Program,
-        statement: Statement,
-        tree: Einsum,
+        title: str,
         order: Sequence[str],
-        extents: dict[str, int],
+        dimension: Mapping[str, str],
+        extents: Mapping[str, int],
     ):
-        self.program = program
-        self.statement = statement
-        self.tree = tree
+        self.title = title
         self.position = {index: n for n, index in enumerate(order)}
+        self.dimension = dimension
         self.extents = extents
-        self.result = statement.lhs.tensor
         self.root = Primitive("root", "root", 0, {}).output("out")
-        self.cursor: dict[View, Source] = dict.fromkeys(views(tree), self.root)
-        self.level: dict[View, int] = dict.fromkeys(views(tree), 0)
-        self.missing: set[View] = set()
-        self.reduced: dict[Reduce, Reduced] = {}
-        columns = [c.name for c in _columns(tree)]
-        self.table = FusionTable(tuple(order), (*columns, self.result))
-        self._name_columns()
+        self.table = FusionTable(tuple(order))
         self._names: set[str] = set()
 
-    def _name_columns(self) -> None:
-        headings = self.table.headings
-        for view in views(self.tree):
-            headings[view.name] = f"{view.name}[{','.join(view.indices)}]" if view.indices else view.name
-        for reduce in reductions(self.tree):
-            kept = sorted(free(reduce), key=self.position.__getitem__)
-            headings[reduce.name] = f"{reduce.name}[{','.join(kept)}]" if kept else reduce.name
-        headings[self.result] = str(self.statement.lhs)
+    def space(self) -> Space:
+        """The outermost space."""
+        return Space(self.root)
 
-    def output_level(self, row: str) -> LevelType:
-        """How the result stores an index of its own."""
-        lhs = self.statement.lhs
-        fmt = stored_format(self.program.tensors[lhs.tensor].format)
-        stored = [lhs.indices[mode] for mode in fmt.mode_order]
-        return fmt.levels[stored.index(row)]
+    def cursor(self, space: Space, view: View) -> Cursor:
+        """Where a view stands; at the root, if the space has not met it."""
+        return space.cursors.setdefault(view, Cursor(self.root))
+
+    def add_columns(self, e: Einsum) -> None:
+        """A column for each view and each intermediate result below e, producers first."""
+        for node in reachable([e]):
+            if isinstance(node, View):
+                indices = ",".join(node.indices)
+                self.table.add_column(node.name, f"{node.name}[{indices}]" if indices else node.name)
+            elif isinstance(node, Reduce | Intermediate):
+                kept = ",".join(sorted(node.free, key=self.position.__getitem__))
+                self.table.add_column(node.name, f"{node.name}[{kept}]" if kept else node.name)
+
+    def rows_ahead(self, e: Einsum, bound: frozenset[str]) -> list[str]:
+        """The indices of e that are not bound, outermost first."""
+        return sorted(e.free - bound, key=self.position.__getitem__)
 
     def make(
-        self, kind: str, name: str, depth: int, sources: dict[str, Source], /, **params: object
+        self,
+        kind: str,
+        name: str,
+        depth: int,
+        sources: dict[str, Source],
+        /,
+        index: str = "",
+        **params: object,
     ) -> Primitive:
-        """A planned primitive with a name of its own: the kind's, then the column's and the row's."""
+        """A planned primitive with a name of its own: the kind's, then the column's and the row's. `index` is
+        that of the coordinates that it makes."""
         base = name if kind == "alu" else f"{kind}_{name}"
         unique, n = base, 1
         while unique in self._names:
             n += 1
             unique = f"{base}_{n}"
         self._names.add(unique)
-        return Primitive(kind, unique, depth, sources, params)
+        return Primitive(kind, unique, depth, sources, params, index)
+
+    def extent(self, index: str) -> int:
+        """The greatest extent of an index."""
+        return self.extents[self.dimension[index]]
+
+    def same(self, a: Source, b: Source) -> bool:
+        """Both name one output of one planned primitive."""
+        return self.table.resolve(a) == self.table.resolve(b)
 
     def text(self, source: Source) -> str:
+        """How a cell's label names its input."""
         if isinstance(source, CellName):
             return str(source)
-        return "root" if source == self.root else f"⟨{source.primitive.name}⟩"
+        if source == self.root:
+            return "root"
+        return str(self.table.shown(source) or f"⟨{source.primitive.name}⟩")
 
-    def refusal(self, reduce: Reduce, row: str) -> InputError:
-        """The error for a reduction that a row would have to enter from the middle."""
-        inner = self.reduced[reduce].pending[-1][0]
-        return InputError(
-            f"The sum over {reduce.index} gives a stream over {inner} inside of {row}, which other operands "
-            "share, and a stream cannot be entered "
-            f"from the middle; choose an order in which {reduce.index} comes after {row}."
+    def refusal(self, operand: Einsum, stream: Stream, row: str) -> ScheduleError:
+        """The error for a stream that a row would have to enter from the middle."""
+        inner = stream.pending[-1].index
+        if isinstance(operand, Reduce):
+            what, way = f"The sum over {operand.index}", f"in which {operand.index} comes after {row}"
+        else:
+            name = operand.name if isinstance(operand, Intermediate) else "An intermediate"
+            what, way = name, "of indices, or end the fused region behind it"
+        return ScheduleError(
+            f"{what} gives a stream over {inner} inside of {row}, which other operands share, and a stream "
+            f"cannot be entered from the middle; choose an order {way}."
         )
-
-
-def _columns(e: Einsum) -> Iterable[View | Reduce]:
-    """Views and intermediates, each intermediate behind its operands."""
-    for operand in operands(e):
-        yield from _columns(operand)
-    if isinstance(e, View | Reduce):
-        yield e

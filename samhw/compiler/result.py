@@ -1,62 +1,119 @@
 """The end of a table: what a compressed result must not hold is dropped, and the rest is written."""
 
-from samhw.compiler.einsum import Combine, Constant, Einsum, Negate, Reduce, View, free, operands
-from samhw.compiler.plan import Plan
+from dataclasses import dataclass
+
+from samhw.compiler.einsum import (
+    EVERYWHERE,
+    MASK,
+    MUL,
+    Apply,
+    Constant,
+    Einsum,
+    Intermediate,
+    Reduce,
+    View,
+    operands,
+)
+from samhw.compiler.plan import FULL, Plan, Row
 from samhw.compiler.table import VAL, Source
 from samhw.tensors import LevelType
 
-__all__ = ["write_result"]
+__all__ = ["Result", "formula", "write_result"]
 
 
-def write_result(plan: Plan, rows: list[tuple[str, Source]], val: Source) -> None:
+@dataclass(frozen=True)
+class Result:
+    """A tensor that leaves a region: its indices and level types in storage order, outermost first."""
+
+    tensor: str
+    heading: str
+    indices: tuple[str, ...]
+    levels: tuple[LevelType, ...]
+    tree: Einsum
+
+    @property
+    def dense(self) -> frozenset[str]:
+        """The indices of which every coordinate is stored."""
+        return frozenset(
+            i for i, level in zip(self.indices, self.levels, strict=True) if level is LevelType.dense
+        )
+
+
+def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> None:
     """Drops what a compressed result must not hold, and writes coordinates and values."""
-    name = plan.result
-    crds = [crd for _, crd in rows]
-    levels = [plan.output_level(row) for row, _ in rows]
-    if rows and levels[-1] is LevelType.compressed and _may_be_empty(plan, plan.tree):
+    name = result.tensor
+    crds = [row.crd for row in rows]
+    levels = [result.levels[result.indices.index(row.index)] for row in rows]
+    # What comes from a dense level may be zero.
+    full = rows and rows[-1].domain == FULL
+    zeros = full or any(row.filled for row in rows) or (rows and _makes_zeros(plan, result.tree))
+    if zeros and levels[-1] is LevelType.compressed:
         drop = plan.make("drop_val", name, len(rows), {"crd": crds[-1], "val": val})
         crds[-1], val = drop.output("crd"), drop.output("val")
     for n in reversed(range(len(rows) - 1)):
         if levels[n] is levels[n + 1] is LevelType.compressed:
             drop = plan.make(
-                "drop_crd", f"{name}_{rows[n][0]}", n + 1, {"outer": crds[n], "inner": crds[n + 1]}
+                "drop_crd", f"{name}_{rows[n].index}", n + 1, {"outer": crds[n], "inner": crds[n + 1]}
             )
             crds[n], crds[n + 1] = drop.output("outer"), drop.output("inner")
-    for n, (row, _) in enumerate(rows):
-        label = f"LW({plan.statement.lhs.tensor}_{row})"
+    for n, row in enumerate(rows):
         if levels[n] is LevelType.dense:
-            sink = plan.make("write_dense", f"{name}_{row}", n + 1, {"crd": crds[n]}, extent=row)
+            sink = plan.make(
+                "write_dense",
+                f"{name}_{row.index}",
+                n + 1,
+                {"crd": crds[n]},
+                extent=plan.dimension[row.index],
+            )
         else:
             sink = plan.make(
                 "write_compressed",
-                f"{name}_{row}",
+                f"{name}_{row.index}",
                 n + 1,
                 {"crd": crds[n]},
                 pos=f"{name}.pos{n}",
                 crd=f"{name}.crd{n}",
             )
-        plan.table.fill(row, name, crds[n], label)
+        plan.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
         plan.table.sinks.append(sink)
     plan.table.sinks.append(plan.make("write_val", name, len(rows), {"val": val}, vals=f"{name}.vals"))
-    plan.table.fill(VAL, name, val, _formula(plan.tree))
+    plan.table.fill(VAL, name, val, formula(result.tree))
 
 
-def _may_be_empty(plan: Plan, e: Einsum) -> bool:
-    """Whether values can be sums over nothing, at coordinates that the result need not hold."""
+def _makes_zeros(plan: Plan, e: Einsum) -> bool:
+    """Whether e gives zeros at coordinates that the result need not hold: sums over nothing, and products
+    with the number zero."""
     if isinstance(e, Reduce):
         start = plan.position[e.index]
-        return all(plan.position[i] < start for i in free(e))
-    return any(_may_be_empty(plan, o) for o in operands(e))
+        if all(plan.position[i] < start for i in e.free):
+            return True
+    zero = any(isinstance(o, Constant) and o.value == 0 for o in operands(e))
+    if zero and isinstance(e, Apply) and e.op == MUL:
+        return True
+    return any(_makes_zeros(plan, o) for o in operands(e))
 
 
-def _formula(e: Einsum) -> str:
+def formula(e: Einsum) -> str:
+    """The operations above the nearest columns, as text."""
     match e:
-        case View() | Reduce():
+        case View() | Reduce() | Intermediate():
             return f"⟨{e.name}_val⟩"
         case Constant():
             return str(e.value)
-        case Negate():
-            return f"-{_formula(e.operand)}"
-        case Combine():
-            sign = {"mul": " × ", "add": " + ", "sub": " − "}[e.op]
-            return sign.join(_formula(o) for o in e.operands)
+        case Apply() if e.op in (MASK, EVERYWHERE):
+            return formula(e.operands[0])
+        case Apply() if e.op == MUL:
+            factors = [o for o in e.operands if not (isinstance(o, View) and o.pattern)]
+            return " × ".join(map(_grouped, factors))
+        case Apply(op="add" | "sub" | "div"):
+            sign = {"add": " + ", "sub": " − ", "div": " / "}[e.op]
+            return sign.join(map(_grouped, e.operands))
+        case Apply(op="neg"):
+            return f"-{_grouped(e.operands[0])}"
+        case _:
+            return f"{e.op}({', '.join(map(formula, operands(e)))})"
+
+
+def _grouped(e: Einsum) -> str:
+    text = formula(e)
+    return f"({text})" if isinstance(e, Apply) and " " in text else text

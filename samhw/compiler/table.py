@@ -30,13 +30,15 @@ class CellName:
 
 @dataclass(eq=False)
 class Primitive:
-    """A node to be. `depth` is the stream depth of its first input; `name` is the node's name."""
+    """A node to be. `depth` is the stream depth of its first input; `name` is the node's name; `index` is
+    that of the coordinates that a scanner makes."""
 
     kind: str
     name: str
     depth: int
     inputs: "dict[str, Source]"
     params: Mapping[str, Any] = field(default_factory=dict)
+    index: str = ""
 
     def output(self, port: str) -> "Output":
         """One of its outputs."""
@@ -70,31 +72,47 @@ class Cell:
 class FusionTable:
     """The grid. Cells are named by (row, column); filling one twice is how a cell is moved into a join."""
 
-    def __init__(self, rows: tuple[str, ...], columns: tuple[str, ...]):
+    def __init__(self, rows: tuple[str, ...]):
         self.rows = (*rows, VAL)
-        self.columns = columns
         self.headings: dict[str, str] = {}
-        """What heads each column, such as `A[i,k]`."""
+        """The columns in order, and what heads each of them, such as `A[i,k]`."""
         self.joins: dict[tuple[str, str], str] = {}
         """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
         box."""
         self.sinks: list[Primitive] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}
+        self._shown: dict[Output, CellName] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.headings)
+
+    def add_column(self, name: str, heading: str) -> None:
+        """Adds a column on the right, unless it is there."""
+        self.headings.setdefault(name, heading)
 
     def fill(self, row: str, column: str, source: Source, label: str) -> CellName:
         """Places a cell and gives its name."""
         self._cells[row, column] = Cell(source, label)
-        return CellName(row, column)
+        name = CellName(row, column)
+        self._shown.setdefault(self.resolve(source), name)
+        return name
 
     def move(self, row: str, column: str, source: Source, join: str) -> None:
         """Moves a filled cell into a join: from now on its name stands for that output of the join."""
         self._cells[row, column] = Cell(source, self._cells[row, column].label)
+        self._shown.setdefault(self.resolve(source), CellName(row, column))
         self.joins[row, column] = join
 
     def get(self, row: str, column: str) -> Cell | None:
         """The cell, if it is filled."""
         return self._cells.get((row, column))
+
+    def shown(self, output: Output) -> CellName | None:
+        """A cell in which the output stands, or stood before it was moved."""
+        return self._shown.get(output)
 
     def resolve(self, source: Source) -> Output:
         """Follows references to the planned output that they stand for."""
@@ -111,7 +129,7 @@ class FusionTable:
 
     def grid(self) -> list[list[str]]:
         """The table as text, headings first, for printing (as figures 9 and 20 of the paper)."""
-        result = [["", *(self.headings.get(c, c) for c in self.columns)]]
+        result = [["", *self.headings.values()]]
         for row in self.rows:
             line = [row]
             for column in self.columns:

@@ -1,17 +1,17 @@
 """Simulator against RTL: the same program and data on both, cycles and results side by side."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
+from typing import Any
 
 import numpy as np
 
 from samhw.compiler import compile_program
 from samhw.errors import SamhwError
-from samhw.graph import Arch
 from samhw.targets.run import RegionRun, check, run
 from samhw.targets.workload import Workload
 
@@ -74,12 +74,9 @@ def _rounded(value: object) -> object:
 def correlate(
     programs: Sequence[Sequence[Workload]],
     *,
-    value: str = "i32",
-    order: Sequence[str] | None = None,
-    factored: bool = True,
-    arch: Arch | None = None,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> Correlation:
     """Runs programs by simulator and RTL, with a row for each program and, if it has several, each region.
 
@@ -87,8 +84,9 @@ def correlate(
         programs: for each program, the data to run it on. It is built once, with room for all of it.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
+        options: as for `compile_program`.
     """
-    one = partial(_correlate_program, value=value, order=order, factored=factored, arch=arch or Arch())
+    one = partial(_correlate_program, options=options)
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
@@ -113,16 +111,11 @@ def _gather(
 def _correlate_program(
     workloads: Sequence[Workload],
     *,
-    value: str,
-    order: Sequence[str] | None,
-    factored: bool,
-    arch: Arch,
+    options: Mapping[str, Any],
 ) -> list[Row]:
     capacity = reduce(or_, [w.capacity() for w in workloads])
     program = workloads[0].program
-    compiled = compile_program(
-        program, order=order, value=value, factored=factored, capacity=capacity, arch=arch
-    )
+    compiled = compile_program(program, capacity=capacity, **options)
     rows = []
     for workload in workloads:
         try:

@@ -39,11 +39,11 @@ def test_channels_run_at_full_rate_and_have_the_slack_of_their_path() -> None:
 def test_immediates_and_signs() -> None:
     text = "tensor b[i=4] : dense\ntensor x[i] : dense\nx[i] = 3 - 2 * b[i] * 2"
     ops = [
-        (n.params["op"], n.params.get("immediate"))
+        (n.params["op"], n.params.get("immediates"))
         for n in compile_program(parse(text)).graph.nodes
         if n.kind == "alu"
     ]
-    assert ops == [("mul", 4), ("neg", None), ("add", 3)]
+    assert ops == [("mul", {"b": 4}), ("sub", {"a": 3})]
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_immediates_and_signs() -> None:
         ("tensor A[i, j=4] : csr\ntensor x[i] : dense\nx[i] = A[i,j]", "Nothing gives the extent of index i"),
         (
             "tensor A[i=4, j=4] : dcsr\ntensor b[j] : dense\ntensor X[i, j] : dcsr\nX[i,j] = A[i,j] + b[j]",
-            "has no index i, so the sum has a value at every i",
+            "has a value at every i, but its operands store only some i",
         ),
         (
             "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor X[i, j] : dense\n"
             "X[i,j] = A[k,i] * B[k,j]    order k,i,j",
-            "'X' is dense in i, but the sum over k gives only some i",
+            "is dense in i, but t0 gives only some i, each with a fiber inside",
         ),
         (
             "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
@@ -65,7 +65,6 @@ def test_immediates_and_signs() -> None:
             "choose an order in which k comes after i",
         ),
         ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
-        ("tensor a[i=4] : dense\ntensor b[i] : dense\ntensor c[i] : dense\nb[i] = a[i]\nc[i] = b[i]", "2 statements"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_what_cannot_be_lowered_is_refused(text: str, message: str) -> None:
@@ -82,12 +81,6 @@ def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
     )
     graph = compile_program(parse(text)).graph
     assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
-
-
-@pytest.mark.parametrize("value", ["f32", "bf16"])
-def test_types_without_hardware_units_are_refused(value: str) -> None:
-    with pytest.raises(InputError, match=f"no hardware units for {value}"):
-        small("spmv", value=value)
 
 
 def test_unknown_value_type() -> None:

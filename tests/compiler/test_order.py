@@ -1,48 +1,115 @@
 """Orders of indices: the partial order graph, what is chosen, and what is refused."""
 
+from itertools import islice
+from math import factorial
+
+import networkx as nx
 import pytest
 
-from samhw.compiler.order import choose_order, partial_order
-from samhw.errors import InputError
-from samhw.frontend import parse
+from samhw.compiler.dimensions import Dimensions
+from samhw.compiler.fuse import FusedRegion
+from samhw.compiler.order import check_order, count_orders, orders, partial_order
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import load_model, parse
 
 
-def program(declarations: str, statement: str):
-    return parse(declarations + "\n" + statement)
+def region(declarations: str, *statements: str) -> FusedRegion:
+    fused = "fuse {\n" + "\n".join(statements) + "\n}"
+    program = parse(f"{declarations}\n{fused}")
+    dimensions = Dimensions(program)
+    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
+    return FusedRegion(program, program.regions[0], of_statement)
+
+
+def first_order(fused: FusedRegion) -> tuple[str, ...]:
+    return next(orders(fused, partial_order(fused)))
+
+
+def asked(fused: FusedRegion, *order: str) -> tuple[str, ...]:
+    return check_order(fused, partial_order(fused), order)
 
 
 SPMM = "tensor A[i=4, k=4] : csr\ntensor X[k, j=4] : csr\ntensor T[i, j] : csr"
 
 
 def test_mode_orders_are_edges() -> None:
-    p = program(SPMM, "T[i,j] = A[i,k] * X[k,j]")
-    assert set(partial_order(p, p.statements[0]).edges) == {("i", "k"), ("k", "j"), ("i", "j")}
+    fused = region(SPMM, "T[i,j] = A[i,k] * X[k,j]")
+    assert set(partial_order(fused).edges) == {("i", "k"), ("k", "j"), ("i", "j")}
 
 
 def test_default_is_the_first_topological_order() -> None:
-    p = program(SPMM, "T[i,j] = A[i,k] * X[k,j]")
-    assert choose_order(p, p.statements[0]) == ("i", "k", "j")
-    p = program(SPMM.replace("X[k, j=4] : csr", "X[k, j=4] : csc"), "T[i,j] = A[i,k] * X[k,j]")
-    assert choose_order(p, p.statements[0]) == ("i", "j", "k")
+    assert first_order(region(SPMM, "T[i,j] = A[i,k] * X[k,j]")) == ("i", "k", "j")
+    by_column = SPMM.replace("X[k, j=4] : csr", "X[k, j=4] : csc")
+    assert first_order(region(by_column, "T[i,j] = A[i,k] * X[k,j]")) == ("i", "j", "k")
 
 
 def test_discordant_order_is_refused_with_the_mend() -> None:
-    p = program(SPMM, "T[i,j] = A[i,k] * X[k,j]")
+    fused = region(SPMM, "T[i,j] = A[i,k] * X[k,j]")
     with pytest.raises(
         InputError, match=r"visits j outside k, but X\[k, j\] is stored with k outside j; .* '@ \(1, 0\)'"
     ):
-        choose_order(p, p.statements[0], ("i", "j", "k"))
+        asked(fused, "i", "j", "k")
 
 
 def test_order_must_name_every_index() -> None:
-    p = program(SPMM, "T[i,j] = A[i,k] * X[k,j]")
+    fused = region(SPMM, "T[i,j] = A[i,k] * X[k,j]")
     with pytest.raises(InputError, match="does not name each index"):
-        choose_order(p, p.statements[0], ("i", "j"))
+        asked(fused, "i", "j")
 
 
 def test_storage_orders_that_leave_no_order_are_refused() -> None:
-    p = program(
+    fused = region(
         "tensor A[i=4, j=4] : csr\ntensor B[i, j] : csc\ntensor X[i, j] : csr", "X[i,j] = A[i,j] * B[i,j]"
     )
     with pytest.raises(InputError, match="No order of indices suits the storage"):
-        choose_order(p, p.statements[0])
+        first_order(fused)
+
+
+def unconstrained(rank: int) -> nx.DiGraph:
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(f"i{n}" for n in range(rank))
+    return graph
+
+
+def test_large_counts_are_not_enumerated() -> None:
+    assert count_orders(unconstrained(14)) == factorial(14)
+
+
+def test_a_decoder_block_without_constraints_has_more_than_200_million_orders() -> None:
+    program = load_model("gpt3_block").with_fusion("full")
+    dimensions = Dimensions(program)
+    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
+    graph = partial_order(FusedRegion(program, program.regions[0], of_statement))
+    assert count_orders(nx.create_empty_copy(graph)) == factorial(len(graph)) > 2 * 10**8
+    assert 0 < count_orders(graph) < 10**4
+
+
+def test_count_is_that_of_the_orders() -> None:
+    fused = region(SPMM + "\ntensor b[m=3, n=3] : csr", "T[i,j] = A[i,k] * X[k,j] * b[m,n]")
+    graph = partial_order(fused)
+    every = list(orders(fused, graph))
+    assert len(every) == len(set(every)) == count_orders(graph) == 10
+    assert all(order.index(u) < order.index(v) for order in every for u, v in graph.edges)
+
+
+def test_a_cycle_has_no_orders() -> None:
+    graph = unconstrained(2)
+    graph.add_edges_from([("i0", "i1"), ("i1", "i0")])
+    assert count_orders(graph) == 0
+
+
+def test_orders_are_made_when_they_are_asked_for() -> None:
+    # 25! orders would take longer than there is time.
+    names = [f"n{n}" for n in range(25)]
+    vectors = "\n".join(f"tensor v{n}[{name}=2] : dense" for n, name in enumerate(names))
+    product = " * ".join(f"v{n}[{name}]" for n, name in enumerate(names))
+    fused = region(vectors, f"x = {product}")
+    first, second = islice(orders(fused, partial_order(fused)), 2)
+    assert first != second
+
+
+def test_a_result_against_its_own_order_is_refused_without_offering_a_copy() -> None:
+    fused = region("tensor A[i=4, j=4] : dense\ntensor T[i, j] : csc", "T[i,j] = 2 * A[i,j]    order i,j")
+    with pytest.raises(ScheduleError, match="or change or leave out an order") as error:
+        first_order(fused)
+    assert "--permute" not in str(error.value)

@@ -8,7 +8,7 @@ from samhw.frontend import load_kernel, parse
 def table(text_or_kernel: str, **options: object) -> FusionTable:
     program = parse(text_or_kernel) if "=" in text_or_kernel else load_kernel(text_or_kernel)
     indices = program.statements[0].indices
-    return compile_program(program, capacity=Capacity(dict.fromkeys(indices, 8)), **options).table
+    return compile_program(program, capacity=Capacity(dict.fromkeys(indices, 8)), **options).regions[0].table
 
 
 def test_spmm_is_figure_9() -> None:
@@ -37,7 +37,7 @@ def test_nested_product_is_figure_20() -> None:
     grid = table(text).grid()
     assert grid[0] == ["", "A[i,l]", "X[l,m]", "t0[i,m]", "W[m,j]", "t1[i,j]", "T[i, j]"]
     assert grid[3] == ["m", "Rep(⟨A_l⟩)", "LS(⟨X_l⟩)", "Red1_l[crd0]", "Locate(⟨W_i⟩)", "", ""]
-    assert grid[4][3:] == ["Rep(⟨t0_m⟩)", "LS(⟨W_m⟩)", "Red1_m[crd0]", "LW(T_j)"]
+    assert grid[4][3:] == ["Rep(⟨t0_val⟩)", "LS(⟨W_m⟩)", "Red1_m[crd0]", "LW(T_j)"]
     assert grid[5][5:] == ["Red1_m[val]", "⟨t1_val⟩"]
 
 

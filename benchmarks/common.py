@@ -1,0 +1,100 @@
+"""What the benchmarks of docs/findings.md share: runs that are checked, and rows as a table or as JSON."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from samhw.errors import RunError
+from samhw.frontend import Program, load
+from samhw.targets import Choice, Measure, Workload, compare
+from samhw.tensors import Tensor
+
+__all__ = ["PROGRAMS", "VALUE", "bind", "follow", "measure", "parser", "report", "schedules"]
+
+VALUE = "f32"
+"""The value type of every run."""
+
+PROGRAMS = Path(__file__).parent / "programs"
+"""Models under schedules of their own: MODEL_by_SCHEDULE.ein."""
+
+Item = TypeVar("Item")
+
+
+def bind(program: Program, data: Mapping[str, Tensor]) -> Workload:
+    """A program with its tensors, each converted to the format that the program declares."""
+    tensors = {name: tensor.convert(program.tensors[name].format) for name, tensor in data.items()}
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    return Workload(program.name, program.bind(shapes), tensors)
+
+
+def schedules(model: str, data: Mapping[str, Tensor]) -> Iterator[Workload]:
+    """The other schedules of a model, from benchmarks/programs, on the model's data."""
+    for path in sorted(PROGRAMS.glob(f"{model}_by_*.ein")):
+        program = load(path)
+        names = {decl.name for decl in program.inputs}
+        # B is the adjacency again, in another mode order.
+        yield bind(program, {**data, **({"B": data["A"]} if "B" in names else {})})
+
+
+def measure(workload: Workload, choice: Choice) -> Measure | None:
+    """A run on the simulator, or None for a schedule that is impossible.
+
+    Raises:
+        RunError: for a run that fails, or whose result is not NumPy's.
+    """
+    (outcome,) = compare(workload, [choice], value=VALUE)
+    if outcome.measure is not None and not outcome.measure.checked:
+        raise RunError(f"The result of {workload.name} ({choice}) is wrong; please report this as a bug.")
+    return outcome.measure
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the option that all benchmarks have."""
+    result = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    result.add_argument("--json", metavar="FILE|-", help="write the rows as JSON instead of a table")
+    return result
+
+
+def follow(items: Iterable[Item], count: int | None = None) -> Iterator[Item]:
+    """The items, with a bar on stderr where that is a terminal; `count` of them, if that is known."""
+    console = Console(stderr=True)
+    yield from track(items, total=count, console=console, transient=True, disable=not console.is_terminal)
+
+
+def report(title: str, rows: Sequence[Mapping[str, Any]], target: str | None) -> None:
+    """Prints rows with equal keys as a table; with a target (`parser`), writes them as JSON."""
+    if target is not None:
+        text = json.dumps({"title": title, "rows": rows}, indent=1) + "\n"
+        if target == "-":
+            sys.stdout.write(text)
+        else:
+            Path(target).write_text(text)
+        return
+    table = Table(title=title)
+    for name in rows[0]:
+        numeric = any(isinstance(row[name], int | float) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*map(_cell, row.values()))
+    # A table that goes to a file keeps its columns.
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case int():
+            return f"{value:,}" if abs(value) < 10**15 else f"{value:.2e}"
+        case float():
+            return f"{value:,.2f}"
+    return str(value)

@@ -1,0 +1,78 @@
+"""What fusion does to each model: cycles, firings, operations and bytes, and their ratios to those without
+fusion (FuseFlow figures 12 and 14).
+
+All models on their default data, the GCN also on a scale-free graph. The levels are those of `--fuse`, and
+"by .." are the programs of benchmarks/programs, which fuse more than "partial" does and compute hardly
+anything twice. A level that is impossible has no row. Every result is checked against NumPy.
+
+Usage, from the repository's root: python -m benchmarks.fusion_levels [MODEL ..] [--nodes N] [--density D]
+[--json FILE|-]
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks.common import bind, follow, measure, parser, report, schedules
+from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
+from samhw.targets import Choice, Measure, Workload
+from samhw.tensors import Tensor
+from samhw.tensors.generate import power_law_graph
+
+
+def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dict[str, Tensor]]]:
+    """The model's default data; for the GCN also a graph of so many nodes (0: none)."""
+    yield model, model_data(model)
+    if model == "gcn" and nodes:
+        yield f"gcn, {nodes} nodes", model_data(model, graph=power_law_graph(nodes, density, seed=0))
+
+
+def runs(model: str, data: Mapping[str, Tensor]) -> Iterator[tuple[str, Workload, FusionLevel]]:
+    """The model at each level, and its other schedules as they are written."""
+    workload = bind(load_model(model), data)
+    for level in FUSION_LEVELS:
+        yield level, workload, level
+    for other in schedules(model, data):
+        yield other.name.removeprefix(f"{model}_").replace("_", " "), other, "partial"
+
+
+def rows(models: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
+    """A row for each model, its data and its schedule."""
+    for model in models:
+        for label, data in workloads(model, nodes, density):
+            unfused: Measure | None = None
+            for name, workload, level in runs(model, data):
+                found = measure(workload, Choice(level))
+                if found is not None:
+                    unfused = unfused or found
+                    yield {"model": label, "fusion": name, **figures(found, unfused)}
+
+
+def figures(found: Measure, unfused: Measure) -> dict[str, Any]:
+    """The figures of a run; its bytes go between graph and memories, in both directions."""
+    moved = found.bytes_read + found.bytes_written
+    return {
+        "regions": found.regions,
+        "cycles": found.cycles,
+        "speed-up": unfused.cycles / found.cycles,
+        "firings": found.firings,
+        "operations": found.operations,
+        "operations to unfused": found.operations / unfused.operations,
+        "bytes": round(moved),
+        "bytes to unfused": moved / (unfused.bytes_read + unfused.bytes_written),
+        "operations per byte": found.operations / moved,
+    }
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("models", nargs="*", metavar="MODEL", help="default: all")
+    options.add_argument("--nodes", type=int, default=500, help="of the graph for the GCN; 0 for none")
+    options.add_argument("--density", type=float, default=0.02, help="of that graph")
+    arguments = options.parse_args()
+    models = arguments.models or model_names()
+    found = list(follow(rows(models, arguments.nodes, arguments.density)))
+    report("levels of fusion", found, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

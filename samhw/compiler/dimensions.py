@@ -1,0 +1,84 @@
+"""The dimensions of a program: indices that always have one extent are one dimension.
+
+Every access of a tensor ties the indices to its modes, so `A[i,k] * A[k,j]` has a single dimension. A build
+has one register for the extent of each, however many indices of however many statements run over it.
+"""
+
+from collections.abc import Mapping
+
+import networkx as nx
+
+from samhw.frontend import Program, Statement
+
+__all__ = ["Dimensions"]
+
+Mode = tuple[str, int]
+
+
+class Dimensions:
+    """The dimension of every mode of a program's tensors, and with it of every index of its statements.
+
+    A dimension is named like the first index that runs over it, with a number behind it if that name is
+    taken.
+    """
+
+    def __init__(self, program: Program):
+        self._program = program
+        # A mode is tied to the index of a statement that accesses it, and so to its other modes.
+        ties: nx.Graph[object] = nx.Graph()
+        ties.add_nodes_from((d.name, mode) for d in program.tensors.values() for mode in range(d.rank))
+        for number, statement in enumerate(program.statements):
+            for access in statement.accesses:
+                ties.add_edges_from(
+                    ((access.tensor, mode), ("index", number, index))
+                    for mode, index in enumerate(access.indices)
+                )
+        component = {
+            node: number for number, nodes in enumerate(nx.connected_components(ties)) for node in nodes
+        }
+        names: dict[int, str] = {}
+        taken: set[str] = set()
+        for number, statement in enumerate(program.statements):
+            for index in statement.indices:
+                _name(component["index", number, index], index, names, taken)
+        self._of_mode: dict[Mode, str] = {}
+        for decl in program.tensors.values():
+            for mode, index in enumerate(decl.indices):
+                self._of_mode[decl.name, mode] = _name(component[decl.name, mode], index, names, taken)
+
+    def of_tensor(self, tensor: str) -> tuple[str, ...]:
+        """The dimension of each mode."""
+        return tuple(self._of_mode[tensor, mode] for mode in range(self._program.tensors[tensor].rank))
+
+    def of_statement(self, statement: Statement) -> dict[str, str]:
+        """The dimension of each index."""
+        return {
+            index: self._of_mode[access.tensor, mode]
+            for access in statement.accesses
+            for mode, index in enumerate(access.indices)
+        }
+
+    def extents(self) -> dict[str, int | None]:
+        """What the program's text or its data say, by dimension."""
+        result: dict[str, int | None] = {}
+        for (tensor, mode), dimension in self._of_mode.items():
+            extent = self._program.tensors[tensor].shape[mode]
+            if extent is not None or dimension not in result:
+                result[dimension] = extent
+        return result
+
+    def shape(self, tensor: str, extents: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of a tensor, with these extents of the dimensions."""
+        return tuple(extents[dimension] for dimension in self.of_tensor(tensor))
+
+
+def _name(component: int, wish: str, names: dict[int, str], taken: set[str]) -> str:
+    """The name of a component of modes; the wish, if it has none yet and that is free."""
+    if component not in names:
+        name, n = wish, 1
+        while name in taken:
+            n += 1
+            name = f"{wish}_{n}"
+        names[component] = name
+        taken.add(name)
+    return names[component]

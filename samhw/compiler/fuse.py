@@ -1,0 +1,195 @@
+"""Cross-expression fusion (FuseFlow section 5 and Algorithm 1): the statements of a region as one.
+
+A tensor that is written and read inside the region is not stored: each use of it becomes an *instance* of the
+statement that writes it, with the use's indices on the left and fresh ones for those that it reduces. Uses
+with the same indices share one instance (equivalent views are merged).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from samhw.compiler.einsum import stored_format
+from samhw.errors import ScheduleError
+from samhw.frontend import Access, Program, Statement
+from samhw.frontend.program import Region
+
+__all__ = ["FusedRegion", "Instance", "Sharing", "StoredUse"]
+
+Binding = tuple[str, ...]
+
+MOST_INSTANCES = 256
+"""Of a region. A chain in which each statement uses the one before it twice would have no end of them."""
+
+
+class Sharing(Enum):
+    """What the uses of one intermediate share."""
+
+    REDUCED = "reduced"
+    """Uses with the same indices are one. So are those that differ in an index that one of them reduces,
+    which then takes the other's name: a softmax computes its scores once, and not once more for their
+    maximum."""
+    EQUAL = "equal"
+    """Uses with the same indices are one."""
+    NOTHING = "nothing"
+    """Each use computes the intermediate anew."""
+
+
+@dataclass(eq=False)
+class Instance:
+    """A statement under the indices of one use of its result.
+
+    `rename` maps the statement's own indices to those of the region; `producers` has the instance behind
+    each access that is not a stored tensor.
+    """
+
+    tensor: str
+    statement: Statement
+    rename: Mapping[str, str]
+    producers: "dict[tuple[str, Binding], Instance]" = field(default_factory=dict)
+
+    def indices(self, access: Access) -> Binding:
+        """The region's indices of an access of the statement."""
+        return tuple(self.rename[i] for i in access.indices)
+
+    def producer(self, access: Access) -> "Instance | None":
+        """The instance that an access reads, or None for a stored tensor."""
+        return self.producers.get((access.tensor, self.indices(access)))
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The statement's own order, in the region's indices."""
+        own = self.statement.order
+        return None if own is None else tuple(self.rename[i] for i in own)
+
+
+class StoredUse(NamedTuple):
+    """A use of a tensor that is stored: its indices by mode, and from the outermost stored level inwards; and
+    the access of a statement that makes it."""
+
+    tensor: str
+    indices: Binding
+    stored: Binding
+    statement: Statement
+    access: Access
+
+    @property
+    def is_read(self) -> bool:
+        """It is an operand or a mask, and no result."""
+        return self.access is not self.statement.lhs
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{', '.join(self.indices)}]"
+
+
+class FusedRegion:
+    """The instances of a region's statements.
+
+    Attributes:
+        outputs: the instance of each tensor that leaves the region, in program order.
+        instances: all instances, producers first.
+        dimension: the dimension of each index of the region.
+
+    Args:
+        dimensions: of each statement's indices (`Dimensions.of_statement`).
+        sharing: what uses of an intermediate share. Streams do not always allow all of it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        region: Region,
+        dimensions: Mapping[Statement, Mapping[str, str]],
+        sharing: Sharing = Sharing.REDUCED,
+    ):
+        self.program = program
+        self.sharing = sharing
+        self.dimension: dict[str, str] = {}
+        self.instances: list[Instance] = []
+        self._dimensions = dimensions
+        self._writers = {s.lhs.tensor: s for s in region.statements}
+        self._instance: dict[tuple[str, Binding], Instance] = {}
+        self._known: dict[str, list[Binding]] = {}
+        read_inside = {a.tensor for s in region.statements for a in s.reads}
+        read_outside = {
+            a.tensor for r in program.regions if r is not region for s in r.statements for a in s.reads
+        }
+        leaving = [
+            s.lhs.tensor
+            for s in region.statements
+            if s.lhs.tensor in read_outside or s.lhs.tensor not in read_inside
+        ]
+        # Consumers first: an output that another one reads takes that use's indices.
+        outputs = {tensor: self._output(tensor) for tensor in reversed(leaving)}
+        self.outputs = [outputs[tensor] for tensor in leaving]
+
+    def _output(self, tensor: str) -> Instance:
+        if self._known.get(tensor):
+            return self._make(tensor, self._known[tensor][0])
+        statement = self._writers[tensor]
+        of = self._dimensions[statement]
+        return self._make(tensor, tuple(self._fresh(i, of[i]) for i in statement.lhs.indices))
+
+    def _make(self, tensor: str, binding: Binding) -> Instance:
+        """The instance of a tensor under those indices."""
+        if (tensor, binding) in self._instance and self.sharing is not Sharing.NOTHING:
+            return self._instance[tensor, binding]
+        statement = self._writers[tensor]
+        rename = dict(zip(statement.lhs.indices, binding, strict=True))
+        inside = [a for a in statement.reads if a.tensor in self._writers]
+        for index in statement.indices:
+            if index not in rename:
+                shared = self._shared(index, inside, rename) if self.sharing is Sharing.REDUCED else None
+                rename[index] = shared or self._fresh(index, self._dimensions[statement][index])
+        instance = Instance(tensor, statement, rename)
+        for access in inside:
+            known = self._known.setdefault(access.tensor, [])
+            if instance.indices(access) not in known:
+                known.append(instance.indices(access))
+        for access in inside:
+            key = (access.tensor, instance.indices(access))
+            if key not in instance.producers:
+                instance.producers[key] = self._make(*key)
+        if len(self.instances) == MOST_INSTANCES:
+            raise ScheduleError(
+                f"Fused into one, the statements up to '{tensor}' compute intermediates more than "
+                f"{MOST_INSTANCES} times over; split the region."
+            )
+        self._instance[tensor, binding] = instance
+        self._known.setdefault(tensor, [binding])
+        self.instances.append(instance)
+        return instance
+
+    def _shared(self, index: str, inside: Sequence[Access], rename: Mapping[str, str]) -> str | None:
+        """An index under which an intermediate that is reduced over `index` has been used elsewhere."""
+        for access in inside:
+            if index not in access.indices:
+                continue
+            for binding in self._known.get(access.tensor, []):
+                pairs = dict(zip(access.indices, binding, strict=True))
+                others = all(rename.get(i, pairs[i]) == pairs[i] for i in access.indices)
+                if others and pairs[index] not in rename.values():
+                    return pairs[index]
+        return None
+
+    def _fresh(self, wish: str, dimension: str) -> str:
+        """The wish, with a number behind it if the region has such an index."""
+        name, n = wish, 1
+        while name in self.dimension:
+            n += 1
+            name = f"{wish}_{n}"
+        self.dimension[name] = dimension
+        return name
+
+    def stored_uses(self) -> Iterator[StoredUse]:
+        """The uses of stored tensors, and the outputs."""
+        for instance in self.instances:
+            accesses = [a for a in instance.statement.reads if instance.producer(a) is None]
+            if instance in self.outputs:
+                accesses.append(instance.statement.lhs)
+            for access in accesses:
+                fmt = stored_format(self.program.tensors[access.tensor].format)
+                indices = instance.indices(access)
+                stored = tuple(indices[mode] for mode in fmt.mode_order)
+                yield StoredUse(access.tensor, indices, stored, instance.statement, access)

@@ -1,0 +1,250 @@
+"""From the instances of a region to its fused einsum, in which every sum stands where it belongs."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from samhw.compiler.einsum import (
+    EVERYWHERE,
+    MASK,
+    MUL,
+    Apply,
+    Constant,
+    Einsum,
+    Intermediate,
+    Reduce,
+    View,
+    stored_format,
+)
+from samhw.compiler.fuse import FusedRegion, Instance
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend.expr import walk
+from samhw.tensors import LevelType
+
+__all__ = ["EinsumBuilder"]
+
+
+class EinsumBuilder:
+    """Builds the einsum of a region for an order of its indices.
+
+    Args:
+        factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
+            those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
+    """
+
+    def __init__(self, region: FusedRegion, order: Sequence[str], *, factored: bool = True):
+        self._program = region.program
+        self._position = {index: n for n, index in enumerate(order)}
+        self._outputs = region.outputs
+        self._factored = factored
+        self._uses: dict[str, int] = {}
+        self._reductions = 0
+        self._trees: dict[Instance, Einsum] = {}
+        self._intermediates: dict[Instance, Intermediate] = {}
+
+    def tree(self, instance: Instance) -> Einsum:
+        """The right side of an instance, reduced over the indices that its left side lacks."""
+        if instance not in self._trees:
+            self._trees[instance] = self._tree(instance)
+        return self._trees[instance]
+
+    def result(self, instance: Instance) -> Einsum:
+        """The tree of an instance that leaves the region; what others read is the same node for them."""
+        return self._intermediates.get(instance) or self.tree(instance)
+
+    def _tree(self, instance: Instance) -> Einsum:
+        statement = instance.statement
+        reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
+        e = self._build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
+        mask = None if statement.mask is None else self._mask(instance, statement.mask)
+        factor = mask if mask is not None and mask.pattern else None
+        if statement.reduction == "sum":
+            e = self._sum(e if factor is None else _product(e, factor), reduced)
+        else:
+            e = Apply(EVERYWHERE, (e,)) if factor is None else Apply(MASK, (e, factor))
+            # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of the
+            # innermost, one without any would count as zero.
+            e = self._reduce_all(e, reduced, statement.reduction, outermost_first=factor is not None)
+        return e if mask is None or mask.pattern else Apply("select", (mask, e, Constant(0)))
+
+    def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
+        """The einsum of an expression.
+
+        Args:
+            reduced: the indices that it will be summed over; a producer that is multiplied out adds its own.
+                None where no sum reaches.
+        """
+        match e:
+            case Access():
+                return self._access(instance, e, reduced)
+            case Literal():
+                return Constant(e.value)
+            case Neg():
+                operand = self._build(instance, e.operand, reduced)
+                return Constant(-operand.value) if isinstance(operand, Constant) else Apply("neg", (operand,))
+            case Add() | Sub():
+                op = "add" if isinstance(e, Add) else "sub"
+                return _sum_of(op, *(self._build(instance, side, reduced) for side in (e.left, e.right)))
+            case Mul():
+                return _product(*(self._build(instance, side, reduced) for side in (e.left, e.right)))
+            case Div():
+                return Apply("div", (self._build(instance, e.left), self._build(instance, e.right)))
+            case Call() if all(isinstance(a, Literal) for a in e.arguments):
+                raise InputError(f"'{e}' is a number; write it as one.")
+            case Call():
+                return Apply(e.function, tuple(self._build(instance, a) for a in e.arguments))
+            case _:
+                raise ScheduleError(
+                    f"'{instance.statement}' moves a whole tensor, which no primitive does; leave it out and "
+                    f"give '{instance.tensor}' as data, after a program of its own for what comes before."
+                )
+
+    def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
+        producer = instance.producer(access)
+        if producer is None:
+            return self._view(instance, access)
+        if self._factored or reduced is None or not self._multiplies_out(producer):
+            return self._intermediate(producer)
+        inner = [i for i in producer.rename.values() if i not in producer.indices(producer.statement.lhs)]
+        if any(i in reduced or i in instance.rename.values() for i in inner):
+            return self._intermediate(producer)
+        reduced += inner
+        e = self._build(producer, producer.statement.rhs, reduced)
+        mask = producer.statement.mask
+        return e if mask is None else _product(e, self._mask(producer, mask))
+
+    def _multiplies_out(self, producer: Instance) -> bool:
+        """A producer is a sum of products, so that global iteration can take in its factors."""
+        statement = producer.statement
+        return (
+            producer not in self._outputs
+            and statement.reduction == "sum"
+            and (statement.mask is None or bool(statement.mask.indices))
+            and all(isinstance(part, Mul | Access | Literal) for part in walk(statement.rhs))
+        )
+
+    def _mask(self, instance: Instance, mask: Access) -> View:
+        """The pattern of a mask; of one without indices, its value."""
+        if instance.producer(mask) is not None:
+            raise ScheduleError(
+                f"'{instance.statement.lhs} = .. where {mask}' is fused with the statement that computes its "
+                "mask, whose zeros are known only once it is stored; end the region between them."
+            )
+        view = self._view(instance, mask)
+        if not mask.indices:
+            return view
+        # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
+        given = {decl.name for decl in self._program.inputs}
+        sieve = mask.tensor not in given or view.levels[-1] is LevelType.dense
+        return replace(view, pattern=True, sieve=sieve)
+
+    def _view(self, instance: Instance, access: Access) -> View:
+        fmt = stored_format(self._program.tensors[access.tensor].format)
+        indices = instance.indices(access)
+        name = self._name(access.tensor)
+        return View(name, access.tensor, tuple(indices[mode] for mode in fmt.mode_order), fmt.levels)
+
+    def _intermediate(self, producer: Instance) -> Intermediate:
+        if producer not in self._intermediates:
+            lhs = producer.statement.lhs
+            fmt = stored_format(self._program.tensors[producer.tensor].format)
+            dense = frozenset(
+                producer.rename[lhs.indices[mode]]
+                for level, mode in zip(fmt.levels, fmt.mode_order, strict=True)
+                if level is LevelType.dense
+            )
+            name = self._name(producer.tensor)
+            self._intermediates[producer] = Intermediate(name, self.tree(producer), dense)
+        return self._intermediates[producer]
+
+    def _name(self, tensor: str) -> str:
+        """The column of another use of a tensor."""
+        self._uses[tensor] = count = self._uses.get(tensor, 0) + 1
+        return tensor if count == 1 else f"{tensor}_{count}"
+
+    # Sums
+
+    def _sum(self, e: Einsum, indices: Collection[str]) -> Einsum:
+        """Sums e over those of the indices that it has, each sum where it belongs."""
+        mine = [i for i in indices if i in e.free]
+        if isinstance(e, Apply):
+            if e.op == "neg":
+                return Apply("neg", (self._sum(e.operands[0], mine),))
+            if e.op == MUL:
+                return self._sum_product(e.operands, mine)
+            if e.op in ("add", "sub"):
+                return Apply(e.op, tuple(self._sum(o, mine) for o in e.operands))
+            if e.op == "div" and not e.operands[1].free.intersection(mine):
+                return Apply("div", (self._sum(e.operands[0], mine), e.operands[1]))
+        return self._reduce_all(e, mine, "sum")
+
+    def _sum_product(self, factors: tuple[Einsum, ...], indices: list[str]) -> Einsum:
+        """Sums a product, one index after another: next is always the one whose sum keeps the fewest levels
+        inside of it, and among equals the outermost, which brings equal coordinates together soonest."""
+        while indices:
+            groups = {i: self._group(factors, i) for i in indices}
+            index = min(indices, key=lambda i: (self._kept_inside(groups[i], i), self._position[i]))
+            group = groups[index]
+            product = Apply(MUL, tuple(group)) if len(group) > 1 else group[0]
+            summed = self._reduce(product, index, "sum") if len(group) > 1 else self._sum(product, [index])
+            # The sum takes the place of the first of its factors, so that the table reads like the text.
+            first = next(n for n, factor in enumerate(factors) if factor in group)
+            factors = (
+                *(f for f in factors[:first] if f not in group),
+                summed,
+                *(f for f in factors[first:] if f not in group),
+            )
+            indices = [i for i in indices if i != index]
+        return Apply(MUL, factors) if len(factors) > 1 else factors[0]
+
+    def _reduce_all(
+        self, e: Einsum, indices: Collection[str], op: str, *, outermost_first: bool = False
+    ) -> Einsum:
+        for index in sorted(indices, key=self._position.__getitem__, reverse=not outermost_first):
+            e = self._reduce(e, index, op)
+        return e
+
+    def _reduce(self, e: Einsum, index: str, op: str) -> Reduce:
+        self._reductions += 1
+        return Reduce(f"t{self._reductions - 1}", index, e, op)
+
+    def _group(self, factors: Sequence[Einsum], index: str) -> list[Einsum]:
+        """The factors that a sum takes in: those with the index and, since only the innermost level of a
+        reducer's result can be joined later, those with an index between it and the innermost it keeps."""
+        group = [f for f in factors if index in f.free or not self._factored]
+        while drawn := [f for f in factors if f not in group and self._lies_inside(f, group, index)]:
+            group += drawn
+        return [f for f in factors if f in group]
+
+    def _lies_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
+        start = self._position[index]
+        kept = [self._position[i] for f in group for i in f.free if self._position[i] > start]
+        return bool(kept) and any(start < self._position[i] < max(kept) for i in factor.free)
+
+    def _kept_inside(self, group: Sequence[Einsum], index: str) -> int:
+        kept = frozenset[str]().union(*(f.free for f in group))
+        return sum(self._position[i] > self._position[index] for i in kept)
+
+
+def _sum_of(op: str, left: Einsum, right: Einsum) -> Einsum:
+    """left ± right; two constants make one."""
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return Constant(left.value + right.value if op == "add" else left.value - right.value)
+    return Apply(op, (left, right))
+
+
+def _product(left: Einsum, right: Einsum) -> Einsum:
+    """left · right as one product of all factors, of which at most the last is a constant."""
+    factors: list[Einsum] = []
+    constant: int | float = 1
+    for side in (left, right):
+        for factor in side.operands if isinstance(side, Apply) and side.op == MUL else (side,):
+            if isinstance(factor, Constant):
+                constant *= factor.value
+            else:
+                factors.append(factor)
+    if not factors:
+        return Constant(constant)
+    if constant != 1:
+        factors.append(Constant(constant))
+    return factors[0] if len(factors) == 1 else Apply(MUL, tuple(factors))

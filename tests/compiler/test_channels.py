@@ -1,0 +1,111 @@
+"""Depths of channels: paths that part and meet again behind a reduction hold what the extents allow, and no
+less would do."""
+
+import numpy as np
+import pytest
+
+from samhw.compiler import compile_program
+from samhw.errors import ScheduleError
+from samhw.frontend import parse
+from samhw.graph import Arch, Graph
+from samhw.sim import DeadlockError, simulate
+from samhw.targets.images import load
+from samhw.tensors import Tensor
+
+SOFTMAX = """
+tensor S[i=3, j=8] : csr
+tensor P[i, j] : csr
+fuse {
+  m[i] max= S[i, j] where S[i, j]
+  E[i, j] = exp(S[i, j] - m[i]) where S[i, j]
+  l[i] = E[i, j]
+  P[i, j] = E[i, j] / l[i]
+}
+"""
+LAYER_NORM = """
+tensor X[i=3, e=8] : dense
+tensor width
+fuse {
+  mean[i] = X[i, e] / width
+  D[i, e] = X[i, e] - mean[i]
+  var[i] = D[i, e] * D[i, e] / width
+  r[i] = rsqrt(var[i] + 0.1)
+  Y[i, e] = D[i, e] * r[i]
+}
+"""
+RESIDUAL = """
+tensor X[i=3, e=8] : dense
+tensor b[e] : dense
+fuse {
+  H[i, e] = relu(X[i, e])
+  s[i] = H[i, e] * b[e]
+  Y[i, e] = H[i, e] + s[i]
+}
+"""
+FULL_ROWS = {"softmax": SOFTMAX, "layer_norm": LAYER_NORM, "residual": RESIDUAL}
+
+
+def compiled(text: str) -> tuple[Graph, dict[str, str]]:
+    (region,) = compile_program(parse(text), value="f32").regions
+    return region.graph, dict(region.reasons)
+
+
+def runs(graph: Graph, **given: np.ndarray) -> bool:
+    """Whether a run comes to its end; with full rows, the worst case, where nothing is given."""
+    stored = {
+        b.name: Tensor.from_dense(given.get(b.name, np.ones(b.shape)), b.format)
+        for b in graph.tensors
+        if b.role == "input"
+    }
+    memories, extents = load(graph, stored)
+    try:
+        simulate(graph, Arch(), memories, extents)
+    except DeadlockError:
+        return False
+    return True
+
+
+def with_depth(graph: Graph, name: str, depth: int) -> Graph:
+    return graph.with_depths({c.name: c.depth for c in graph.channels} | {name: depth})
+
+
+@pytest.mark.parametrize("name", FULL_ROWS)
+def test_full_rows_run_and_one_token_less_deadlocks(name: str) -> None:
+    graph, reasons = compiled(FULL_ROWS[name])
+    assert runs(graph)
+    # The fiber over 8 coordinates and its stop.
+    held = [channel for channel, reason in reasons.items() if ", 9 tokens, waits for" in reason]
+    assert held
+    assert not all(runs(with_depth(graph, channel, 8)) for channel in held)
+    assert all(runs(with_depth(graph, channel, 9)) for channel in held)
+
+
+def test_what_meets_an_intersection_of_itself_waits_for_the_end_of_a_fiber() -> None:
+    text = (
+        "tensor X[j=30] : csf\ntensor A[j=30] : csf\ntensor Y[j] : csf\n"
+        "fuse {\n  H[j] = abs(X[j])\n  Y[j] = H[j] * A[j] + H[j]\n}\n"
+    )
+    graph, _ = compiled(text)
+    # The intersection finds nothing before the last coordinate.
+    last = np.eye(30)[-1]
+    assert runs(graph, A=last)
+    past = [c for c in graph.channels if c.source.node == "scan_compressed_X_j" and "union" in c.sink.node]
+    assert [c.depth >= 31 for c in past] == [True] * len(past) != []
+    assert not all(runs(with_depth(graph, c.name, 20), A=last) for c in past)
+
+
+def test_the_held_channel_and_its_reason_are_named() -> None:
+    _, reasons = compiled(RESIDUAL)
+    assert reasons["relu.val->add.a"] == "a fiber over e, 9 tokens, waits for repeat_s_e.ref"
+
+
+def test_reductions_one_behind_the_other_are_each_waited_for() -> None:
+    graph, reasons = compiled(LAYER_NORM)
+    depth = {c.name: c.depth for c in graph.channels}
+    scan = {name: depth[name] for name in reasons if name.startswith("scan_dense_X_e.crd->repeat_")}
+    assert sorted(name.rpartition("_")[0].rpartition("_")[2] for name in scan) == ["mean", "r"]
+
+
+def test_what_a_channel_cannot_hold_is_refused() -> None:
+    with pytest.raises(ScheduleError, match="would have to hold 100,001 tokens, a fiber over e, until"):
+        compiled(RESIDUAL.replace("e=8", "e=100000"))

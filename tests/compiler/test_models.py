@@ -1,0 +1,47 @@
+"""Every built-in model at every fusion level, in the simulator, against NumPy within the bounds of f32."""
+
+import pytest
+
+from samhw.compiler import compile_program
+from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
+from samhw.targets import Workload, compile_workload, run
+from samhw.targets.run import check
+
+SIZES = {
+    "bigbird_attention": {"i": 16},
+    "gpt3_block": {"i": 6, "e": 4, "h": 2, "d": 2, "f": 4},
+    "sae": {"n": 3, "f": 12, "h": 8, "g": 8},
+}
+"""Where the default sizes take more than a second or two."""
+
+
+def workload(name: str, fusion: FusionLevel) -> Workload:
+    data = model_data(name, sizes=SIZES.get(name))
+    program = load_model(name).bind({n: t.shape for n, t in data.items()})
+    return Workload(name, program.with_fusion(fusion), data)
+
+
+@pytest.mark.parametrize("fusion", FUSION_LEVELS)
+@pytest.mark.parametrize("name", model_names())
+def test_model(name: str, fusion: FusionLevel) -> None:
+    work = workload(name, fusion)
+    compiled = compile_workload(work, value="f32")
+    if fusion == "full":
+        assert len(compiled.regions) == 1
+    result = check(work, compiled, run(compiled, work.tensors).outputs)
+    assert result.good, f"off by {result.max_abs_error}, bound {result.bound}"
+    assert result.max_abs_error < 1e-4
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "mlp"])
+def test_global_iteration_gives_the_same_result(name: str) -> None:
+    work = workload(name, "partial")
+    compiled = compile_workload(work, value="f32", factored=False)
+    result = check(work, compiled, run(compiled, work.tensors).outputs)
+    assert result.good, f"off by {result.max_abs_error}, bound {result.bound}"
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_whole_models_of_the_default_size_are_one_region(name: str) -> None:
+    program = load_model(name).bind({n: t.shape for n, t in model_data(name).items()})
+    assert len(compile_program(program.with_fusion("full"), value="f32").regions) == 1

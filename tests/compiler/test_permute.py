@@ -1,0 +1,81 @@
+"""Permuted copies of operands that are stored against every order that is left."""
+
+import numpy as np
+import pytest
+
+from samhw.compiler import compile_program
+from samhw.errors import ScheduleError
+from samhw.frontend import Program, evaluate_program, parse
+from samhw.targets import Workload, compile_workload, run
+from tests.agreement.cases import random_tensors
+
+TRANSPOSITION = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = A[i, j]\n"
+SUM = (
+    "tensor A[i=5, j=7] : dense\ntensor B[i=5, j=7] : csc\ntensor C[i=5, j=7] : csc\n"
+    "tensor Y[i, j] : csr\n"
+    "Y[i, j] = A[i, j] + B[i, j] * C[i, j]\n"
+)
+RANK_3 = "tensor A[i=3, j=4, k=5] : csf\ntensor T[k, i, j] : csf\nT[k, i, j] = A[i, j, k]\n"
+
+
+def results(program: Program, **options: object) -> None:
+    """Compares the results for several sets of data."""
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        tensors = random_tensors(program, rng)
+        work = Workload("permuted", program, tensors)
+        compiled = compile_workload(work, permute=True, **options)
+        outputs = run(compiled, tensors).outputs
+        expected = evaluate_program(program, {name: t.to_dense() for name, t in tensors.items()})
+        for name, array in expected.items():
+            assert np.array_equal(outputs[name].to_dense(), array)
+
+
+@pytest.mark.parametrize("text", [TRANSPOSITION, SUM, RANK_3])
+def test_copies_give_the_result(text: str) -> None:
+    results(parse(text))
+
+
+@pytest.mark.parametrize("text", [TRANSPOSITION, SUM, RANK_3])
+def test_without_permission_it_is_refused_and_the_option_named(text: str) -> None:
+    with pytest.raises(ScheduleError, match="--permute"):
+        compile_program(parse(text))
+
+
+def test_the_cost_is_told() -> None:
+    copy, rest = compile_program(parse(TRANSPOSITION), permute=True).regions
+    assert rest.copy is None
+    assert copy.copy is not None
+    assert (copy.copy.tensor, copy.copy.of, copy.copy.mode_order) == ("A_10", "A", (1, 0))
+    # 3 bits for each coordinate, two banks; 35 entries at most.
+    assert copy.copy.words == 2 * 2**6
+    assert str(copy.copy) == (
+        "A_10 is A in the mode order (1, 0): up to 70 cycles, and an accumulator of 128 words"
+    )
+
+
+def test_the_larger_operand_keeps_its_storage() -> None:
+    text = "tensor A[i=5, j=7, k=9] : csf\ntensor B[i=5, j=7] : csc\ntensor y\ny = A[i, j, k] * B[i, j]\n"
+    copies = [r.copy.of for r in compile_program(parse(text), permute=True).regions if r.copy]
+    assert copies == ["B"]
+    results(parse(text))
+
+
+def test_regions_share_a_copy() -> None:
+    text = TRANSPOSITION + "U[j, i] = 2 * A[i, j]    order j, i\n"
+    regions = compile_program(parse(text), permute=True).regions
+    assert [region.copy is not None for region in regions] == [True, False, False]
+    results(parse(text))
+
+
+def test_an_order_that_the_user_asks_for_is_one_more_reason() -> None:
+    text = "tensor A[i=5, j=7] : csr\ntensor b[i] : dense\nb[i] = A[i, j]\n"
+    assert len(compile_program(parse(text), permute=True).regions) == 1
+    results(parse(text), order=("j", "i"))
+    assert len(compile_program(parse(text), permute=True, order=("j", "i")).regions) == 2
+
+
+def test_what_is_too_large_to_sort_is_refused() -> None:
+    text = TRANSPOSITION.replace("i=5", "i=5000").replace("j=7", "j=7000")
+    with pytest.raises(ScheduleError, match=r"takes an accumulator of 134,217,728 words"):
+        compile_program(parse(text), permute=True)

@@ -1,0 +1,173 @@
+"""The benchmarks of docs/findings.md run, and give what that page says; on sizes that take seconds."""
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import (
+    compile_time,
+    design_space,
+    fusion_levels,
+    iteration_spaces,
+    order_sweep,
+    sparsity_sweep,
+)
+from benchmarks.common import PROGRAMS, bind, measure, report, schedules
+from samhw.errors import RunError
+from samhw.frontend import load_model, model_data, model_names
+from samhw.targets import Choice, Outcome, compare
+
+
+def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The rows under the values of some columns, which no two share."""
+    found = {tuple(row[key] for key in keys): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "column"),
+    [
+        ("compile_time", "mlp --repeats 1", "statements"),
+        ("design_space", "gcn", "constrained"),
+        ("fusion_levels", "mlp --nodes 0", "speed-up"),
+        ("iteration_spaces", "--nodes 20 --features 4 --hidden 2", "schedule"),
+        ("order_sweep", "--features 2 --hidden 2", "order"),
+        ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),
+    ],
+)
+def test_command(
+    name: str,
+    arguments: str,
+    column: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *arguments.split()])
+    importlib.import_module(f"benchmarks.{name}").main()
+    printed = capsys.readouterr().out
+    assert column in printed
+    assert "│" in printed
+
+
+@pytest.mark.parametrize("target", ["-", "rows.json"])
+def test_json(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report("title", [{"order": "i j", "cycles": 12_345, "part": None}], target)
+    printed = capsys.readouterr().out
+    assert (printed == "") == (target != "-")
+    text = printed if target == "-" else Path(target).read_text()
+    assert json.loads(text) == {"title": "title", "rows": [{"order": "i j", "cycles": 12_345, "part": None}]}
+
+
+def test_compile_time_of_each_model_and_level() -> None:
+    found = by(list(compile_time.rows(["gcn", "mlp"], 1)), "model", "fusion")
+    assert len(found) == 6
+    assert found["gcn", "none"]["regions"] == 7
+    assert found["gcn", "full"]["regions"] == 1
+    assert all(row["ms"] > 0 and row["nodes"] > 0 for row in found.values())
+
+
+def test_design_space_of_graphsage() -> None:
+    """Table 4 of the paper has 3.9e7 and 1.1e3."""
+    found = by(list(design_space.rows(["graphsage"])), "model", "fusion")["graphsage", "full"]
+    assert found["any order"] == 39_916_800
+    assert found["constrained"] == 1_134
+
+
+def test_design_space_shrinks_with_each_constraint() -> None:
+    for row in design_space.rows(["gpt3_block"]):
+        assert row["any order"] > row["stored"] >= row["constrained"] > 0
+        if row["fusion"] == "full":
+            assert row["stored"] > row["constrained"]
+
+
+def test_fusion_levels() -> None:
+    """Partial fusion is best; full fusion computes the first layer once for each edge of the second."""
+    found = by(list(fusion_levels.rows(["gcn"], 20, 0.1)), "model", "fusion")
+    assert len(found) == 8
+    for label in ("gcn", "gcn, 20 nodes"):
+        none, partial, full, across = (found[label, n] for n in ("none", "partial", "full", "by columns"))
+        assert none["speed-up"] == 1
+        assert partial["speed-up"] > 1.3
+        assert full["speed-up"] < 1
+        assert none["operations"] == partial["operations"] == across["operations"] < full["operations"]
+        assert partial["bytes to unfused"] < 0.8
+
+
+def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:
+    found = by(list(fusion_levels.rows(["sae"], 0, 0.0)), "fusion")
+    assert found[("full",)]["speed-up"] < 0.1
+    assert found[("by inputs",)]["speed-up"] > 1.5
+    assert found[("by inputs",)]["operations to unfused"] == 1
+
+
+def test_every_program_is_a_schedule_of_a_model() -> None:
+    """It has the model's statements, but for their orders and the adjacency's copy."""
+    seen = set()
+    for model in model_names():
+        for other in schedules(model, model_data(model)):
+            seen.add(other.name)
+            texts = [str(replace(statement, order=None)) for statement in other.program.statements]
+            assert [re.sub(r"\bB\b", "A", text) for text in texts] == [
+                str(replace(statement, order=None)) for statement in load_model(model).statements
+            ]
+    assert seen == {path.stem for path in PROGRAMS.glob("*.ein")}
+
+
+def test_iteration_spaces() -> None:
+    found = by(list(iteration_spaces.rows([60], 0.1, 8, 4)), "schedule")
+    cycles = {schedule: row["cycles"] for (schedule,), row in found.items()}
+    assert len(cycles) == 6
+    assert min(cycles, key=cycles.__getitem__) == "fused, factored"
+    assert cycles["one expression, factored"] < cycles["one expression, global"]
+    # A global iteration space multiplies by the weights before it adds the neighbours up.
+    operations = {schedule: row["operations"] for (schedule,), row in found.items()}
+    assert operations["unfused"] == operations["fused, factored"] < operations["fused, global"]
+
+
+def test_order_sweep() -> None:
+    found = order_sweep.normalised(list(order_sweep.rows(4, 4)))
+    assert len(by(found, "order")) == 24
+    assert all(row["A X W"] for row in found)
+    worst, best = order_sweep.extremes(found, "A X W")
+    assert worst > 5 * best
+    assert max(row["A X W, of worst"] for row in found) == 1
+    # The compiler finds the better brackets where they matter most.
+    assert best == min(order_sweep.extremes(found, form)[1] for form in order_sweep.FORMS)
+
+
+def test_sparsity_sweep() -> None:
+    found = by(list(sparsity_sweep.rows(40, 4, [0.8, 0.95], full_from=0.9)), "pattern", "sparsity")
+    assert len(found) == 6
+    for (_, sparsity), row in found.items():
+        assert row["partial, speed-up"] > 1.2
+        assert (row["full, cycles"] is None) == (sparsity < 0.9)
+    assert found["uniform", 0.8]["edges"] > found["uniform", 0.95]["edges"]
+
+
+def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*args: Any, **options: Any) -> Iterator[Outcome]:
+        for outcome in compare(*args, **options):
+            assert outcome.measure is not None
+            yield replace(outcome, measure=replace(outcome.measure, checked=False))
+
+    workload = bind(load_model("mlp"), model_data("mlp"))
+    monkeypatch.setattr("benchmarks.common.compare", wrong)
+    with pytest.raises(RunError, match=r"The result of mlp \(full, factored\) is wrong"):
+        measure(workload, Choice("full"))
+
+
+def test_an_impossible_schedule_has_no_measure() -> None:
+    order = ("j", "k", "l", "i")
+    product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
+    assert measure(product, Choice("partial", order=order)) is None

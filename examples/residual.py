@@ -19,7 +19,7 @@ program = p.program()
 if __name__ == "__main__":
     workload = make_workload(program, ["karate"])
     compiled = compile_workload(workload)
-    for line in compiled.table.grid():
+    for line in compiled.regions[0].table.grid():
         print("".join(f"{cell:16}" for cell in line))
     result = run(compiled, workload.tensors)
     print(f"{result.cycles} cycles, right: {check(workload, compiled, result.outputs).good}")

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from samhw import __version__
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled, CompiledRegion, compile_program
 from samhw.errors import InputError, SamhwError
 from samhw.frontend import (
     FUSION_LEVELS,
@@ -166,6 +167,7 @@ def kernels() -> None:
     "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
 )
 @click.option("--table", is_flag=True, help="Print the fusion table.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
 @click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
 @click.option(
     "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
@@ -180,6 +182,7 @@ def compile(
     permute: bool,
     data: Sequence[str],
     table: bool,
+    html: str | None,
     channels: bool,
     dot: str | None,
     output: str | None,
@@ -191,12 +194,16 @@ def compile(
         _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:
         _write(Path(output), dumps(compiled.graph))
+    if html:
+        page = Console(record=True, file=StringIO(), width=10_000)
+        for region in compiled.regions:
+            _print_table(page, region.table.grid(), title=_region_title(region))
+        _write(Path(html), page.export_html())
     console = Console()
     for region in compiled.regions:
         graph = region.graph
         if table:
-            statements = "; ".join(map(str, region.region.statements))
-            _print_table(console, region.table.grid(), title=f"{graph.name}: {statements}")
+            _print_table(console, region.table.grid(), title=_region_title(region))
         if channels:
             rows = [["channel", "stream", "latency", "depth", "why"]]
             rows += [
@@ -216,6 +223,10 @@ def compile(
         )
         if region.copy:
             click.echo(f"  copy: {region.copy}")
+
+
+def _region_title(region: CompiledRegion) -> str:
+    return f"{region.graph.name}: {'; '.join(map(str, region.region.statements))}"
 
 
 def _compile(

@@ -320,3 +320,13 @@ def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     model = ("run", "mlp", "--value", "f32", "--data", "random", "--trace", tmp_path / "run.vcd")
     assert "takes one region" in refused(*model)
     assert not list(tmp_path.iterdir())
+
+
+def test_fusion_tables_as_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "table.html"
+    result = samhw("compile", "mlp", "--data", "random", "--value", "f32", "--html", path)
+    assert result.exit_code == 0, result.output
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert all(f"mlp_{n}: " in page for n in range(3))
+    assert "relu(" in page

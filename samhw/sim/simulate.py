@@ -84,13 +84,17 @@ def simulate(
         progress: is told how far the run is some times a second, and whenever a loop has been compiled.
 
     Raises:
-        InputError: if the graph is not sound; if memories, extents, channels or stalls do not fit it; or if
-            the compiled engine is asked for and cannot run it.
+        InputError: if the graph is not sound, or has several regions; if memories, extents, channels or
+            stalls do not fit it; or if the compiled engine is asked for and cannot run it.
         DeadlockError: if no node can fire before every writer has committed.
         InterruptedRun: after Ctrl-C, with the statistics so far.
         RunError: overflow, capacity, protocol or range, whichever comes first; or the limit is exceeded.
     """
     validate(graph)
+    if len(graph.regions) > 1:
+        raise InputError(
+            f"{graph.name} has {len(graph.regions)} regions, and a simulation runs one; use simulate_regions."
+        )
     stores, outputs = make_stores(graph, memories, extents)
     machine = build_graph(graph, arch, stores)
     for name, pattern in (stalls or {}).items():

@@ -5,17 +5,45 @@ from abc import abstractmethod
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, crd, parameters, typed
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import PORTS, Step
+from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PORTS, VAL, Step, Words
 
-__all__ = ["Join", "crd_heads"]
+__all__ = ["LATE", "LOCKSTEP", "Join", "all_ends", "crd_heads", "payload_heads"]
 
 MOST = PORTS // 2
 KINDS = ("crd", "ref", "val")
 
 
+LATE, LOCKSTEP, ASTRAY = 0, 1, 2
+"""What `payload_heads` finds: one is not there yet; all are as they must be; one is not."""
+
+
 def crd_heads(n: int) -> int:
     """The set of the coordinate inputs: input 2i is crd<i>, input 2i + 1 is ref<i>."""
     return sum(1 << 2 * i for i in range(n))
+
+
+def all_ends(kind: Words, data: Words, end: int) -> bool:
+    """Whether the coordinate inputs below `end`, none of them a payload, all have the same token."""
+    alike = kind[0] != EMPTY
+    for i in range(2, end, 2):
+        if kind[i] != kind[0] or data[i] != data[0]:
+            alike = False
+    return alike
+
+
+def payload_heads(kind: Words, data: Words, end: int, takes: int) -> int:
+    """The payload heads of the pairs below `end` that a firing takes, against their coordinates."""
+    for i in range(0, end, 2):
+        if takes >> i & 1:
+            payload = kind[i + 1]
+            if payload == NONE:
+                return LATE
+            if kind[i] == VAL:
+                if payload not in PAYLOAD:
+                    return ASTRAY
+            elif payload != kind[i] or data[i + 1] != data[i]:
+                return ASTRAY
+    return LOCKSTEP
 
 
 class Join(Primitive):

@@ -1,10 +1,9 @@
 """union: the coordinates that any input has."""
 
-from samhw.primitives.join import Join, crd_heads
+from samhw.primitives.join import LATE, LOCKSTEP, Join, all_ends, crd_heads, payload_heads
 from samhw.primitives.step import (
     EMPTY,
     NONE,
-    PAYLOAD,
     PROTOCOL,
     PUSHES,
     STOP,
@@ -50,21 +49,15 @@ def _union(n: int) -> Step:
                     takes |= 3 << i
         else:
             takes = every
-            for i in range(0, end, 2):
-                if kind[i] == EMPTY or kind[i] != kind[0] or data[i] != data[0]:
-                    return protocol
+            if not all_ends(kind, data, end):
+                return protocol
 
         needs = crds | takes
-        for i in range(0, end, 2):
-            if takes >> i & 1:
-                payload = kind[i + 1]
-                if payload == NONE:
-                    return needs
-                if kind[i] == VAL:
-                    if payload not in PAYLOAD:
-                        return protocol
-                elif payload != kind[i] or data[i + 1] != data[i]:
-                    return protocol
+        heads = payload_heads(kind, data, end, takes)
+        if heads == LATE:
+            return needs
+        if heads != LOCKSTEP:
+            return protocol
         out_kind[0] = VAL if least >= 0 else kind[0]
         out_data[0] = least if least >= 0 else data[0]
         for i in range(n):

@@ -1,4 +1,4 @@
-"""The command line: `samhw kernels | compile | run | compare | build | correlate`."""
+"""The command line: `samhw kernels | compile | run | compare | build | correlate | sweep`."""
 
 import json
 import sys
@@ -16,18 +16,15 @@ from rich.table import Table
 from rich.text import Text
 
 from samhw import __version__
+from samhw.cli_sweep import sweep
 from samhw.compiler import Compiled, CompiledRegion, compile_program
 from samhw.errors import InputError, SamhwError
 from samhw.frontend import (
     FUSION_LEVELS,
     FusionLevel,
-    Program,
     kernel_description,
     kernel_names,
-    load,
-    load_kernel,
-    load_model,
-    load_object,
+    load_program,
     model_description,
     model_names,
 )
@@ -44,21 +41,6 @@ TARGETS = ("sim", "verilator", "vitis-hls")
 _SUITES = {"kernels": kernel_names, "models": model_names}
 _DATA = {False: ("karate", "random"), True: ("karate",)}
 """What correlate runs a program on unless told: kernels, and models."""
-
-
-def load_program(spec: str) -> Program:
-    """PROGRAM as the command line takes it: a built-in name, a `.ein` file, or `file.py:object`."""
-    if spec in kernel_names():
-        return load_kernel(spec)
-    if spec in model_names():
-        return load_model(spec)
-    if spec.endswith(".ein"):
-        return load(Path(spec))
-    if ".py:" in spec:
-        return load_object(spec)
-    raise InputError(
-        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, or file.py:object."
-    )
 
 
 def _options(command: Any) -> Any:
@@ -100,12 +82,9 @@ def _options(command: Any) -> Any:
 
 def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> "Workload":
     """PROGRAM bound to data, with the regions asked for."""
-    from samhw.targets import make_model_workload, make_workload
+    from samhw.targets import bind_program
 
-    if spec in model_names():
-        workload = make_model_workload(spec, data)
-    else:
-        workload = make_workload(load_program(spec), data, value=value)
+    workload = bind_program(spec, data, value=value)
     return replace(workload, program=workload.program.with_fusion(fuse))
 
 
@@ -149,6 +128,9 @@ def main() -> None:
 
     PROGRAM is a built-in name (see 'samhw kernels'), a .ein file, or file.py:object.
     """
+
+
+main.add_command(sweep)
 
 
 @main.command()

@@ -6,6 +6,6 @@ measures those that its journal does not have yet, and writes a table of all.
 
 from samhw.targets.sweep.configuration import Configuration
 from samhw.targets.sweep.description import product, read_description
-from samhw.targets.sweep.sweep import State, sweep
+from samhw.targets.sweep.execute import State, sweep
 
 __all__ = ["Configuration", "State", "product", "read_description", "sweep"]

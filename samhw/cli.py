@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +29,7 @@ from samhw.frontend import (
     model_names,
 )
 from samhw.graph import dumps, to_dot, to_svg
+from samhw.terminal import follow, line
 
 if TYPE_CHECKING:
     from samhw.sim import Result
@@ -307,7 +308,9 @@ def run(
     options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
-    model = execute(compiled, workload.tensors, "sim", **_recording(compiled, trace, window))
+    recording = _recording(compiled, trace, window)
+    with follow("simulator") as progress:
+        model = execute(compiled, workload.tensors, "sim", progress=progress, **recording)
     if trace:
         _write_trace(Path(trace), model)
     chosen = model
@@ -485,7 +488,10 @@ def compare(
         for level, space, order in product(levels, spaces, chosen)
     ]
     workload = _workload(program, data, value, "partial")
-    outcomes = list(compare_all(workload, choices, value=value))
+    outcomes: list[Outcome] = []
+    for number, choice in enumerate(choices, 1):
+        with follow(f"{choice} ({number} of {len(choices)})") as progress:
+            outcomes += compare_all(workload, [choice], value=value, progress=progress)
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":
@@ -568,8 +574,6 @@ def correlate(
     jobs: int | None,
 ) -> None:
     """Run programs by simulator and RTL and compare cycles and results."""
-    from rich.progress import Progress
-
     from samhw.targets import correlate as run_all
 
     names = [*programs, *_SUITES[suite]()] if suite else list(programs)
@@ -580,10 +584,12 @@ def correlate(
         for name in names
     ]
     options = _compile_options(order, value, iteration, permute)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("correlate", total=len(workloads))
-        result = run_all(workloads, jobs=jobs, progress=lambda _: progress.advance(task), **options)
+    with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
+        done = count(1)
+        progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
+        if shown:
+            shown.show(0, len(workloads))
+        result = run_all(workloads, jobs=jobs, progress=progress, **options)
     summary = result.to_json()
     if report:
         from samhw.report import write_report

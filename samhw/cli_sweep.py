@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samhw.errors import InputError
-from samhw.terminal import bar
+from samhw.terminal import line
 
 if TYPE_CHECKING:
     from samhw.targets.sweep import Configuration
@@ -66,11 +66,13 @@ def sweep(
     else:
         configurations = _from_options(programs, settings, permute, axes)
 
-    with bar("sweep", "{task.completed:.0f} of {task.total:.0f}") as show:
+    with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
 
         def progress(state: State) -> None:
-            note = f"{state.reused} from the journal" if state.reused else ""
-            show(state.done, state.total, note)
+            if shown:
+                shown.show(
+                    state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
+                )
 
         rows = run(configurations, Path(output), jobs=jobs, scheduler=scheduler, progress=progress)
     counts = Counter(row["status"] for row in rows)

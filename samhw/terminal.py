@@ -2,52 +2,87 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
-__all__ = ["bar"]
+if TYPE_CHECKING:
+    from samhw.sim import Progress as RunProgress
 
-Show = Callable[[float, float | None, str], None]
-"""Is told what is done, of how much (None if nobody knows), and a note to stand behind it."""
+__all__ = ["Line", "follow", "line"]
+
+WINDOW = 30
+"""Seconds that the speed is averaged over: engines differ in theirs."""
+
+
+class Line:
+    """A line with a bar, the time so far and about the time left."""
+
+    def __init__(self, name: str, progress: Progress):
+        self._name = name
+        self._progress = progress
+
+    def show(self, done: float, total: float | None, note: str = "") -> None:
+        """Shows what is done, of how much (None if nobody knows), and a note behind it."""
+        if not self._progress.tasks:
+            self._progress.add_task(self._name, total=total, note=note)
+        self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)
+
+    def restart(self) -> None:
+        """Begins anew, without the speed so far."""
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+
+
+class _Left(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
 
 
 @contextmanager
-def bar(name: str, count: str = "") -> Iterator[Show]:
-    """A line with a bar, the time so far and about the time left; it goes when the work is done.
+def line(name: str, count: str) -> Iterator[Line | None]:
+    """A line that goes when the work is done; None where stderr is no terminal.
 
     Args:
-        count: how what is done is written, in the terms of rich's `TextColumn`.
+        count: how the line says what is done, with rich's fields of a task.
     """
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
         TextColumn(count),
         TimeElapsedColumn(),
-        TextColumn("about"),
-        TimeRemainingColumn(),
-        TextColumn("left  {task.fields[note]}"),
+        _Left(),
+        TextColumn("{task.fields[note]}", markup=False),
     )
-    # Every sample of the speed counts for a minute: work is seldom even.
-    with Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        speed_estimate_period=60,
-    ) as progress:
-        task = progress.add_task(name, total=None, note="")
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=WINDOW) as progress:
+        yield Line(name, progress)
 
-        def show(done: float, total: float | None, note: str) -> None:
-            progress.update(task, completed=done, total=total, note=note)
 
-        yield show
+@contextmanager
+def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
+    """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
+    with line(name, "{task.percentage:>3.0f}%") as shown:
+        if shown is None:
+            yield None
+            return
+
+        region = 1
+
+        def progress(state: "RunProgress") -> None:
+            nonlocal region
+            if state.region != region:  # It has a length and a speed of its own.
+                region = state.region
+                shown.restart()
+            where = f"region {state.region} of {state.regions}, " if state.regions > 1 else ""
+            note = f"{where}{state.firings:,} firings, cycle {state.cycle:,}"
+            # When all is read but the run goes on, nobody knows for how long.
+            known = state.share is not None and state.share < 1
+            shown.show(state.share or 0, 1 if known else None, note)
+
+        yield progress

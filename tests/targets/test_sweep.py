@@ -19,9 +19,9 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Arch
 from samhw.targets import sweep as package
 from samhw.targets.sweep import Configuration, State, local, product, read_description, sweep
+from samhw.targets.sweep.execute import journal_of
 from samhw.targets.sweep.journal import Journal
 from samhw.targets.sweep.outcome import Outcome, outcome
-from samhw.targets.sweep.execute import journal_of
 
 SMALL = "random:size=6"
 

@@ -274,7 +274,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 @click.option(
     "--trace",
     type=click.Path(dir_okay=False),
-    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, or .vcd.",
+    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 def run(
@@ -384,8 +384,8 @@ def _recording(compiled: Compiled, trace: str | None, window: str | None) -> dic
         if window is not None:
             raise InputError("--window is a part of a trace; add '--trace run.json'.")
         return {}
-    if Path(trace).suffix not in (".json", ".vcd"):
-        raise InputError(f"{trace} is no trace file; give it the suffix .json or .vcd.")
+    if Path(trace).suffix not in (".json", ".vcd", ".fst"):
+        raise InputError(f"{trace} is no trace file; give it the suffix .json, .vcd or .fst.")
     if len(compiled.regions) > 1:
         raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
     if window is None:
@@ -397,11 +397,11 @@ def _recording(compiled: Compiled, trace: str | None, window: str | None) -> dic
 
 
 def _write_trace(path: Path, model: "RunResult") -> None:
-    from samhw.sim import write_chrome_trace, write_vcd
+    from samhw.sim import write_chrome_trace, write_fst, write_vcd
 
     (region,) = model.regions
     assert region.statistics is not None
-    write = write_vcd if path.suffix == ".vcd" else write_chrome_trace
+    write = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst}[path.suffix]
     write(path, region.graph, region.statistics)
 
 

@@ -8,7 +8,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from samhw import __version__
+import samhw
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch
@@ -177,7 +177,7 @@ def _file_digest(path: Path, size: int, modified: int) -> str:
 def version_digest() -> str:
     """A hash of samhw's version and of the sources that results follow from."""
     package = Path(__file__).parents[2]
-    whole = sha256(__version__.encode())
+    whole = sha256(samhw.__version__.encode())
     for name in _SOURCES:
         for path in sorted((package / name).rglob("*")):
             if path.suffix in (".py", ".ein"):

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from samhw import __version__
+import samhw
 from samhw.errors import InputError, RunError
 from samhw.targets.sweep.cluster import run_on_cluster
 from samhw.targets.sweep.configuration import Configuration
@@ -95,4 +95,4 @@ def sweep(
 
 
 def _row(key: str, configuration: Configuration, journal: Journal) -> Row:
-    return {**configuration.columns(), **journal.outcomes[key], "samhw": __version__, "key": key}
+    return {**configuration.columns(), **journal.outcomes[key], "samhw": samhw.__version__, "key": key}

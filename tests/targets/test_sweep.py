@@ -223,6 +223,13 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path) -> None:
         sweep(configurations, output)
 
 
+def test_a_line_is_on_the_disk_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv.journal"
+    with Journal(path) as journal:
+        journal.append("key", Configuration("spmv"), {"status": "right"})
+        assert json.loads(path.read_text())["outcome"] == {"status": "right"}
+
+
 def test_a_journal_has_one_writer(tmp_path: Path) -> None:
     output = tmp_path / "r.csv"
     with Journal(journal_of(output)), pytest.raises(InputError, match="Another sweep is writing"):
@@ -318,15 +325,19 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_processes_have_one_core_each() -> None:
-    worker = local._Worker()
-    process = worker._running()
-    try:
-        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
-        assert b"OPENBLAS_NUM_THREADS=1" in environment
-        assert os.getsid(process.pid) != os.getsid(0)
-    finally:
-        worker.stop()
+def test_processes_have_one_core_each(tmp_path: Path) -> None:
+    """And Ctrl-C on the terminal is not for them."""
+    asking, answers = tmp_path / "asking.py", tmp_path / "answers"
+    asking.write_text(
+        "import os\nfrom samhw.frontend import load_kernel\nprogram = load_kernel('spmv')\n"
+        f"with open({str(answers)!r}, 'a') as file:\n"
+        "    print(os.getsid(0), os.environ.get('OPENBLAS_NUM_THREADS'), file=file)\n"
+    )
+    (row,) = sweep([Configuration(f"{asking}:program", SMALL)], tmp_path / "r.csv", jobs=3)
+    assert row["status"] == "right"
+    session, threads = answers.read_text().splitlines()[-1].split()
+    assert threads == "1"
+    assert int(session) != os.getsid(0)
 
 
 # Tables

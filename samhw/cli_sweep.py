@@ -58,6 +58,8 @@ def sweep(
     from samhw.targets.sweep import State, read_description
     from samhw.targets.sweep import sweep as run
 
+    if scheduler and jobs is not None:
+        raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
     described = any(program.endswith(".toml") for program in programs)
     if described:
         if len(programs) > 1 or settings or permute or any(axes.values()):

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "follow", "line"]
 
-WINDOW = 30
-"""Seconds that the speed is averaged over: engines differ in theirs."""
+SOON, LONG = 30.0, 3600.0
+"""Seconds that the speed is averaged over: of a run, which changes engines, and of many pieces of work, one
+of which may take minutes."""
 
 
 class Line:
@@ -42,11 +43,12 @@ class _Left(TimeRemainingColumn):
 
 
 @contextmanager
-def line(name: str, count: str) -> Iterator[Line | None]:
+def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
     """A line that goes when the work is done; None where stderr is no terminal.
 
     Args:
         count: how the line says what is done, with rich's fields of a task.
+        window: seconds that the speed is averaged over.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -60,14 +62,14 @@ def line(name: str, count: str) -> Iterator[Line | None]:
         _Left(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=console, transient=True, speed_estimate_period=WINDOW) as progress:
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=window) as progress:
         yield Line(name, progress)
 
 
 @contextmanager
 def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
     """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
-    with line(name, "{task.percentage:>3.0f}%") as shown:
+    with line(name, "{task.percentage:>3.0f}%", SOON) as shown:
         if shown is None:
             yield None
             return

@@ -205,6 +205,17 @@ def test_a_sweep_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_equal_configurations_run_once_and_have_a_row_each(tmp_path: Path) -> None:
+    default = Configuration("spmv", SMALL)
+    same = Configuration("spmv", SMALL, settings=(("slack", Arch().slack),))
+    states: list[State] = []
+    rows = sweep([default, same], tmp_path / "r.csv", progress=states.append)
+    assert states[-1] == (1, 1, 0)
+    assert [row.get("arch.slack") for row in rows] == [None, Arch().slack]
+    assert rows[0]["cycles"] == rows[1]["cycles"]
+
+
+@pytest.mark.usefixtures("here")
 def test_a_torn_last_line_is_measured_again(tmp_path: Path) -> None:
     output = tmp_path / "r.csv"
     configurations = list(product({"program": "spmv", "data": SMALL, "depth": [2, 3]}))
@@ -448,6 +459,7 @@ def test_a_wrong_result_is_an_exit_code(tmp_path: Path) -> None:
         (["spmv", "--depth", "1.5"], "1.5, which is not a whole number"),
         (["spmv", "--data", "nowhere.mtx"], "Cannot read nowhere.mtx"),
         (["spmv", "--jobs", "0"], "0 processes"),
+        (["spmv", "--jobs", "2", "--scheduler", "tcp://here:8786"], "give one of them"),
     ],
 )
 def test_bad_options(

@@ -61,11 +61,13 @@ def sweep(
     check_suffix(output)
     if jobs is not None and jobs < 1:
         raise InputError(f"A sweep cannot have {jobs} processes; give at least 1.")
-    keys = {configuration.key(): configuration for configuration in configurations}
+    keyed = [(configuration.key(), configuration) for configuration in configurations]
+    # Those whose results are equal by definition, such as with a setting that is the default, run once.
+    keys = dict(keyed)
     with Journal(journal_of(output)) as journal:
 
         def rows() -> list[Row]:
-            return [_row(key, c, journal) for key, c in keys.items() if key in journal.outcomes]
+            return [_row(key, c, journal) for key, c in keyed if key in journal.outcomes]
 
         tasks = [
             (key, configuration)
@@ -85,8 +87,8 @@ def sweep(
                         progress(State(done, len(keys), reused))
         except KeyboardInterrupt:
             raise RunError(
-                f"The sweep was interrupted with {done} of {len(keys)} configurations done; the same command "
-                "goes on from there."
+                f"The sweep was interrupted with {len(rows())} of {len(keyed)} configurations done; the same "
+                "command goes on from there."
             ) from None
         finally:
             if found := rows():

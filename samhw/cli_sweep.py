@@ -34,7 +34,7 @@ __all__ = ["sweep"]
     "--set",
     "settings",
     multiple=True,
-    metavar="NAME=N,..",
+    metavar="NAME=V,..",
     help="Fields of Arch: slack=0,2,8 or alu.f32.mul=4,8.",
 )
 @click.option("--permute", is_flag=True, help="Where storage orders conflict, copy a tensor first.")
@@ -94,13 +94,13 @@ def _from_options(
         if name in axes:
             axes[name] = _split(axes[name])
     if "depth" in axes:
-        axes["depth"] = [_number(text, "--depth") for text in _split(axes["depth"])]
+        axes["depth"] = [_value(text) for text in _split(axes["depth"])]
     arch = {}
     for setting in settings:
         name, equals, values = setting.partition("=")
         if not equals:
-            raise InputError(f"--set {setting}: give a field of Arch and numbers, such as slack=0,2,8.")
-        arch[name] = [_number(text, f"--set {name}") for text in _split(values)]
+            raise InputError(f"--set {setting}: give a field of Arch and its values, such as slack=0,2,8.")
+        arch[name] = [_value(text) for text in _split(values)]
     return list(product({"program": list(programs), **axes, "permute": permute}, arch))
 
 
@@ -109,11 +109,9 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^<]*>)", text)]
 
 
-def _number(text: str, option: str) -> Any:
-    """A value as JSON has it; `auto` stays."""
-    if text == "auto":
-        return text
+def _value(text: str) -> Any:
+    """A number where it is one."""
     try:
         return json.loads(text)
     except ValueError:
-        raise InputError(f"{option}: '{text}' is no number.") from None
+        return text

@@ -20,6 +20,9 @@ __all__ = ["ITERATIONS", "Configuration", "version_digest"]
 Iteration = Literal["factored", "global"]
 ITERATIONS = get_args(Iteration)
 
+Setting = int | float | str
+"""The value of a field of `Arch`."""
+
 _SOURCES = ("compiler", "frontend", "graph", "numerics", "primitives", "sim", "targets", "tensors")
 """The packages of samhw that a result follows from."""
 
@@ -43,7 +46,7 @@ class Configuration:
     permute: bool = False
     depth: int | None = None
     """Of every channel between nodes, in tokens, or None for the compiler's depths."""
-    settings: tuple[tuple[str, int], ...] = ()
+    settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
 
     def __post_init__(self) -> None:
@@ -58,8 +61,8 @@ class Configuration:
     def arch(self) -> Arch:
         """The `Arch` with the settings made."""
         data = Arch().to_json()
-        for name, number in self.settings:
-            _set(data, name, number)
+        for name, value in self.settings:
+            _set(data, name, value)
         return Arch.from_json(data)
 
     def specs(self) -> tuple[str, ...]:
@@ -69,7 +72,7 @@ class Configuration:
     def columns(self) -> dict[str, Any]:
         """What the table says of the configuration: a column for each field and each setting."""
         fields = {name: value for name, value in asdict(self).items() if name != "settings"}
-        return fields | {f"arch.{name}": number for name, number in self.settings}
+        return fields | {f"arch.{name}": value for name, value in self.settings}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is its inverse."""
@@ -114,7 +117,7 @@ def _known_program(spec: str) -> None:
     load_program(spec)
 
 
-def _set(data: dict[str, Any], name: str, number: Any) -> None:
+def _set(data: dict[str, Any], name: str, value: Setting) -> None:
     """Sets an entry of `Arch.to_json()`, in which a dot leads into a table."""
     *tables, last = name.split(".")
     for table in tables:
@@ -123,10 +126,10 @@ def _set(data: dict[str, Any], name: str, number: Any) -> None:
         inside = f"{'.'.join(tables)} has {', '.join(data)}" if data else f"{'.'.join(tables)} has no entries"
         if not tables:
             inside = f"Arch has {', '.join(data)}"
-        raise InputError(f"Arch has no number '{name}' to set: {inside}.")
-    if type(number) is not type(data[last]):
-        raise InputError(f"Arch.{name} is {data[last]!r} by default, and {number!r} is of another kind.")
-    data[last] = number
+        raise InputError(f"Arch has no field '{name}' to set: {inside}.")
+    if data[last] is not None and type(value) is not type(data[last]):
+        raise InputError(f"Arch.{name} is {data[last]!r} by default, and {value!r} is of another kind.")
+    data[last] = value
 
 
 # Files

@@ -24,7 +24,7 @@ def product(axes: Mapping[str, Any], arch: Mapping[str, Any] | None = None) -> I
 
     Args:
         axes: by field of `Configuration`, a value or a list of values; `program` must be there.
-        arch: by setting (`slack`, `alu.f32.mul`), or in tables within tables, a number or a list of numbers.
+        arch: by setting (`slack`, `alu.f32.mul`), or in tables within tables, a value or a list of values.
 
     Raises:
         InputError: for an axis that there is not, or a value that does not fit it.

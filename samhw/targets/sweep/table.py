@@ -77,10 +77,9 @@ def _write_parquet(path: Path, names: Sequence[str], rows: Sequence[Row]) -> Non
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def kind(name: str) -> str:
-        return "int64" if name.startswith("arch.") else _FIXED.get(name, "string")
+    def kind(name: str) -> str | None:
+        """Of a setting it follows from the values."""
+        return None if name.startswith("arch.") else _FIXED.get(name, "string")
 
-    columns = {
-        name: pa.array([row.get(name) for row in rows], pa.type_for_alias(kind(name))) for name in names
-    }
+    columns = {name: pa.array([row.get(name) for row in rows], kind(name)) for name in names}
     pq.write_table(pa.table(columns), path)

@@ -15,11 +15,13 @@ __all__ = ["Choice", "Outcome", "compare"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A schedule: the level of fusion, the iteration space, and an order where the program is one region."""
+    """A schedule: the level of fusion, the iteration space, an order where the program is one region, and
+    permission to copy what is stored against it."""
 
     fuse: FusionLevel
     factored: bool = True
     order: tuple[str, ...] | None = None
+    permute: bool = False
 
     def __str__(self) -> str:
         words = [self.fuse, "factored" if self.factored else "global"]
@@ -53,7 +55,13 @@ def compare(
         chosen = replace(workload, program=workload.program.with_fusion(choice.fuse))
         try:
             found = measure(
-                chosen, value=value, factored=choice.factored, order=choice.order, arch=arch, **options
+                chosen,
+                value=value,
+                factored=choice.factored,
+                order=choice.order,
+                permute=choice.permute,
+                arch=arch,
+                **options,
             )
         except ScheduleError as error:
             yield Outcome(choice, None, str(error))

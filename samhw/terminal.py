@@ -74,15 +74,14 @@ def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
             yield None
             return
 
-        region = 1
+        running = ""
 
         def progress(state: "RunProgress") -> None:
-            nonlocal region
-            if state.region != region:  # It has a length and a speed of its own.
-                region = state.region
+            nonlocal running
+            if state.graph != running:  # A region has a length and a speed of its own.
+                running = state.graph
                 shown.restart()
-            where = f"region {state.region} of {state.regions}, " if state.regions > 1 else ""
-            note = f"{where}{state.firings:,} firings, cycle {state.cycle:,}"
+            note = f"{state.graph}: {state.firings:,} firings, cycle {state.cycle:,}"
             # When all is read but the run goes on, nobody knows for how long.
             known = state.share is not None and state.share < 1
             shown.show(state.share or 0, 1 if known else None, note)

@@ -23,7 +23,7 @@ def test_a_run() -> None:
     command = "run gat --data karate --fuse full --value f32"
     text = shown(command, **TERMINAL)
     assert re.search(
-        r"simulator .* \d\d% .*about \d:\d\d:\d\d left 1\d\d,\d\d\d firings, cycle \d,\d\d\d", text
+        r"simulator .* \d\d% .*about \d:\d\d:\d\d left +gat: 1\d\d,\d\d\d firings, cycle \d,\d\d\d", text
     )
     assert shown(command) == ""
 
@@ -46,8 +46,8 @@ def test_each_region_has_a_bar_of_its_own(
         monkeypatch.setenv(name, value)
     with follow("simulator") as progress:
         assert progress is not None
-        progress(Progress(10, 5, 0.1, 0.9, 1, 2))
-        progress(Progress(20, 9, 0.1, None, 2, 2))
+        progress(Progress(10, 5, 0.1, 0.9, "mlp_0"))
+        progress(Progress(20, 9, 0.1, None, "mlp_1"))
     text = capsys.readouterr().err
-    assert "region 2 of 2, 20 firings, cycle 9" in text
-    assert "left" not in text.rpartition("region 2 of 2")[0].rpartition("\r")[2]
+    assert "mlp_1: 20 firings, cycle 9" in text
+    assert "left" not in text.rpartition("mlp_1")[0].rpartition("\r")[2]

@@ -1,13 +1,13 @@
 """Runs a graph of several regions, one after another."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Graph, MemoryRole
 from samhw.sim.result import Result
-from samhw.sim.simulate import Progress, simulate
+from samhw.sim.simulate import simulate
 
 __all__ = ["simulate_regions", "total_cycles"]
 
@@ -17,7 +17,6 @@ def simulate_regions(
     arch: Arch,
     memories: Mapping[str, NDArray[Any]],
     extents: Mapping[str, int],
-    progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> tuple[Result, ...]:
     """The result of each region of a graph, each on what those before it have written.
@@ -27,18 +26,13 @@ def simulate_regions(
     """
     available = dict(memories)
     results = []
-    for number, region in enumerate(graph.regions, 1):
+    for region in graph.regions:
         inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
         words = {name: array for name, array in available.items() if name in inputs}
-        follow = _follow(progress, number, len(graph.regions)) if progress else None
-        result = simulate(region, arch, words, extents, progress=follow, **options)
+        result = simulate(region, arch, words, extents, **options)
         available |= result.memories
         results.append(result)
     return tuple(results)
-
-
-def _follow(progress: Callable[[Progress], None], region: int, regions: int) -> Callable[[Progress], None]:
-    return lambda state: progress(state._replace(region=region, regions=regions))
 
 
 def total_cycles(cycles: Sequence[int]) -> int:

@@ -37,9 +37,8 @@ class Progress(NamedTuple):
     """Since the start."""
     share: float | None = None
     """About how much is done, from 0 to 1 (`samhw.sim.estimate`); None where nothing tells."""
-    region: int = 1
-    """Which region runs, from 1 on."""
-    regions: int = 1
+    graph: str = ""
+    """The name of what runs: of several regions, that of one."""
 
 
 class InterruptedRun(RunError):
@@ -119,7 +118,7 @@ def simulate(
 
     estimate = Estimate(graph, machine, memories, extents) if progress else None
     with Interrupt() as interrupt:
-        between = _between(interrupt, progress, estimate)
+        between = _between(interrupt, progress, estimate, graph.name)
         try:
             execute(machine, engine, limit=limit, window=window, between=between)
         except _Stop:
@@ -130,7 +129,10 @@ def simulate(
 
 
 def _between(
-    interrupt: Interrupt, progress: Callable[[Progress], None] | None, estimate: Estimate | None
+    interrupt: Interrupt,
+    progress: Callable[[Progress], None] | None,
+    estimate: Estimate | None,
+    name: str,
 ) -> Between:
     start = time.perf_counter()
 
@@ -139,7 +141,7 @@ def _between(
             raise _Stop
         if progress is not None:
             share = estimate.share() if estimate else None
-            progress(Progress(firings, cycle, time.perf_counter() - start, share))
+            progress(Progress(firings, cycle, time.perf_counter() - start, share, name))
 
     return between
 

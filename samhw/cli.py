@@ -1,4 +1,4 @@
-"""The command line: `samhw kernels | compile | run | compare | build | correlate`."""
+"""The command line: `samhw kernels | compile | run | compare | build | correlate | sweep`."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,22 +16,20 @@ from rich.table import Table
 from rich.text import Text
 
 from samhw import __version__
+from samhw.cli_sweep import sweep
 from samhw.compiler import Compiled, CompiledRegion, compile_program
 from samhw.errors import InputError, SamhwError
 from samhw.frontend import (
     FUSION_LEVELS,
     FusionLevel,
-    Program,
     kernel_description,
     kernel_names,
-    load,
-    load_kernel,
-    load_model,
-    load_object,
+    load_program,
     model_description,
     model_names,
 )
 from samhw.graph import dumps, to_dot, to_svg
+from samhw.terminal import follow, line
 
 if TYPE_CHECKING:
     from samhw.sim import Result
@@ -44,21 +42,6 @@ TARGETS = ("sim", "verilator", "vitis-hls")
 _SUITES = {"kernels": kernel_names, "models": model_names}
 _DATA = {False: ("karate", "random"), True: ("karate",)}
 """What correlate runs a program on unless told: kernels, and models."""
-
-
-def load_program(spec: str) -> Program:
-    """PROGRAM as the command line takes it: a built-in name, a `.ein` file, or `file.py:object`."""
-    if spec in kernel_names():
-        return load_kernel(spec)
-    if spec in model_names():
-        return load_model(spec)
-    if spec.endswith(".ein"):
-        return load(Path(spec))
-    if ".py:" in spec:
-        return load_object(spec)
-    raise InputError(
-        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, or file.py:object."
-    )
 
 
 def _options(command: Any) -> Any:
@@ -100,12 +83,9 @@ def _options(command: Any) -> Any:
 
 def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> "Workload":
     """PROGRAM bound to data, with the regions asked for."""
-    from samhw.targets import make_model_workload, make_workload
+    from samhw.targets import bind_program
 
-    if spec in model_names():
-        workload = make_model_workload(spec, data)
-    else:
-        workload = make_workload(load_program(spec), data, value=value)
+    workload = bind_program(spec, data, value=value)
     return replace(workload, program=workload.program.with_fusion(fuse))
 
 
@@ -149,6 +129,9 @@ def main() -> None:
 
     PROGRAM is a built-in name (see 'samhw kernels'), a .ein file, or file.py:object.
     """
+
+
+main.add_command(sweep)
 
 
 @main.command()
@@ -291,7 +274,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 @click.option(
     "--trace",
     type=click.Path(dir_okay=False),
-    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, or .vcd.",
+    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 def run(
@@ -325,7 +308,9 @@ def run(
     options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
-    model = execute(compiled, workload.tensors, "sim", **_recording(compiled, trace, window))
+    recording = _recording(compiled, trace, window)
+    with follow("simulator") as progress:
+        model = execute(compiled, workload.tensors, "sim", progress=progress, **recording)
     if trace:
         _write_trace(Path(trace), model)
     chosen = model
@@ -399,8 +384,8 @@ def _recording(compiled: Compiled, trace: str | None, window: str | None) -> dic
         if window is not None:
             raise InputError("--window is a part of a trace; add '--trace run.json'.")
         return {}
-    if Path(trace).suffix not in (".json", ".vcd"):
-        raise InputError(f"{trace} is no trace file; give it the suffix .json or .vcd.")
+    if Path(trace).suffix not in (".json", ".vcd", ".fst"):
+        raise InputError(f"{trace} is no trace file; give it the suffix .json, .vcd or .fst.")
     if len(compiled.regions) > 1:
         raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
     if window is None:
@@ -412,11 +397,11 @@ def _recording(compiled: Compiled, trace: str | None, window: str | None) -> dic
 
 
 def _write_trace(path: Path, model: "RunResult") -> None:
-    from samhw.sim import write_chrome_trace, write_vcd
+    from samhw.sim import write_chrome_trace, write_fst, write_vcd
 
     (region,) = model.regions
     assert region.statistics is not None
-    write = write_vcd if path.suffix == ".vcd" else write_chrome_trace
+    write = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst}[path.suffix]
     write(path, region.graph, region.statistics)
 
 
@@ -503,7 +488,10 @@ def compare(
         for level, space, order in product(levels, spaces, chosen)
     ]
     workload = _workload(program, data, value, "partial")
-    outcomes = list(compare_all(workload, choices, value=value))
+    outcomes: list[Outcome] = []
+    for number, choice in enumerate(choices, 1):
+        with follow(f"{choice} ({number} of {len(choices)})") as progress:
+            outcomes += compare_all(workload, [choice], value=value, progress=progress)
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":
@@ -586,8 +574,6 @@ def correlate(
     jobs: int | None,
 ) -> None:
     """Run programs by simulator and RTL and compare cycles and results."""
-    from rich.progress import Progress
-
     from samhw.targets import correlate as run_all
 
     names = [*programs, *_SUITES[suite]()] if suite else list(programs)
@@ -598,10 +584,12 @@ def correlate(
         for name in names
     ]
     options = _compile_options(order, value, iteration, permute)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("correlate", total=len(workloads))
-        result = run_all(workloads, jobs=jobs, progress=lambda _: progress.advance(task), **options)
+    with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
+        done = count(1)
+        progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
+        if shown:
+            shown.show(0, len(workloads))
+        result = run_all(workloads, jobs=jobs, progress=progress, **options)
     summary = result.to_json()
     if report:
         from samhw.report import write_report

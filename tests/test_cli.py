@@ -313,9 +313,17 @@ def test_a_trace_of_a_window(tmp_path: Path) -> None:
     assert {e["ts"] for e in events if e["ph"] == "X"} == set(range(10, 20))
 
 
+def test_a_trace_as_fst(tmp_path: Path) -> None:
+    pytest.importorskip("pylibfst")
+    path = tmp_path / "run.fst"
+    result = samhw("run", "spmv", "--data", "karate", "--trace", path)
+    assert result.exit_code == 0, result.output
+    assert path.stat().st_size > 1000
+
+
 def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
-    assert "suffix .json or .vcd" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
+    assert "suffix .json, .vcd or .fst" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
     assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
     model = ("run", "mlp", "--value", "f32", "--data", "random", "--trace", tmp_path / "run.vcd")
     assert "takes one region" in refused(*model)

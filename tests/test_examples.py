@@ -30,3 +30,11 @@ def test_text_example(path: Path) -> None:
     result = CliRunner().invoke(main, ["run", str(path), "--data", "random"])
     assert result.exit_code == 0, result.output
     assert "right" in result.output
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.name)
+def test_sweep(path: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["sweep", str(path), "-o", str(tmp_path / "results.csv")])
+    assert result.exit_code == 0, result.output
+    configurations, _, rest = result.output.partition(" configurations: ")
+    assert rest.startswith(f"{configurations} right;")

@@ -40,6 +40,7 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
+from samhw.frontend.named import load_program
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
@@ -85,6 +86,7 @@ __all__ = [
     "load_kernel",
     "load_model",
     "load_object",
+    "load_program",
     "model_data",
     "model_description",
     "model_names",

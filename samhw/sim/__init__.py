@@ -7,7 +7,7 @@ from samhw.sim.execute import ENGINES, Engine
 from samhw.sim.regions import simulate_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRun, Progress, simulate
-from samhw.sim.waveform import write_chrome_trace, write_vcd
+from samhw.sim.waveform import write_chrome_trace, write_fst, write_vcd
 from samhw.sim.work import Traffic, operations, traffic
 
 __all__ = [
@@ -33,5 +33,6 @@ __all__ = [
     "total_cycles",
     "traffic",
     "write_chrome_trace",
+    "write_fst",
     "write_vcd",
 ]

@@ -11,6 +11,7 @@ from samhw.graph import Arch, GrammarChecker, Graph, Kind, Token
 from samhw.graph.validate import validate
 from samhw.primitives import ordered
 from samhw.sim.engine import UNLIMITED, Between
+from samhw.sim.estimate import Estimate
 from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_failure
 from samhw.sim.interrupt import Interrupt
@@ -34,6 +35,10 @@ class Progress(NamedTuple):
     """The latest cycle in which an actor has fired."""
     seconds: float
     """Since the start."""
+    share: float | None = None
+    """About how much is done, from 0 to 1 (`samhw.sim.estimate`); None where nothing tells."""
+    graph: str = ""
+    """The name of what runs: of several regions, that of one."""
 
 
 class InterruptedRun(RunError):
@@ -111,9 +116,11 @@ def simulate(
             passages=passages,
         )
 
+    estimate = Estimate(graph, machine, memories, extents) if progress else None
     with Interrupt() as interrupt:
+        between = _between(interrupt, progress, estimate, graph.name)
         try:
-            execute(machine, engine, limit=limit, window=window, between=_between(interrupt, progress))
+            execute(machine, engine, limit=limit, window=window, between=between)
         except _Stop:
             raise InterruptedRun(result(max(worker.last for worker in machine.workers))) from None
     raise_failure(graph, machine)
@@ -121,14 +128,20 @@ def simulate(
     return result(max(worker.last for worker in machine.workers if worker.node in writers))
 
 
-def _between(interrupt: Interrupt, progress: Callable[[Progress], None] | None) -> Between:
+def _between(
+    interrupt: Interrupt,
+    progress: Callable[[Progress], None] | None,
+    estimate: Estimate | None,
+    name: str,
+) -> Between:
     start = time.perf_counter()
 
     def between(firings: int, cycle: int) -> None:
         if interrupt.requested:
             raise _Stop
         if progress is not None:
-            progress(Progress(firings, cycle, time.perf_counter() - start))
+            share = estimate.share() if estimate else None
+            progress(Progress(firings, cycle, time.perf_counter() - start, share, name))
 
     return between
 

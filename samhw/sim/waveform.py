@@ -1,6 +1,6 @@
-"""Recorded tokens as files for viewers: a Chrome trace (for Perfetto), and a value change dump.
+"""Recorded tokens as files for viewers: a Chrome trace (for Perfetto), and dumps of signals, VCD and FST.
 
-Both show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
+All show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
 from its push to its pop; of tokens that are popped outside the window nothing is shown.
 """
 
@@ -8,15 +8,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph import Channel, Graph
 from samhw.sim.result import Passage, Result
 
-__all__ = ["write_chrome_trace", "write_vcd"]
+__all__ = ["write_chrome_trace", "write_fst", "write_vcd"]
+
+TOP = "samhw"
+"""The outermost scope of a dump of signals."""
 
 CYCLE = 10
-"""Units of 1 ns that a cycle takes in a value change dump; the clock rises at its start."""
+"""Units of 1 ns that a cycle takes in a dump of signals; the clock rises at its start."""
 
 
 def write_chrome_trace(path: Path, graph: Graph, result: Result) -> None:
@@ -55,41 +59,116 @@ def write_vcd(path: Path, graph: Graph, result: Result) -> None:
     Raises:
         InputError: if the run recorded nothing, or the file cannot be written.
     """
-    channels = _recorded(graph, result)
-    _write(path, (f"{line}\n" for line in _vcd(channels, result)))
+    signals, changes = _signals(graph, result)
+    _write(path, (f"{line}\n" for line in _vcd(signals, changes)))
 
 
-def _vcd(channels: Sequence[Channel], result: Result) -> Iterator[str]:
-    yield "$timescale 1 ns $end"
-    yield "$scope module samhw $end"
-    yield "$var wire 1 ! clk $end"
-    changes: list[tuple[int, str]] = []
-    for n, channel in enumerate(channels):
+def write_fst(path: Path, graph: Graph, result: Result) -> None:
+    """Writes what `write_vcd` does in the format FST, which takes a fraction of the room.
+
+    Raises:
+        InputError: as `write_vcd` does, or if pylibfst is not installed.
+    """
+    try:
+        from pylibfst import ffi, lib
+    except ImportError:
+        raise InputError(
+            "FST needs pylibfst; install it with pip install 'samhw[fst]', or write .vcd."
+        ) from None
+    signals, changes = _signals(graph, result)
+    _write(path, ())  # The library does not say why it cannot.
+    writer = lib.fstWriterCreate(str(path).encode(), 1)
+    if writer == ffi.NULL:
+        raise InputError(f"{path} cannot be written; name another file.")
+    try:
+        lib.fstWriterSetTimescaleFromString(writer, b"1ns")
+        lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, TOP.encode(), b"")
+        handles = []
+        for scope, group in groupby(signals, key=lambda signal: signal.scope):
+            if scope:
+                lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, scope.encode(), b"")
+            for signal in group:
+                kind = lib.FST_VT_VCD_INTEGER if signal.kind == "integer" else lib.FST_VT_VCD_WIRE
+                name, width = signal.name.encode(), signal.width
+                handles.append(lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name, 0))
+            if scope:
+                lib.fstWriterSetUpscope(writer)
+        lib.fstWriterSetUpscope(writer)
+        for time, values in changes:
+            lib.fstWriterEmitTimeChange(writer, time)
+            for number, value in values:
+                bits = f"{value:0{signals[number].width}b}".encode()
+                lib.fstWriterEmitValueChange(writer, handles[number], bits)
+    finally:
+        lib.fstWriterClose(writer)
+
+
+class _Signal(NamedTuple):
+    """A signal of a dump."""
+
+    scope: str
+    """Inside of the outermost one; empty for that itself."""
+    name: str
+    kind: Literal["wire", "integer"]
+    width: int
+
+
+_Changes = Iterator[tuple[int, list[tuple[int, int]]]]
+"""In the order of time (ns), (number of the signal, its new value) for all that change then."""
+
+
+def _signals(graph: Graph, result: Result) -> tuple[list[_Signal], _Changes]:
+    """The signals of a dump and their changes."""
+    signals = [_Signal("", "clk", "wire", 1)]
+    changes: list[tuple[int, int, int]] = []
+    for channel in _recorded(graph, result):
         passages = result.passages[channel.name]
+        scope = f"{channel.sink.node}_{channel.sink.port}"
         width = max(1, *(passage.token.payload.bit_length() for passage in passages))
-        yield f"$scope module {channel.sink.node}_{channel.sink.port} $end"
-        yield f"$var wire 1 p{n} pop $end"
-        yield f"$var wire 2 k{n} kind $end"
-        yield f"$var wire {width} d{n} payload $end"
-        yield f"$var integer 32 s{n} slots $end"
-        yield "$upscope $end"
-        for _, popped, token in passages:
-            changes.append((popped + 1, f"0p{n}"))
-            changes.append((popped, f"b{token.kind:b} k{n}\nb{token.payload:b} d{n}\n1p{n}"))
-        changes += [(cycle, f"b{taken:b} s{n}") for cycle, taken in _occupancy(passages)]
+        pop = len(signals)
+        kind, payload, slots = pop + 1, pop + 2, pop + 3
+        signals += [
+            _Signal(scope, "pop", "wire", 1),
+            _Signal(scope, "kind", "wire", 2),
+            _Signal(scope, "payload", "wire", width),
+            _Signal(scope, "slots", "integer", 32),
+        ]
+        popped = {passage.popped for passage in passages}
+        changes += [(cycle + 1, pop, 0) for cycle in popped if cycle + 1 not in popped]
+        for _, cycle, token in passages:
+            changes += [(cycle, kind, int(token.kind)), (cycle, payload, token.payload)]
+        changes += [(cycle, pop, 1) for cycle in popped if cycle - 1 not in popped]
+        changes += [(cycle, slots, taken) for cycle, taken in _occupancy(passages)]
+    return signals, _clocked(sorted(changes))
+
+
+def _clocked(changes: Sequence[tuple[int, int, int]]) -> _Changes:
+    """The changes, (cycle, signal, value), with the clock."""
+    by_cycle = {
+        cycle: [(signal, value) for _, signal, value in group]
+        for cycle, group in groupby(changes, key=lambda change: change[0])
+    }
+    for cycle in range(changes[0][0], changes[-1][0] + 1):
+        yield cycle * CYCLE, [(0, 1), *by_cycle.get(cycle, ())]
+        yield cycle * CYCLE + CYCLE // 2, [(0, 0)]
+
+
+def _vcd(signals: Sequence[_Signal], changes: _Changes) -> Iterator[str]:
+    yield "$timescale 1 ns $end"
+    yield f"$scope module {TOP} $end"
+    for scope, group in groupby(enumerate(signals), key=lambda item: item[1].scope):
+        if scope:
+            yield f"$scope module {scope} $end"
+        for number, signal in group:
+            yield f"$var {signal.kind} {signal.width} s{number} {signal.name} $end"
+        if scope:
+            yield "$upscope $end"
     yield "$upscope $end"
     yield "$enddefinitions $end"
-
-    # The end of a pop comes before the pop of the same cycle, which keeps the signal up.
-    changes.sort(key=lambda change: (change[0], not change[1].startswith("0p")))
-    first, last = changes[0][0], changes[-1][0]
-    by_cycle = {cycle: list(group) for cycle, group in groupby(changes, key=lambda change: change[0])}
-    for cycle in range(first, last + 1):
-        yield f"#{cycle * CYCLE}"
-        yield "1!"
-        yield from (text for _, text in by_cycle.get(cycle, ()))
-        yield f"#{cycle * CYCLE + CYCLE // 2}"
-        yield "0!"
+    for time, values in changes:
+        yield f"#{time}"
+        for number, value in values:
+            yield f"{value}s{number}" if signals[number].width == 1 else f"b{value:b} s{number}"
 
 
 def _recorded(graph: Graph, result: Result) -> list[Channel]:

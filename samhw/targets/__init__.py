@@ -1,10 +1,11 @@
 """What becomes of a compiled program: runs on data, builds on disk, comparisons of backends."""
 
 from samhw.targets.build import build
-from samhw.targets.compare import Choice, Measure, Outcome, compare
+from samhw.targets.compare import Choice, Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
+from samhw.targets.measure import Measure, measure
 from samhw.targets.run import Check, RegionRun, RunResult, check, compile_workload, run
-from samhw.targets.workload import Workload, make_model_workload, make_workload
+from samhw.targets.workload import Workload, bind_program, make_model_workload, make_workload
 
 __all__ = [
     "Check",
@@ -15,6 +16,7 @@ __all__ = [
     "RegionRun",
     "RunResult",
     "Workload",
+    "bind_program",
     "build",
     "check",
     "compare",
@@ -22,5 +24,6 @@ __all__ = [
     "correlate",
     "make_model_workload",
     "make_workload",
+    "measure",
     "run",
 ]

@@ -6,39 +6,26 @@ from typing import Any
 
 from samhw.errors import ScheduleError
 from samhw.frontend import FusionLevel
-from samhw.graph import Arch, MemoryRole
-from samhw.sim import operations, traffic
-from samhw.targets.run import check, compile_workload, run
+from samhw.graph import Arch
+from samhw.targets.measure import Measure, measure
 from samhw.targets.workload import Workload
 
-__all__ = ["Choice", "Measure", "Outcome", "compare"]
+__all__ = ["Choice", "Outcome", "compare"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A schedule: the level of fusion, the iteration space, and an order where the program is one region."""
+    """A schedule: the level of fusion, the iteration space, an order where the program is one region, and
+    permission to copy what is stored against it."""
 
     fuse: FusionLevel
     factored: bool = True
     order: tuple[str, ...] | None = None
+    permute: bool = False
 
     def __str__(self) -> str:
         words = [self.fuse, "factored" if self.factored else "global"]
         return ", ".join([*words, *(["order " + ",".join(self.order)] if self.order else [])])
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What a run took: `operations` on values (for floating point the FLOPs), bytes between graph and
-    memories. `checked`: the result is right."""
-
-    regions: int
-    cycles: int
-    firings: int
-    operations: int
-    bytes_read: float
-    bytes_written: float
-    checked: bool
 
 
 @dataclass(frozen=True)
@@ -61,40 +48,22 @@ class Outcome:
 
 
 def compare(
-    workload: Workload, choices: Sequence[Choice], *, value: str, arch: Arch | None = None
+    workload: Workload, choices: Sequence[Choice], *, value: str, arch: Arch | None = None, **options: Any
 ) -> Iterator[Outcome]:
-    """The outcome of each choice, as soon as it is known."""
+    """The outcome of each choice, as soon as it is known; `options` of the simulator, as for `simulate`."""
     for choice in choices:
         chosen = replace(workload, program=workload.program.with_fusion(choice.fuse))
         try:
-            yield Outcome(choice, _measure(chosen, choice, value, arch))
+            found = measure(
+                chosen,
+                value=value,
+                factored=choice.factored,
+                order=choice.order,
+                permute=choice.permute,
+                arch=arch,
+                **options,
+            )
         except ScheduleError as error:
             yield Outcome(choice, None, str(error))
-
-
-def _measure(workload: Workload, choice: Choice, value: str, arch: Arch | None) -> Measure:
-    compiled = compile_workload(
-        workload, value=value, factored=choice.factored, order=choice.order, arch=arch
-    )
-    result = run(compiled, workload.tensors)
-    firings = work = 0
-    read = written = 0.0
-    for graph, region in zip(compiled.graph.regions, result.regions, strict=True):
-        statistics = region.statistics
-        assert statistics is not None
-        firings += sum(node.firings for node in statistics.nodes.values())
-        work += sum(operations(graph, statistics).values())
-        for name, moved in traffic(graph, compiled.arch, statistics).items():
-            if graph.memory[name].role is MemoryRole.INPUT:
-                read += moved.bytes
-            else:
-                written += moved.bytes
-    return Measure(
-        len(result.regions),
-        result.cycles,
-        firings,
-        work,
-        read,
-        written,
-        check(workload, compiled, result.outputs).good,
-    )
+        else:
+            yield Outcome(choice, found)

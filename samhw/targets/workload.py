@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from samhw.compiler import Capacity, Dimensions
 from samhw.errors import InputError
-from samhw.frontend import Program, TensorDecl, evaluate, load_model, model_data
+from samhw.frontend import Program, TensorDecl, evaluate, load_model, load_program, model_data, model_names
 from samhw.numerics import Integer, value_type
 from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
 
-__all__ = ["Workload", "make_model_workload", "make_workload"]
+__all__ = ["Workload", "bind_program", "make_model_workload", "make_workload"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
@@ -79,6 +79,17 @@ def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:
 
 def _power_of_two(n: int) -> int:
     return 1 << max(0, (n - 1).bit_length())
+
+
+def bind_program(spec: str, data: Sequence[str], *, value: str = "i32") -> Workload:
+    """The program that `spec` names (`load_program`), a built-in model or any other one, on data.
+
+    Raises:
+        InputError: as `load_program` and `make_workload` do.
+    """
+    if spec in model_names():
+        return make_model_workload(spec, data)
+    return make_workload(load_program(spec), data, value=value)
 
 
 def make_model_workload(name: str, data: Sequence[str] = ("karate",)) -> Workload:

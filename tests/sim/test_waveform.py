@@ -1,6 +1,7 @@
 """Traces as files, read back by means of their own."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph
-from samhw.sim import Result, simulate, write_chrome_trace, write_vcd
+from samhw.sim import Result, simulate, write_chrome_trace, write_fst, write_vcd
 from tests.sim.graphs import Builder
 
 CHANNEL = "scan.crd->w.crd"
@@ -63,14 +64,58 @@ def test_vcd(tmp_path: Path) -> None:
     assert (signals["clk"][60], signals["clk"][65]) == ("1", "0")
 
 
+def fst_values(path: Path) -> dict[str, dict[int, str]]:
+    """Of an FST file: for each signal its value at each time at which it changes."""
+    pylibfst = pytest.importorskip("pylibfst")
+    reader = pylibfst.lib.fstReaderOpen(str(path).encode())
+    assert reader != pylibfst.ffi.NULL
+    assert pylibfst.lib.fstReaderGetTimescale(reader) == -9
+    _, signals = pylibfst.get_scopes_signals2(reader)
+    seen: dict[str, dict[int, str]] = {name: {} for name in signals.by_name}
+
+    def change(_: object, time: int, handle: int, value: object) -> None:
+        seen[signals.by_handle[handle].name][time] = pylibfst.string(value)
+
+    pylibfst.lib.fstReaderSetFacProcessMaskAll(reader)
+    pylibfst.fstReaderIterBlocks(reader, change)
+    pylibfst.lib.fstReaderClose(reader)
+    return seen
+
+
+def test_fst_holds_what_vcd_does(tmp_path: Path) -> None:
+    pytest.importorskip("pylibfst")
+    write_vcd(tmp_path / "t.vcd", *traced())
+    write_fst(tmp_path / "t.fst", *traced())
+    vcd = values((tmp_path / "t.vcd").read_text())
+    fst = fst_values(tmp_path / "t.fst")
+    assert list(fst) == [
+        "samhw.clk",
+        *(f"samhw.w_crd.{name}" for name in ("pop", "kind", "payload", "slots")),
+    ]
+    for name, expected in vcd.items():
+        (found,) = (seen for path, seen in fst.items() if path.endswith(f".{name}"))
+        at = {time: int(value, 2) for time, value in found.items() if "x" not in value}
+        assert at
+        for time, value in expected.items():
+            assert at[max(change for change in at if change <= time)] == int(value, 2)
+
+
+def test_fst_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pylibfst", None)
+    with pytest.raises(InputError, match=r"pip install 'samhw\[fst\]', or write .vcd"):
+        write_fst(tmp_path / "t.fst", *traced())
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_window_records_the_pops_in_it(tmp_path: Path) -> None:
     _, result = traced(window=(7, 9))
     assert [(p.popped, str(p.token)) for p in result.passages[CHANNEL]] == [(7, "2"), (8, "4")]
 
 
 def test_bad_input(tmp_path: Path) -> None:
+    pytest.importorskip("pylibfst")
     graph, result = traced(window=(100, 200))
-    for write in (write_chrome_trace, write_vcd):
+    for write in (write_chrome_trace, write_vcd, write_fst):
         with pytest.raises(InputError, match="recorded no token"):
             write(tmp_path / "t", graph, result)
         with pytest.raises(InputError, match=r"nowhere/t cannot be written \(No such file"):

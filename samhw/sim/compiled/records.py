@@ -157,8 +157,10 @@ class Records:
         return grown
 
     def firings(self) -> int:
-        """All firings so far."""
-        return sum(int(record[R.FIRINGS]) for record, _ in self.records)
+        """All firings so far; each worker's own count is brought up to date."""
+        for worker, (record, _) in zip(self.workers, self.records, strict=True):
+            worker.firings = int(record[R.FIRINGS])
+        return sum(worker.firings for worker in self.workers)
 
     def cycle(self) -> int:
         """The latest cycle in which an actor has fired."""

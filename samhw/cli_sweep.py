@@ -1,0 +1,117 @@
+"""The command line's `samhw sweep`."""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samhw.errors import InputError
+from samhw.terminal import line
+
+if TYPE_CHECKING:
+    from samhw.targets.sweep import Configuration
+
+__all__ = ["sweep"]
+
+
+@click.command()
+@click.argument("programs", nargs=-1, metavar="(FILE.toml | PROGRAM...)", required=True)
+@click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
+@click.option(
+    "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
+)
+@click.option("--value", metavar="TYPE,..", help="Value types; by default f32.")
+@click.option("--fuse", metavar="LEVEL,..", help="none, partial, full; by default partial.")
+@click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
+@click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
+@click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=V,..",
+    help="Fields of Arch: slack=0,2,8 or alu.f32.mul=4,8.",
+)
+@click.option("--permute", is_flag=True, help="Where storage orders conflict, copy a tensor first.")
+@click.option("--jobs", type=int, help="Processes; by default one for each processor.")
+@click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
+def sweep(
+    programs: Sequence[str],
+    output: str,
+    jobs: int | None,
+    scheduler: str | None,
+    settings: Sequence[str],
+    permute: bool,
+    **axes: Any,
+) -> None:
+    """Simulate every combination of programs, data, schedules and hardware parameters, into one table.
+
+    The axes come from a TOML file or from the options. What is finished is kept in TABLE.journal: the same
+    command goes on where the last one was ended, in whatever way.
+    """
+    # Imported here, since it takes NumPy and more along.
+    from samhw.targets.sweep import State, read_description
+    from samhw.targets.sweep import sweep as run
+
+    if scheduler and jobs is not None:
+        raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
+    described = any(program.endswith(".toml") for program in programs)
+    if described:
+        if len(programs) > 1 or settings or permute or any(axes.values()):
+            raise InputError("A sweep's file has all of its axes; give no others beside it.")
+        configurations = read_description(Path(programs[0]))
+    else:
+        configurations = _from_options(programs, settings, permute, axes)
+
+    with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
+
+        def progress(state: State) -> None:
+            if shown:
+                shown.show(
+                    state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
+                )
+
+        rows = run(configurations, Path(output), jobs=jobs, scheduler=scheduler, progress=progress)
+    counts = Counter(row["status"] for row in rows)
+    found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    click.echo(f"{len(rows)} configurations: {found}; {output}")
+    if counts["wrong"] or counts["crashed"]:
+        sys.exit(1)
+
+
+def _from_options(
+    programs: Sequence[str], settings: Sequence[str], permute: bool, options: dict[str, Any]
+) -> "list[Configuration]":
+    from samhw.targets.sweep import product
+
+    axes: dict[str, Any] = {name: values for name, values in options.items() if values}
+    for name in ("value", "fuse", "iteration"):
+        if name in axes:
+            axes[name] = _split(axes[name])
+    if "depth" in axes:
+        axes["depth"] = [_value(text) for text in _split(axes["depth"])]
+    arch = {}
+    for setting in settings:
+        name, equals, values = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting}: give a field of Arch and its values, such as slack=0,2,8.")
+        arch[name] = [_value(text) for text in _split(values)]
+    return list(product({"program": list(programs), **axes, "permute": permute}, arch))
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas, but for those of `fixed<16,8>`."""
+    return [part.strip() for part in re.split(r",(?![^<]*>)", text)]
+
+
+def _value(text: str) -> Any:
+    """A number where it is one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,31 @@
+"""Programs by what a user calls them."""
+
+from pathlib import Path
+
+from samhw.errors import InputError
+from samhw.frontend.kernels import kernel_names, load_kernel
+from samhw.frontend.models import load_model, model_names
+from samhw.frontend.objects import load_object
+from samhw.frontend.parse import load
+from samhw.frontend.program import Program
+
+__all__ = ["load_program"]
+
+
+def load_program(spec: str) -> Program:
+    """The program that `spec` names: a built-in name, a `.ein` file, or `file.py:object`.
+
+    Raises:
+        InputError: when there is no such program, or it breaks a rule of the language.
+    """
+    if spec in kernel_names():
+        return load_kernel(spec)
+    if spec in model_names():
+        return load_model(spec)
+    if spec.endswith(".ein"):
+        return load(Path(spec))
+    if ".py:" in spec:
+        return load_object(spec)
+    raise InputError(
+        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, or file.py:object."
+    )

@@ -1,0 +1,123 @@
+"""A workload compiled and simulated in one way: what that takes, and whether the result is right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from samhw.compiler import Compiled
+from samhw.graph import Arch, MemoryRole
+from samhw.sim import Result, bottleneck, operations, traffic
+from samhw.targets.run import check, compile_workload, run
+from samhw.targets.workload import Workload
+
+__all__ = ["Measure", "measure"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a run took. Counts are over all regions."""
+
+    regions: int
+    cycles: int
+    firings: int
+    """Of all nodes, each counted by its busiest actor."""
+    operations: int
+    """On values; for floating point the FLOPs."""
+    bytes_read: float
+    """From memories into the graph."""
+    bytes_written: float
+    """From the graph into memories."""
+    seconds: float
+    """Wall time of the simulator."""
+    checked: bool
+    """The result is right."""
+    max_abs_error: float
+    """Greatest difference from NumPy's result."""
+    starved: int
+    """Cycles that actors waited for a token, added up over all actors."""
+    blocked: int
+    """Cycles that actors waited for a slot, added up over all actors."""
+    spaced: int
+    """Cycles that actors waited for an update of the same place, added up over all actors."""
+    bottleneck: str
+    """What limits the longest region, in words."""
+
+
+def measure(
+    workload: Workload,
+    *,
+    value: str,
+    factored: bool = True,
+    order: Sequence[str] | None = None,
+    permute: bool = False,
+    arch: Arch | None = None,
+    depth: int | None = None,
+    **options: Any,
+) -> Measure:
+    """Compiles a workload, simulates it and compares the result with NumPy's.
+
+    Args:
+        value, factored, order, permute, arch: as for `compile_program`.
+        depth: of every channel between nodes, in tokens, in place of the compiler's.
+        options: of the simulator, as for `simulate`.
+
+    Raises:
+        InputError: for a workload that cannot be compiled or run; a `ScheduleError` if another
+            schedule could.
+        RunError: for a run that ends with an error, such as a deadlock or an overflow.
+    """
+    compiled = compile_workload(
+        workload, value=value, factored=factored, order=order, permute=permute, arch=arch
+    )
+    if depth is not None:
+        compiled = _with_depth(compiled, depth)
+    result = run(compiled, workload.tensors, **options)
+    found = check(workload, compiled, result.outputs)
+    firings = work = 0
+    read = written = 0.0
+    waits = dict.fromkeys(("starved", "blocked", "spaced"), 0)
+    longest: tuple[int, str] = (-1, "")
+    for graph, region in zip(compiled.graph.regions, result.regions, strict=True):
+        statistics = region.statistics
+        assert statistics is not None
+        firings += sum(node.firings for node in statistics.nodes.values())
+        work += sum(operations(graph, statistics).values())
+        for name, moved in traffic(graph, compiled.arch, statistics).items():
+            if graph.memory[name].role is MemoryRole.INPUT:
+                read += moved.bytes
+            else:
+                written += moved.bytes
+        for cause, cycles in _waits(statistics).items():
+            waits[cause] += cycles
+        if region.cycles > longest[0]:
+            longest = region.cycles, str(bottleneck(graph, statistics))
+    return Measure(
+        regions=len(result.regions),
+        cycles=result.cycles,
+        firings=firings,
+        operations=work,
+        bytes_read=read,
+        bytes_written=written,
+        seconds=result.seconds,
+        checked=found.good,
+        max_abs_error=found.max_abs_error,
+        **waits,
+        bottleneck=longest[1],
+    )
+
+
+def _with_depth(compiled: Compiled, depth: int) -> Compiled:
+    regions = tuple(
+        replace(region, graph=region.graph.with_depths({c.name: depth for c in region.graph.channels}))
+        for region in compiled.regions
+    )
+    return replace(compiled, regions=regions)
+
+
+def _waits(result: Result) -> dict[str, int]:
+    actors = [actor for node in result.nodes.values() for actor in node.actors.values()]
+    return {
+        "starved": sum(sum(actor.starved.values()) for actor in actors),
+        "blocked": sum(sum(actor.blocked.values()) for actor in actors),
+        "spaced": sum(actor.spaced for actor in actors),
+    }

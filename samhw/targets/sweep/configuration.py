@@ -1,0 +1,188 @@
+"""One configuration of a sweep: all that its result follows from, and a key made of that."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache, lru_cache
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import samhw
+from samhw.errors import InputError
+from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
+from samhw.graph import Arch
+from samhw.numerics import value_type
+from samhw.targets.cache import digest
+
+__all__ = ["ITERATIONS", "Configuration", "version_digest"]
+
+Iteration = Literal["factored", "global"]
+ITERATIONS = get_args(Iteration)
+
+Setting = int | float | str
+"""The value of a field of `Arch`."""
+
+_SOURCES = ("compiler", "frontend", "graph", "numerics", "primitives", "sim", "targets", "tensors")
+"""The packages of samhw that a result follows from."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A program on data under one schedule and one `Arch`. All fields are in the words of the command line.
+
+    Raises:
+        InputError: for a program, level of fusion, value type or setting that there is not.
+    """
+
+    program: str
+    data: str = "random"
+    """What `--data` takes; several of them joined by `+`."""
+    value: str = "f32"
+    fuse: FusionLevel = "partial"
+    iteration: Iteration = "factored"
+    order: str = ""
+    """Indices joined by commas, or empty for the compiler's order."""
+    permute: bool = False
+    depth: int | None = None
+    """Of every channel between nodes, in tokens, or None for the compiler's depths."""
+    settings: tuple[tuple[str, Setting], ...] = ()
+    """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
+
+    def __post_init__(self) -> None:
+        _one_of("fuse", self.fuse, FUSION_LEVELS)
+        _one_of("iteration", self.iteration, ITERATIONS)
+        if self.depth is not None and self.depth < 1:
+            raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
+        value_type(self.value)
+        _known_program(self.program)
+        self.arch()
+
+    def arch(self) -> Arch:
+        """The `Arch` with the settings made."""
+        data = Arch().to_json()
+        for name, value in self.settings:
+            _set(data, name, value)
+        return Arch.from_json(data)
+
+    def specs(self) -> tuple[str, ...]:
+        """Each `--data` by itself."""
+        return tuple(self.data.split("+"))
+
+    def columns(self) -> dict[str, Any]:
+        """What the table says of the configuration: a column for each field and each setting."""
+        fields = {name: value for name, value in asdict(self).items() if name != "settings"}
+        return fields | {f"arch.{name}": value for name, value in self.settings}
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` is its inverse."""
+        return asdict(self) | {"settings": dict(self.settings)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Configuration":
+        """The configuration of a JSON object."""
+        return cls(**{**data, "settings": tuple(data["settings"].items())})
+
+    def key(self) -> str:
+        """A name for all that the result follows from: the fields, the whole `Arch`, the contents of the
+        files, and samhw itself. Equal only for configurations with equal results.
+
+        Raises:
+            InputError: for a file that is not there.
+        """
+        # Settings that leave the default as it is make no difference.
+        fields = {name: value for name, value in asdict(self).items() if name != "settings"}
+        defined = json.dumps([fields, self.arch().to_json()], sort_keys=True)
+        return digest(version_digest(), defined, *(_content(file) for file in self.files()))
+
+    def files(self) -> Iterator[Path]:
+        """The files, and folders of files, that it reads."""
+        for spec in (_program_parts(self.program), *map(_data_parts, self.specs())):
+            if spec is not None:
+                yield Path(spec[1])
+
+    def anywhere(self) -> "Configuration":
+        """The same with absolute paths, for a process in another working directory."""
+        data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
+        return replace(self, program=_absolute(_program_parts(self.program)) or self.program, data=data)
+
+
+def _one_of(field: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
+
+
+@cache
+def _known_program(spec: str) -> None:
+    load_program(spec)
+
+
+def _set(data: dict[str, Any], name: str, value: Setting) -> None:
+    """Sets an entry of `Arch.to_json()`, in which a dot leads into a table."""
+    *tables, last = name.split(".")
+    for table in tables:
+        data = cast(dict[str, Any], data.get(table)) if isinstance(data.get(table), dict) else {}
+    if last not in data or isinstance(data[last], dict):
+        inside = f"{'.'.join(tables)} has {', '.join(data)}" if data else f"{'.'.join(tables)} has no entries"
+        if not tables:
+            inside = f"Arch has {', '.join(data)}"
+        raise InputError(f"Arch has no field '{name}' to set: {inside}.")
+    if data[last] is not None and type(value) is not type(data[last]):
+        raise InputError(f"Arch.{name} is {data[last]!r} by default, and {value!r} is of another kind.")
+    data[last] = value
+
+
+# Files
+
+_Parts = tuple[str, str, str]
+"""A file's path with what stands before it and behind it."""
+
+
+def _program_parts(spec: str) -> _Parts | None:
+    if spec.endswith(".ein"):
+        return "", spec, ""
+    path, colon, name = spec.rpartition(":")
+    return ("", path, colon + name) if path.endswith(".py") else None
+
+
+def _data_parts(spec: str) -> _Parts | None:
+    """As `make_workload` reads it."""
+    name, equals, path = spec.partition("=")
+    if spec == "karate" or spec.partition(":")[0] == "random":
+        return None
+    if equals and name.isidentifier():
+        return name + equals, path, ""
+    path, colon, option = spec.partition(":")
+    return "", path, colon + option
+
+
+def _absolute(parts: _Parts | None) -> str | None:
+    return f"{parts[0]}{Path(parts[1]).absolute()}{parts[2]}" if parts else None
+
+
+def _content(path: Path) -> str:
+    """A hash of a file, or of all files of a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    try:
+        stats = [(file, file.stat()) for file in files]
+        return digest(*(_file_digest(file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
+    except OSError as error:
+        raise InputError(f"Cannot read {path} ({error.strerror}); give a file that is there.") from None
+
+
+@lru_cache(maxsize=1024)
+def _file_digest(path: Path, size: int, modified: int) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def version_digest() -> str:
+    """A hash of samhw's version and of the sources that results follow from."""
+    package = Path(__file__).parents[2]
+    whole = sha256(samhw.__version__.encode())
+    for name in _SOURCES:
+        for path in sorted((package / name).rglob("*")):
+            if path.suffix in (".py", ".ein"):
+                whole.update(path.read_bytes())
+    return whole.hexdigest()

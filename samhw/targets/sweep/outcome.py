@@ -1,0 +1,56 @@
+"""What became of a configuration, in every case: figures, or the reason why there are none."""
+
+from dataclasses import asdict, replace
+from functools import lru_cache
+from typing import Any
+
+from samhw.errors import InputError, RunError
+from samhw.targets.measure import measure
+from samhw.targets.sweep.configuration import Configuration
+from samhw.targets.workload import Workload, bind_program
+
+__all__ = ["AGAIN", "Outcome", "crashed", "outcome"]
+
+Outcome = dict[str, Any]
+"""`status`, and with it the fields of a `Measure`, or `error`. Plain values, as JSON has them.
+
+`right` and `wrong` are runs to the end. `refused`: the configuration makes no sense, such as a schedule that
+streams cannot follow; `failed`: the run ended with an error, such as a deadlock or an overflow; `crashed`:
+the process died, or samhw has a defect.
+"""
+
+AGAIN = ("crashed",)
+"""The statuses that may differ another time, after which a configuration is measured again."""
+
+
+def outcome(configuration: Configuration) -> Outcome:
+    """Measures a configuration. Raises nothing that comes from it."""
+    try:
+        workload = _workload(configuration.program, configuration.specs(), configuration.value)
+        found = measure(
+            replace(workload, program=workload.program.with_fusion(configuration.fuse)),
+            value=configuration.value,
+            factored=configuration.iteration == "factored",
+            order=tuple(i.strip() for i in configuration.order.split(",")) if configuration.order else None,
+            permute=configuration.permute,
+            arch=configuration.arch(),
+            depth=configuration.depth,
+        )
+    except InputError as error:
+        return {"status": "refused", "error": str(error)}
+    except RunError as error:
+        return {"status": "failed", "error": str(error)}
+    except Exception as error:
+        return crashed(f"{type(error).__name__}: {error}")
+    return {"status": "right" if found.checked else "wrong", **asdict(found)}
+
+
+def crashed(reason: str) -> Outcome:
+    """The outcome of a configuration that gave none."""
+    return {"status": "crashed", "error": reason}
+
+
+@lru_cache(maxsize=1)
+def _workload(program: str, data: tuple[str, ...], value: str) -> Workload:
+    """Kept, since neighbours in a sweep mostly differ in other fields."""
+    return bind_program(program, data, value=value)

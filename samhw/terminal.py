@@ -1,0 +1,89 @@
+"""What a command shows of long work: a line on stderr, where that is a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from samhw.sim import Progress as RunProgress
+
+__all__ = ["Line", "follow", "line"]
+
+SOON, LONG = 30.0, 3600.0
+"""Seconds that the speed is averaged over: of a run, which changes engines, and of many pieces of work, one
+of which may take minutes."""
+
+
+class Line:
+    """A line with a bar, the time so far and about the time left."""
+
+    def __init__(self, name: str, progress: Progress):
+        self._name = name
+        self._progress = progress
+
+    def show(self, done: float, total: float | None, note: str = "") -> None:
+        """Shows what is done, of how much (None if nobody knows), and a note behind it."""
+        if not self._progress.tasks:
+            self._progress.add_task(self._name, total=total, note=note)
+        self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)
+
+    def restart(self) -> None:
+        """Begins anew, without the speed so far."""
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+
+
+class _Left(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
+
+
+@contextmanager
+def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
+    """A line that goes when the work is done; None where stderr is no terminal.
+
+    Args:
+        count: how the line says what is done, with rich's fields of a task.
+        window: seconds that the speed is averaged over.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TextColumn(count),
+        TimeElapsedColumn(),
+        _Left(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=window) as progress:
+        yield Line(name, progress)
+
+
+@contextmanager
+def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
+    """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
+    with line(name, "{task.percentage:>3.0f}%", SOON) as shown:
+        if shown is None:
+            yield None
+            return
+
+        running = ""
+
+        def progress(state: "RunProgress") -> None:
+            nonlocal running
+            if state.graph != running:  # A region has a length and a speed of its own.
+                running = state.graph
+                shown.restart()
+            note = f"{state.graph}: {state.firings:,} firings, cycle {state.cycle:,}"
+            # When all is read but the run goes on, nobody knows for how long.
+            known = state.share is not None and state.share < 1
+            shown.show(state.share or 0, 1 if known else None, note)
+
+        yield progress

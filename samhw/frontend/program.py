@@ -33,10 +33,17 @@ class TensorDecl:
     shape: tuple[int | None, ...]
     format: Format
     span: Span | None = field(default=None, compare=False, repr=False)
+    declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
+    """The extents of the program's text, where `shape` has been filled in."""
 
     @property
     def rank(self) -> int:
         return len(self.indices)
+
+    @property
+    def unbound(self) -> "TensorDecl":
+        """The declaration with no extents but those of the program's text."""
+        return self if self.declared is None else replace(self, shape=self.declared, declared=None)
 
     def __str__(self) -> str:
         if not self.indices:
@@ -192,10 +199,19 @@ class Program:
         return replace(
             bound,
             tensors={
-                name: replace(decl, shape=tuple(extents[name, mode] for mode in range(decl.rank)))
+                name: replace(
+                    decl,
+                    shape=tuple(extents[name, mode] for mode in range(decl.rank)),
+                    declared=self.tensors[name].unbound.shape,
+                )
                 for name, decl in tensors.items()
             },
         )
+
+    @property
+    def unbound(self) -> "Program":
+        """This program as it was before `bind`: with no extents but those of its text."""
+        return replace(self, tensors={name: decl.unbound for name, decl in self.tensors.items()})
 
     def check(self) -> None:
         """Raise InputError unless every statement is well-formed and all statements fit together.

@@ -31,8 +31,8 @@ MODES: tuple[tuple[str, dict[str, bool]], ...] = (
     ("fixed<16,8>", {}),
     ("i32", {"factored": False}),
 )
-MOST_REFUSED = 0.35
-"""Of the runs of one shard. Reshapes and concatenations alone are one program in ten."""
+MOST_REFUSED = 0.15
+"""Of the runs of one shard."""
 
 
 def deeper(compiled: Compiled, rng: np.random.Generator) -> Compiled:

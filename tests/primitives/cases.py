@@ -182,6 +182,21 @@ def _join(draw: Draw, kind: str, merge: Callable[[tuple[dict, ...]], list[int]])
 
 
 @st.composite
+def shift(draw: Draw) -> Case:
+    d = draw(some_depths)
+    # One extent in sixteen makes the sum wrap.
+    extent = draw(st.integers(0, 15))
+    extent = (1 << 32) - 1 if extent == 15 else extent
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    return Case(
+        make("shift", "n", d, extent="i"),
+        {"crd": crd},
+        {"crd": at_depth(crd, d, lambda c: (c + extent) % (1 << 32))},
+        extents={"i": extent},
+    )
+
+
+@st.composite
 def intersect(draw: Draw) -> Case:
     return _join(draw, "intersect", lambda maps: sorted(set.intersection(*map(set, maps))))
 
@@ -425,6 +440,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         repeat,
         crd_hold,
         locate,
+        shift,
         intersect,
         union,
         array,

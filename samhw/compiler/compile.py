@@ -173,8 +173,8 @@ class _Compiler:
         region = self.program.regions[number]
         if order is not None:
             raise InputError(
-                f"'{region.statements[0]}' copies element by element, in no order but that of the storage; leave "
-                "the order out."
+                f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
+                "order out."
             )
         fused = FusedRegion(self.program, region, self.of_statement, sharing=Sharing.EQUAL)
         read, written = fused.stored_uses()

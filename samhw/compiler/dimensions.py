@@ -1,7 +1,7 @@
 """The dimensions of a program: indices that always have one extent are one dimension.
 
 Every access of a tensor ties the indices to its modes, so `A[i,k] * A[k,j]` has a single dimension. Only the
-parts of a concatenation, along its index, have dimensions of their own. A build has one register for the extent
+parts of a concatenation have dimensions of their own along its index. A build has one register for the extent
 of each, however many indices of however many statements run over it.
 """
 

@@ -33,7 +33,7 @@ from samhw.compiler.joins import Joiner
 from samhw.compiler.plan import Plan, Row, Space, Stream
 from samhw.compiler.result import Result, formula, write_result, write_values
 from samhw.compiler.table import VAL, CellName, FusionTable, Source
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.tensors import LevelType
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
@@ -395,6 +395,11 @@ class _Lowering:
         Args:
             order: of the indices that the reduction keeps, as they come out; else that of the rows.
         """
+        if reduce.index in space.bound:
+            raise ScheduleError(
+                f"'{self.plan.title}' reduces an intermediate over {reduce.index}, and uses it once more "
+                f"inside of {reduce.index}; choose another order, or end the fused region between the two."
+            )
         depth = space.depth
         rows, val = self.lower(space.inner(), reduce.operand, reduce.name)
         reduced, kept = rows[0], rows[1:]

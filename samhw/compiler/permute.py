@@ -12,7 +12,7 @@ from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.fuse import FusedRegion, Sharing, StoredUse
 from samhw.compiler.order import orders
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement, TensorDecl
+from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
 from samhw.frontend.expr import Binary
 from samhw.graph import MemoryRole
 from samhw.tensors import Format, LevelType

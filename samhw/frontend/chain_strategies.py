@@ -233,7 +233,11 @@ class _Chain:
             outer = self.draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
             extents = [outer, size // outer]
         places = sorted(self.draw(st.integers(0, len(self.global_order))) for _ in extents)
-        indices = [self.fresh_index(extent, place + n) for n, (extent, place) in enumerate(zip(extents, places))]
+        indices = [
+            # Behind those that are there by now.
+            self.fresh_index(extent, place + n)
+            for n, (extent, place) in enumerate(zip(extents, places, strict=True))
+        ]
         self.append(Statement(self.declare("T", indices, natural=True), f.reshape(self.result)))
 
     def concat(self) -> None:
@@ -256,7 +260,9 @@ class _Chain:
         modes = self.draw(st.permutations(self.result.indices))
         lhs = self.declare("T", [whole if mode == index else mode for mode in modes])
         rhs = f.concat(Index(index), *self.draw(st.permutations(operands)))
-        order = tuple(modes[position] for position in self.ordered(modes)) if self.draw(st.booleans()) else None
+        order = None
+        if self.draw(st.booleans()):
+            order = tuple(modes[position] for position in self.ordered(modes))
         self.append(Statement(Access(lhs.tensor, tuple(modes)), rhs, order))
         self.result = lhs
 

@@ -18,8 +18,8 @@ def load_inputs(
 ) -> tuple[dict[str, Words], dict[str, int]]:
     """The words of the input memories, and the extent of each index, for a run on those tensors.
 
-    What no input has an extent for, as the result of a reshape or a concatenation, gets the one that the program
-    makes of the inputs' shapes.
+    What no input has an extent for, as the result of a reshape or a concatenation, gets the one that the
+    program makes of the inputs' shapes.
 
     Args:
         program: that the graph, or the program that it is a region of, has been compiled from.

@@ -115,6 +115,14 @@ def test_the_extents_of_moves():
     assert parse(MOVES).bind({"A": (4, 2)}).extents(concat) == {"i": 4, "j": None}
 
 
+def test_an_unbound_program_has_the_extents_of_its_text():
+    program = parse(MOVES.replace("R[a, b]", "R[a, b=2]", 1))
+    bound = program.bind({"A": (4, 2)}).bind({"B": (4, 3)}).with_fusion("full")
+    assert bound.tensors["R"].shape == (10, 2)
+    assert bound.unbound == program
+    assert bound.unbound.bind({"A": (6, 1), "B": (6, 1)}).tensors["R"].shape == (6, 2)
+
+
 def test_an_extent_comes_from_whichever_tensor_has_it():
     program = parse("tensor A[i, k=4]\ntensor b[i=3]\ntensor c[k]\nx = b[i] * A[i, k] * c[k]")
     assert program.extents(program.statements[0]) == {"i": 3, "k": 4}

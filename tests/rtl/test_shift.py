@@ -1,4 +1,4 @@
-"""shift, against cycles worked out by hand from docs/primitives.md. What is pushed in t is popped in t + 1."""
+"""shift, with cycles worked out by hand from the rule. What is pushed in t is popped in t + 1."""
 
 import pytest
 

@@ -91,6 +91,10 @@ CASES = {
         *("shift", 2, {"extent": "i"}, {"crd": "0 4 S0 S1 D"}, {"extents": {"i": 10}}),
         {"crd": "2:10 3:14 4:S0 5:S1 6:D"},
     ),
+    "shift: sums wrap": (
+        *("shift", 1, {"extent": "i"}, {"crd": "0 4 S0 D"}, {"extents": {"i": (1 << 32) - 3}}),
+        {"crd": "2:4294967293 3:1 4:S0 5:D"},
+    ),
     "intersect": (
         *("intersect", 1, {"inputs": 2, "payloads": ["ref", "val"]}),
         {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},

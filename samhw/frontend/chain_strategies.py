@@ -271,9 +271,8 @@ class _Chain:
     def regions(self) -> list[Region]:
         """Random groups of statements that follow each other."""
         groups: list[list[Statement]] = []
-        for before, statement in zip((None, *self.statements), self.statements, strict=False):
-            alone = before is None or before.is_boundary or statement.is_boundary
-            if alone or self.draw(st.booleans()):
+        for statement in self.statements:
+            if not groups or not statement.joins(groups[-1]) or self.draw(st.booleans()):
                 groups.append([])
             groups[-1].append(statement)
         return [Region(tuple(group)) for group in groups]

@@ -15,8 +15,11 @@ tensor B[i, b] : dense
 tensor C[i, c] : csr
 tensor R[p, h=2] : dense
 C[i, j] = concat(j, B[i, j], A[i, j], B[i, j])
-S[i, c] = concat(i, C[i, c], C[i, c])
-R[p, h] = reshape(S[s, c])
+fuse {
+  S[i, c] = concat(i, C[i, c], C[i, c])
+  T[s, c] = 2 * S[s, c]
+}
+R[p, h] = reshape(T[s, c])
 """)
 
 

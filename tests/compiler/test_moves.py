@@ -101,6 +101,19 @@ def test_a_compressed_whole_does_not_store_the_zeros_of_a_dense_part() -> None:
     assert len(outputs["C"].vals) < 3 * 13
 
 
+def test_what_reads_a_concatenation_is_fused_with_it() -> None:
+    text = (
+        "tensor A[i=3, j=4] : csr\ntensor B[i, j=2] : dense\ntensor W[j=6, h=5]\ntensor b[h]\nfuse {\n"
+        "C[i, j] = concat(j, A[i, j], B[i, j])\nP[i, h] = C[i, j] * W[j, h]\nY[i, h] = P[i, h] + b[h]\n}"
+    )
+    compiled, outputs = result(text)
+    assert list(outputs) == ["Y"]
+    assert kinds(compiled).count("shift") == 1
+    # W is located at the coordinates of the whole.
+    (locate,) = (node for node in compiled.graph.nodes if node.name == "locate_W_j")
+    assert locate.params["extent"] == "j"
+
+
 def test_a_tensor_and_its_transpose() -> None:
     _, outputs = result(
         "tensor A[i=3, j=3] : dense\ntensor C[i, j] : dense\nC[i, j] = concat(i, A[i, j], A[j, i])",

@@ -57,7 +57,7 @@ v = u[a]
 
 @pytest.mark.parametrize(
     ("level", "sizes"),
-    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 1, 2])],
+    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 3])],
 )
 def test_fusion_levels(level, sizes):
     program = parse(LEVELS)

@@ -47,6 +47,7 @@ from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from samhw.rtl.units import Unit
 from samhw.rtl.write_compressed import WriteCompressed
@@ -91,6 +92,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
     yield Case("repeat", "", partial(Repeat, arch=arch, payload_width=index))
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))
+    yield Case("shift", "", partial(Shift, arch=arch))
     for n in (2, 3):
         yield Case("intersect", f"n={n}", partial(Intersect, arch=arch, payload_widths=[index] * n))
         yield Case("union", f"n={n}", partial(Union, arch=arch, payload_widths=[index] * n))

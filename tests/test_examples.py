@@ -1,5 +1,6 @@
 """Every file under examples/ runs as its first lines say."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,9 @@ def test_python_example_on_the_command_line(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ein")), ids=lambda p: p.name)
 def test_text_example(path: Path) -> None:
-    result = CliRunner().invoke(main, ["run", str(path), "--data", "random"])
+    value = re.search(r"^#.* samhw run .*--value (\S+)", path.read_text(), re.MULTILINE)
+    options = ["--value", value[1]] if value else []
+    result = CliRunner().invoke(main, ["run", str(path), "--data", "random", *options])
     assert result.exit_code == 0, result.output
     assert "right" in result.output
 
@@ -38,3 +41,12 @@ def test_sweep(path: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     configurations, _, rest = result.output.partition(" configurations: ")
     assert rest.startswith(f"{configurations} right;")
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_network_with_concatenations_in_hardware() -> None:
+    path = str(EXAMPLES / "graphsage_concat.ein")
+    result = CliRunner().invoke(main, ["correlate", path, "--data", "random:size=8", "--value", "f32"])
+    assert result.exit_code == 0, result.output
+    assert "5 of 5 cycle counts equal" in result.output

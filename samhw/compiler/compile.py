@@ -13,14 +13,14 @@ from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import View, stored_format
 from samhw.compiler.fuse import FusedRegion, Sharing
 from samhw.compiler.generate import generate, scanned_indices
-from samhw.compiler.lower import lower, lower_copy
+from samhw.compiler.lower import lower, lower_copy, lower_reshape
 from samhw.compiler.order import check_order, orders, partial_order
 from samhw.compiler.permute import PermutedCopy, copy_discordant
 from samhw.compiler.result import Result
 from samhw.compiler.sums import EinsumBuilder
 from samhw.compiler.table import FusionTable
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, Region
+from samhw.frontend import Program, Region, Reshape
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
@@ -95,6 +95,8 @@ def compile_program(
     for decl in program.tensors.values():
         if decl.format.block is not None:
             raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
+    # The results of reshapes and concatenations have extents that follow from others.
+    program = program.bind({})
     capacity = capacity or Capacity()
     copies: Mapping[Region, PermutedCopy] = {}
     if permute:
@@ -122,6 +124,8 @@ class _Compiler:
         """A region; the first of the ways to share and to order it that streams can follow."""
         refusal: ScheduleError | None = None
         statements = self.program.regions[number]
+        if any(isinstance(statement.rhs, Reshape) for statement in statements.statements):
+            return self.reshaped(number, order)
         for sharing in Sharing if len(statements.statements) > 1 else [Sharing.EQUAL]:
             try:
                 fused = FusedRegion(self.program, statements, self.of_statement, sharing)
@@ -144,7 +148,7 @@ class _Compiler:
     def lowered(
         self, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
     ) -> CompiledRegion:
-        builder = EinsumBuilder(fused, order, factored=self.factored)
+        builder = EinsumBuilder(fused, self.dimensions, order, factored=self.factored)
         for output in fused.outputs:
             builder.tree(output)
         results = []
@@ -162,6 +166,30 @@ class _Compiler:
             )
         title = ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)
         table = lower(results, title, order, fused.dimension, self.extents)
+        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+
+    def reshaped(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
+        """A region that copies a tensor's elements into another shape."""
+        region = self.program.regions[number]
+        if order is not None:
+            raise InputError(
+                f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
+                "order out."
+            )
+        fused = FusedRegion(self.program, region, self.of_statement, sharing=Sharing.EQUAL)
+        read, written = fused.stored_uses()
+        levels = self.program.tensors[read.tensor].format.levels
+        view = View(read.tensor, read.tensor, read.stored, levels)
+        result = Result(
+            written.tensor,
+            str(written),
+            written.stored,
+            self.program.tensors[written.tensor].format.levels,
+            view,
+        )
+        table = lower_reshape(view, result, fused.dimension, self.extents)
+        # The indices of the result are in no loop.
+        partial = partial_order(fused).subgraph(read.stored).copy()
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
 
     def copied(self, number: int, copy: PermutedCopy) -> CompiledRegion:

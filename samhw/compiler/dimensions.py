@@ -1,14 +1,15 @@
 """The dimensions of a program: indices that always have one extent are one dimension.
 
-Every access of a tensor ties the indices to its modes, so `A[i,k] * A[k,j]` has a single dimension. A build
-has one register for the extent of each, however many indices of however many statements run over it.
+Every access of a tensor ties the indices to its modes, so `A[i,k] * A[k,j]` has a single dimension. Only the
+parts of a concatenation have dimensions of their own along its index. A build has one register for the extent
+of each, however many indices of however many statements run over it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import networkx as nx
 
-from samhw.frontend import Program, Statement
+from samhw.frontend import Access, Concat, Program, Statement
 
 __all__ = ["Dimensions"]
 
@@ -28,11 +29,7 @@ class Dimensions:
         ties: nx.Graph[object] = nx.Graph()
         ties.add_nodes_from((d.name, mode) for d in program.tensors.values() for mode in range(d.rank))
         for number, statement in enumerate(program.statements):
-            for access in statement.accesses:
-                ties.add_edges_from(
-                    ((access.tensor, mode), ("index", number, index))
-                    for mode, index in enumerate(access.indices)
-                )
+            ties.add_edges_from((mode, ("index", number, index)) for index, mode in _shared(statement))
         component = {
             node: number for number, nodes in enumerate(nx.connected_components(ties)) for node in nodes
         }
@@ -51,12 +48,12 @@ class Dimensions:
         return tuple(self._of_mode[tensor, mode] for mode in range(self._program.tensors[tensor].rank))
 
     def of_statement(self, statement: Statement) -> dict[str, str]:
-        """The dimension of each index."""
-        return {
-            index: self._of_mode[access.tensor, mode]
-            for access in statement.accesses
-            for mode, index in enumerate(access.indices)
-        }
+        """The dimension of each index; of that of a concatenation, the whole's."""
+        return {index: self._of_mode[mode] for index, mode in _shared(statement)}
+
+    def of_index(self, access: Access, index: str) -> str:
+        """The dimension of the mode that an access has an index for."""
+        return self._of_mode[access.tensor, access.indices.index(index)]
 
     def extents(self) -> dict[str, int | None]:
         """What the program's text or its data say, by dimension."""
@@ -70,6 +67,15 @@ class Dimensions:
     def shape(self, tensor: str, extents: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of a tensor, with these extents of the dimensions."""
         return tuple(extents[dimension] for dimension in self.of_tensor(tensor))
+
+
+def _shared(statement: Statement) -> Iterator[tuple[str, Mode]]:
+    """The indices of a statement with the modes that share their extents."""
+    concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
+    for access in statement.accesses:
+        for mode, index in enumerate(access.indices):
+            if index != concatenated or access is statement.lhs:
+                yield index, (access.tensor, mode)
 
 
 def _name(component: int, wish: str, names: dict[int, str], taken: set[str]) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from samhw.tensors import Format, LevelType
 
 __all__ = [
+    "CONCAT",
     "EVERYWHERE",
     "MASK",
     "MUL",
@@ -19,6 +20,7 @@ __all__ = [
     "Constant",
     "Einsum",
     "Intermediate",
+    "Part",
     "Reduce",
     "View",
     "operands",
@@ -35,8 +37,20 @@ MUL = "mul"
 MASK = "mask"
 """Of an operand and a pattern: the operand wherever the pattern is not zero, even where the operand stores
 nothing: a maximum must see that zero."""
+CONCAT = "concat"
+"""Of two or more parts, of which at most one is there at any point: that one, or else zero."""
 EVERYWHERE = "everywhere"
 """The operand itself, with a coordinate everywhere: what a maximum sees that no mask restricts."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where a tensor lies in a concatenation along `index`: the dimension of its own extent there, and those
+    of the parts before it, behind which its coordinates come."""
+
+    index: str
+    extent: str
+    before: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +58,7 @@ class View:
     """One use of a tensor. `indices` and `levels` are in storage order, outermost first.
 
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
-    are left out by a `sieve` if it may store any.
+    are left out by a `sieve` if it may store any. A `part` has only some of the coordinates of one index.
     """
 
     name: str
@@ -53,6 +67,7 @@ class View:
     levels: tuple[LevelType, ...]
     pattern: bool = False
     sieve: bool = False
+    part: Part | None = None
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from samhw.compiler.einsum import (
+    CONCAT,
     EVERYWHERE,
     MASK,
     MUL,
@@ -11,12 +12,13 @@ from samhw.compiler.einsum import (
     Constant,
     Einsum,
     Intermediate,
+    Part,
     Reduce,
     View,
     vanishes,
 )
 from samhw.compiler.plan import FULL, Domain, Plan, Row, Space
-from samhw.compiler.table import Source
+from samhw.compiler.table import Primitive, Source
 from samhw.errors import ScheduleError
 from samhw.primitives.join import MOST
 from samhw.tensors import LevelType
@@ -48,6 +50,8 @@ class Join:
     """Operands that have further coordinates, which an intersection has left out."""
     partial: frozenset[Einsum] = frozenset()
     """Operands whose payload is EMPTY at some of the coordinates that they have themselves."""
+    zeros: bool = False
+    """What a dense level stores is among the values, and not every coordinate is there."""
 
     @property
     def full(self) -> bool:
@@ -109,6 +113,8 @@ class Joiner:
                 f"'{self.plan.title}' the reduction over {outer} lies inside of {self.row}; store "
                 f"{view.tensor} in another mode order, or compute what reads it in a region of its own."
             )
+        if view.part is not None and view.part.index == self.row:
+            return self._scan_part(view, view.part)
         if view.levels[cursor.level] is LevelType.dense:
             join = Join(domain=None if cursor.missing else FULL, dense=[view])
             if view.sieve and cursor.level == len(view.levels) - 1:
@@ -118,7 +124,16 @@ class Joiner:
         domain: Domain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
         if cursor.missing:
             domain, cursor.missing = None, False
-        scan = self.plan.make(
+        scan = self._scan_compressed(view)
+        self.plan.table.fill(self.row, view.name, scan.output("ref"), f"LS({self.plan.text(cursor.ref)})")
+        join = Join(scan.output("crd"), domain, [(view, scan.output("ref"))])
+        if view.sieve and cursor.level == len(view.levels) - 1:
+            return self._sieve(view, join)
+        return join
+
+    def _scan_compressed(self, view: View) -> Primitive:
+        cursor = self.plan.cursor(self.space, view)
+        return self.plan.make(
             "scan_compressed",
             f"{view.name}_{self.row}",
             self.space.depth,
@@ -127,11 +142,25 @@ class Joiner:
             pos=f"{view.tensor}.pos{cursor.level}",
             crd=f"{view.tensor}.crd{cursor.level}",
         )
-        self.plan.table.fill(self.row, view.name, scan.output("ref"), f"LS({self.plan.text(cursor.ref)})")
-        join = Join(scan.output("crd"), domain, [(view, scan.output("ref"))])
-        if view.sieve and cursor.level == len(view.levels) - 1:
-            return self._sieve(view, join)
-        return join
+
+    def _scan_part(self, view: View, part: Part) -> Join:
+        """The coordinates of a part of a concatenation, behind those of the parts before it."""
+        cursor = self.plan.cursor(self.space, view)
+        domain: Domain | None = None
+        if view.levels[cursor.level] is LevelType.dense:
+            scan = self._scan_dense(view.name, cursor.ref, part.extent)
+            domain = None if cursor.missing else ("part", view.name)
+        else:
+            scan = self._scan_compressed(view)
+        cursor.missing = False
+        label = " + ".join([f"LS({self.plan.text(cursor.ref)})", *(f"N({x})" for x in part.before)])
+        self.plan.table.fill(self.row, view.name, scan.output("ref"), label)
+        crd = scan.output("crd")
+        for extent in part.before:
+            name = f"{view.name}_{self.row}"
+            shift = self.plan.make("shift", name, self.space.depth + 1, {"crd": crd}, extent=extent)
+            crd = shift.output("crd")
+        return Join(crd, domain, [(view, scan.output("ref"))])
 
     def _sieve(self, view: View, join: Join) -> Join:
         """The coordinates at which a mask is not zero."""
@@ -157,15 +186,18 @@ class Joiner:
 
     def _every(self, name: str, ref: Source) -> Join:
         """Every coordinate, as a dense level has them."""
-        scan = self.plan.make(
+        scan = self._scan_dense(name, ref, self.plan.dimension[self.row])
+        return Join(scan.output("crd"), FULL, [(None, scan.output("ref"))])
+
+    def _scan_dense(self, name: str, ref: Source, extent: str) -> Primitive:
+        return self.plan.make(
             "scan_dense",
             f"{name}_{self.row}",
             self.space.depth,
             {"ref": ref},
             index=self.row,
-            extent=self.plan.dimension[self.row],
+            extent=extent,
         )
-        return Join(scan.output("crd"), FULL, [(None, scan.output("ref"))])
 
     def _stream(self, e: Einsum) -> Join | None:
         stream = self.space.streams[e]
@@ -186,6 +218,8 @@ class Joiner:
             return None
         if e.op == MUL:
             return self._intersect(parts)
+        if e.op == CONCAT:
+            return self._concat(e, parts)
         if e.op == MASK:
             # The mask's coordinates; the operand counts as zero where it has none.
             operand, mask = joins
@@ -243,6 +277,23 @@ class Joiner:
         dense = _once(v for p in parts for v in p.dense)
         joined = self._merge("union", leaders)
         return replace(joined, dense=dense, optional=optional)
+
+    def _concat(self, e: Apply, parts: list[Join]) -> Join:
+        """The coordinates of all parts of a concatenation. At the rows other than that along which it goes,
+        they meet like the terms of a sum."""
+        views = [operand for operand in e.operands if isinstance(operand, View)]
+        if any(view.part is not None and view.part.index == self.row for view in views):
+            # Parts that have all of their own coordinates make up the whole.
+            domain = FULL if all(p.domain is not None for p in parts) else None
+            joined = replace(self._merge("union", parts), domain=domain)
+        elif all(p.crd is None and not p.full for p in parts):
+            # All are dense below coordinates that only some of them have.
+            every = self._every(views[0].name, self.space.crd)
+            joined = Join(every.crd, FULL, dense=_once(v for p in parts for v in p.dense))
+        else:
+            joined = self._union(parts)
+        zeros = any(v.indices[-1] == self.row and v.levels[-1] is LevelType.dense for v in views)
+        return replace(joined, zeros=zeros)
 
     # Joiners
 
@@ -372,7 +423,7 @@ class Joiner:
         for other in join.optional:
             self._join_left(join, other)
         assert join.crd is not None
-        row = Row(self.row, join.crd, join.domain, filled)
+        row = Row(self.row, join.crd, join.domain, filled or join.zeros)
         # What can be located has all of its coordinates.
         return row, join.without(join.partial.intersection(join.dense))
 

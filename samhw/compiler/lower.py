@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.compiler.einsum import (
+    CONCAT,
     EVERYWHERE,
     MASK,
     MUL,
@@ -30,12 +31,12 @@ from samhw.compiler.einsum import (
 )
 from samhw.compiler.joins import Joiner
 from samhw.compiler.plan import Plan, Row, Space, Stream
-from samhw.compiler.result import Result, formula, write_result
+from samhw.compiler.result import Result, formula, write_result, write_values
 from samhw.compiler.table import VAL, CellName, FusionTable, Source
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.tensors import LevelType
 
-__all__ = ["lower", "lower_copy"]
+__all__ = ["lower", "lower_copy", "lower_reshape"]
 
 
 def lower(
@@ -88,6 +89,26 @@ def lower_copy(
     lowering.reduce(space, reduce, result.indices)
     stream = space.streams[reduce]
     write_result(plan, result, list(stream.pending), stream.val)
+    return plan.table
+
+
+def lower_reshape(
+    view: View, result: Result, dimension: Mapping[str, str], extents: Mapping[str, int]
+) -> FusionTable:
+    """The filled table of a reshape: both tensors are dense and row-major, so the values of the one are those
+    of the other, one after another.
+
+    Args:
+        view: the tensor.
+        result: the tensor of the other shape. Its rows are none of the table's.
+    """
+    lowering = _Lowering(Plan(result.heading, view.indices, dimension, extents))
+    plan = lowering.plan
+    plan.add_columns(view)
+    plan.table.add_column(result.tensor, result.heading)
+    space = plan.space()
+    _, val = lowering.lower(space, view, result.tensor)
+    write_values(plan, result, space.depth, val, f"reshape({formula(view)})")
     return plan.table
 
 
@@ -374,6 +395,11 @@ class _Lowering:
         Args:
             order: of the indices that the reduction keeps, as they come out; else that of the rows.
         """
+        if reduce.index in space.bound:
+            raise ScheduleError(
+                f"'{self.plan.title}' reduces an intermediate over {reduce.index}, and uses it once more "
+                f"inside of {reduce.index}; choose another order, or end the fused region between the two."
+            )
         depth = space.depth
         rows, val = self.lower(space.inner(), reduce.operand, reduce.name)
         reduced, kept = rows[0], rows[1:]
@@ -441,6 +467,8 @@ class _Lowering:
                 return self.masked(space, self.value(space, operand, done), mask, done)
             case Apply() if e.op == MUL:
                 return self.product(space, e, done)
+            case Apply() if e.op == CONCAT:
+                return self.concatenation(space, e, done)
             case Apply():
                 return self.operation(space, e, done)
             case _:
@@ -459,6 +487,13 @@ class _Lowering:
                 source = self.alu(space, MUL, {"a": source}, {"b": factor.value})
         for pattern in patterns:
             source = self.masked(space, source, pattern, done)
+        return source
+
+    def concatenation(self, space: Space, e: Apply, done: dict[Einsum, Source]) -> Source:
+        """The first part that is not zero, or else the last: a choice costs less than a sum."""
+        *parts, source = (self.value(space, part, done) for part in e.operands)
+        for part in reversed(parts):
+            source = self.alu(space, "select", {"a": part, "b": part, "c": source}, {})
         return source
 
     def masked(self, space: Space, source: Source, mask: View, done: dict[Einsum, Source]) -> Source:

@@ -12,7 +12,7 @@ from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.fuse import FusedRegion, Sharing, StoredUse
 from samhw.compiler.order import orders
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Call, Expr, Neg, Program, Region, Statement, TensorDecl
+from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
 from samhw.frontend.expr import Binary
 from samhw.graph import MemoryRole
 from samhw.tensors import Format, LevelType
@@ -96,7 +96,7 @@ class _Copier:
 
     def changed(self, region: Region, order: Sequence[str] | None) -> Region:
         """The region with copies in the place of what is stored discordantly."""
-        if any(s.is_boundary for s in region.statements):
+        if any(isinstance(s.rhs, Reshape) for s in region.statements):
             return region
         fused = FusedRegion(
             self.program,
@@ -132,7 +132,7 @@ class _Copier:
             decl = self.tensors[tensor]
             level = LevelType.dense if decl.format.is_all_dense else LevelType.compressed
             fmt = Format((level,) * decl.rank, mode_order)
-            self.tensors[name] = TensorDecl(name, decl.indices, decl.shape, fmt)
+            self.tensors[name] = replace(decl, name=name, format=fmt, span=None)
             self.copies[key] = PermutedCopy(name, tensor, mode_order, 2 << bits, self.entries(tensor))
         return self.copies[key]
 
@@ -187,6 +187,8 @@ def _changed(statement: Statement, changes: Mapping[tuple[Statement, Access], Ac
                 return type(e)(expression(e.left), expression(e.right))
             case Call():
                 return Call(e.function, tuple(map(expression, e.arguments)))
+            case Concat():
+                return Concat(e.index, tuple(map(access, e.operands)))
             case _:
                 return e
 

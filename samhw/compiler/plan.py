@@ -20,7 +20,8 @@ FULL: Domain = ("full",)
 @dataclass(frozen=True)
 class Row:
     """The coordinates of an index in a space; no domain if they are like no others. `filled` if some have
-    been added to those of the operands, so that what lies inside may be zero."""
+    been added to those of the operands, or a dense level is among others, so that what lies inside may be
+    zero."""
 
     index: str
     crd: Source

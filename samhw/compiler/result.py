@@ -18,7 +18,7 @@ from samhw.compiler.plan import FULL, Plan, Row
 from samhw.compiler.table import VAL, Source
 from samhw.tensors import LevelType
 
-__all__ = ["Result", "formula", "write_result"]
+__all__ = ["Result", "formula", "write_result", "write_values"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,14 @@ def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> No
             )
         plan.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
         plan.table.sinks.append(sink)
-    plan.table.sinks.append(plan.make("write_val", name, len(rows), {"val": val}, vals=f"{name}.vals"))
-    plan.table.fill(VAL, name, val, formula(result.tree))
+    write_values(plan, result, len(rows), val, formula(result.tree))
+
+
+def write_values(plan: Plan, result: Result, depth: int, val: Source, label: str) -> None:
+    """Writes a stream of that depth as the values of a result; `label` says in the table what they are."""
+    name = result.tensor
+    plan.table.sinks.append(plan.make("write_val", name, depth, {"val": val}, vals=f"{name}.vals"))
+    plan.table.fill(VAL, name, val, label)
 
 
 def _makes_zeros(plan: Plan, e: Einsum) -> bool:

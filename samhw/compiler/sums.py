@@ -3,7 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import (
+    CONCAT,
     EVERYWHERE,
     MASK,
     MUL,
@@ -11,13 +13,14 @@ from samhw.compiler.einsum import (
     Constant,
     Einsum,
     Intermediate,
+    Part,
     Reduce,
     View,
     stored_format,
 )
 from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.tensors import LevelType
 
@@ -28,12 +31,16 @@ class EinsumBuilder:
     """Builds the einsum of a region for an order of its indices.
 
     Args:
+        dimensions: of the region's program.
         factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
             those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
     """
 
-    def __init__(self, region: FusedRegion, order: Sequence[str], *, factored: bool = True):
+    def __init__(
+        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], *, factored: bool = True
+    ):
         self._program = region.program
+        self._dimensions = dimensions
         self._position = {index: n for n, index in enumerate(order)}
         self._outputs = region.outputs
         self._factored = factored
@@ -93,11 +100,20 @@ class EinsumBuilder:
                 raise InputError(f"'{e}' is a number; write it as one.")
             case Call():
                 return Apply(e.function, tuple(self._build(instance, a) for a in e.arguments))
+            case Concat():
+                return self._concat(instance, e)
             case _:
-                raise ScheduleError(
-                    f"'{instance.statement}' moves a whole tensor, which no primitive does; leave it out and "
-                    f"give '{instance.tensor}' as data, after a program of its own for what comes before."
-                )
+                raise AssertionError("a reshape is no einsum")
+
+    def _concat(self, instance: Instance, concat: Concat) -> Einsum:
+        parts: list[Einsum] = []
+        before: tuple[str, ...] = ()
+        for access in concat.operands:
+            extent = self._dimensions.of_index(access, concat.index)
+            part = Part(instance.rename[concat.index], extent, before)
+            parts.append(replace(self._view(instance, access), part=part))
+            before = (*before, extent)
+        return Apply(CONCAT, tuple(parts))
 
     def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
         producer = instance.producer(access)

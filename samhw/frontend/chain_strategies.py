@@ -18,6 +18,8 @@ _INDICES = ("i", "j", "k", "l")
 _MAX_RANK = 3
 # Each product may make values a hundred times as great, so that results of more of them would not fit i32.
 _MAX_PRODUCTS = 2
+_MAX_POINTS = 125
+"""Of each part of a concatenation, for the same reason."""
 
 
 @st.composite
@@ -55,6 +57,7 @@ class _Chain:
         self.draw = draw
         self.integers = integers
         self.concordant = concordant
+        self.max_extent = max_extent
         self.extents = {index: draw(st.integers(1, max_extent)) for index in _INDICES}
         self.global_order = list(draw(st.permutations(_INDICES)))
         self.tensors: dict[str, TensorDecl] = {}
@@ -94,11 +97,15 @@ class _Chain:
             return list(self.draw(st.permutations(positions)))
         return sorted(positions, key=lambda position: self.global_order.index(indices[position]))
 
-    def fresh_index(self, extent: int) -> str:
+    def fresh_index(self, extent: int, place: int) -> str:
+        """A new index, at that place of the global order."""
         index = f"n{len(self.extents)}"
         self.extents[index] = extent
-        self.global_order.insert(self.draw(st.integers(0, len(self.global_order))), index)
+        self.global_order.insert(place, index)
         return index
+
+    def points(self, access: Access) -> int:
+        return prod(self.extents[index] for index in access.indices)
 
     def subset(self, indices: Sequence[str], least: int = 0) -> list[str]:
         chosen = self.draw(st.lists(st.sampled_from(indices), min_size=least, unique=True)) if indices else []
@@ -119,8 +126,10 @@ class _Chain:
             kinds.append(self.residual)
         if not self.integers:
             kinds.append(self.quotient)
-        if self.result.indices and self.is_row_major(self.result):
-            kinds += [self.reshape, self.concat]
+        if self.is_row_major(self.result):
+            kinds.append(self.reshape)
+        if self.result.indices and self.points(self.result) <= _MAX_POINTS:
+            kinds.append(self.concat)
         self.draw(st.sampled_from(kinds))()
 
     def add(
@@ -217,17 +226,44 @@ class _Chain:
         return storage.is_all_dense and storage.mode_order == tuple(range(storage.rank))
 
     def reshape(self) -> None:
-        """One mode of all elements."""
-        size = prod(self.extents[index] for index in self.result.indices)
-        lhs = self.declare("T", [self.fresh_index(size)], natural=True)
-        self.append(Statement(lhs, f.reshape(self.result)))
+        """One mode of all elements, or two."""
+        size = self.points(self.result)
+        extents = [size]
+        if self.draw(st.booleans()):
+            outer = self.draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
+            extents = [outer, size // outer]
+        places = sorted(self.draw(st.integers(0, len(self.global_order))) for _ in extents)
+        indices = [
+            # Behind those that are there by now.
+            self.fresh_index(extent, place + n)
+            for n, (extent, place) in enumerate(zip(extents, places, strict=True))
+        ]
+        self.append(Statement(self.declare("T", indices, natural=True), f.reshape(self.result)))
 
     def concat(self) -> None:
-        """The result twice, along its last mode."""
-        *others, last = self.result.indices
-        lhs = self.declare("T", [*others, self.fresh_index(2 * self.extents[last])], natural=True)
-        named = Access(lhs.tensor, self.result.indices)
-        self.append(Statement(named, f.concat(Index(last), self.result, self.result)))
+        """The result, itself once more or new inputs, in any order."""
+        index = self.draw(st.sampled_from(self.result.indices))
+        own = self.extents[index]
+        most = min(self.max_extent, _MAX_POINTS // (self.points(self.result) // own))
+        operands = [self.result]
+        total = own
+        for _ in range(self.draw(st.integers(1, 2))):
+            if self.draw(st.booleans()):
+                operands.append(self.result)
+                total += own
+                continue
+            self.extents[index] = self.draw(st.integers(1, most))
+            operands.append(self.input(self.draw(st.permutations(self.result.indices))))
+            total += self.extents[index]
+        self.extents[index] = own
+        whole = self.fresh_index(total, self.global_order.index(index))
+        modes = self.draw(st.permutations(self.result.indices))
+        lhs = self.declare("T", [whole if mode == index else mode for mode in modes])
+        rhs = f.concat(Index(index), *self.draw(st.permutations(operands)))
+        order = None
+        if self.draw(st.booleans()):
+            order = tuple(modes[position] for position in self.ordered(modes))
+        self.append(Statement(Access(lhs.tensor, tuple(modes)), rhs, order))
         self.result = lhs
 
     # Regions
@@ -235,9 +271,8 @@ class _Chain:
     def regions(self) -> list[Region]:
         """Random groups of statements that follow each other."""
         groups: list[list[Statement]] = []
-        for before, statement in zip((None, *self.statements), self.statements, strict=False):
-            alone = before is None or before.is_boundary or statement.is_boundary
-            if alone or self.draw(st.booleans()):
+        for statement in self.statements:
+            if not groups or not statement.joins(groups[-1]) or self.draw(st.booleans()):
                 groups.append([])
             groups[-1].append(statement)
         return [Region(tuple(group)) for group in groups]

@@ -110,12 +110,18 @@ def _check_statement(program: "Program", statement: "Statement") -> None:
 
 
 def _check_region(program: "Program", region: "Region") -> None:
-    for statement in region.statements:
-        if statement.is_boundary and len(region.statements) > 1:
+    for n, statement in enumerate(region.statements):
+        if isinstance(statement.rhs, Reshape) and len(region.statements) > 1:
             raise program.error(
                 statement.rhs.span,
-                f"'{statement.rhs}' needs all of its operands before its result begins and is never fused; "
-                "move the statement out of the fuse block",
+                f"'{statement.rhs}' copies a stored tensor into another one and is never fused; move the "
+                "statement out of the fuse block",
+            )
+        if not statement.joins(region.statements[:n]):
+            raise program.error(
+                statement.rhs.span,
+                f"'{statement.rhs}' reads a tensor that the same region computes, but a concatenation takes "
+                "stored ones; end the fuse block before it",
             )
 
 

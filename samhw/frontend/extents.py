@@ -25,7 +25,7 @@ def unify(program: "Program") -> dict[Mode, int | None]:
     moves = []
     for statement in program.statements:
         unifier.share(statement)
-        if statement.is_boundary:
+        if statement.is_move:
             moves.append(statement)
     # What one of them fixes may be what another one lacks.
     while any(unifier.infer(statement) for statement in moves):

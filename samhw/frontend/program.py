@@ -1,8 +1,7 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from operator import index as as_int
 from typing import Literal, get_args
 
@@ -33,10 +32,17 @@ class TensorDecl:
     shape: tuple[int | None, ...]
     format: Format
     span: Span | None = field(default=None, compare=False, repr=False)
+    declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
+    """The extents of the program's text, where `shape` has been filled in."""
 
     @property
     def rank(self) -> int:
         return len(self.indices)
+
+    @property
+    def unbound(self) -> "TensorDecl":
+        """The declaration with no extents but those of the program's text."""
+        return self if self.declared is None else replace(self, shape=self.declared, declared=None)
 
     def __str__(self) -> str:
         if not self.indices:
@@ -89,9 +95,17 @@ class Statement:
         return (self.lhs, *self.reads)
 
     @property
-    def is_boundary(self) -> bool:
-        """Whether this is a reshape or a concatenation, which is always a region of its own."""
+    def is_move(self) -> bool:
+        """Whether this is a reshape or a concatenation, which only moves elements."""
         return isinstance(self.rhs, Reshape | Concat)
+
+    def joins(self, before: Sequence["Statement"]) -> bool:
+        """Whether this may be in one region with the statements before it: a reshape is a region of its own,
+        and a concatenation reads no tensor that its region computes."""
+        if before and any(isinstance(s.rhs, Reshape) for s in (self, *before)):
+            return False
+        written = {s.lhs.tensor for s in before}
+        return not (isinstance(self.rhs, Concat) and any(a.tensor in written for a in self.reads))
 
     def __str__(self) -> str:
         assign = "=" if self.reduction == "sum" else f"{self.reduction}="
@@ -158,8 +172,8 @@ class Program:
         """This program with other regions, to the same results.
 
         "partial" keeps the regions as they are written; "none" gives every statement a region of its own;
-        "full" merges all that follow each other, up to a reshape or a concatenation. Raises InputError for
-        any other level.
+        "full" merges all that follow each other, up to a reshape or a concatenation of what has been
+        computed. Raises InputError for any other level.
         """
         match level:
             case "partial":
@@ -192,10 +206,19 @@ class Program:
         return replace(
             bound,
             tensors={
-                name: replace(decl, shape=tuple(extents[name, mode] for mode in range(decl.rank)))
+                name: replace(
+                    decl,
+                    shape=tuple(extents[name, mode] for mode in range(decl.rank)),
+                    declared=self.tensors[name].unbound.shape,
+                )
                 for name, decl in tensors.items()
             },
         )
+
+    @property
+    def unbound(self) -> "Program":
+        """This program as it was before `bind`: with no extents but those of its text."""
+        return replace(self, tensors={name: decl.unbound for name, decl in self.tensors.items()})
 
     def check(self) -> None:
         """Raise InputError unless every statement is well-formed and all statements fit together.
@@ -218,12 +241,15 @@ class Program:
 
 
 def _merged(statements: Iterable[Statement]) -> Iterator[Region]:
-    """The fewest regions: one for all statements between two boundaries."""
-    for is_boundary, run in groupby(statements, key=lambda statement: statement.is_boundary):
-        if is_boundary:
-            yield from (Region((statement,)) for statement in run)
-        else:
+    """The fewest regions of statements that may be in one."""
+    run: list[Statement] = []
+    for statement in statements:
+        if not statement.joins(run):
             yield Region(tuple(run))
+            run = []
+        run.append(statement)
+    if run:
+        yield Region(tuple(run))
 
 
 def _bind_shape(decl: TensorDecl, shape: tuple[int, ...]) -> TensorDecl:

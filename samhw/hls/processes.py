@@ -208,6 +208,7 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "repeat": _plain("repeat"),
     "crd_hold": _plain("crd_hold"),
     "locate": _plain("locate"),
+    "shift": _plain("shift"),
     "intersect": _plain("intersect"),
     "union": _plain("unite"),
     "array": _array,

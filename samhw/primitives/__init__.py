@@ -20,6 +20,7 @@ from samhw.primitives.root import Root
 from samhw.primitives.scan_compressed import ScanCompressed
 from samhw.primitives.scan_dense import ScanDense
 from samhw.primitives.scan_singleton import ScanSingleton
+from samhw.primitives.shift import Shift
 from samhw.primitives.union import Union
 from samhw.primitives.write_compressed import WriteCompressed
 from samhw.primitives.write_dense import WriteDense
@@ -47,6 +48,7 @@ _PRIMITIVES: tuple[Primitive, ...] = (
     Repeat(),
     CrdHold(),
     Locate(),
+    Shift(),
     Intersect(),
     Union(),
     Array(),

@@ -18,6 +18,7 @@ from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from samhw.rtl.units import token_width
 from samhw.rtl.write_compressed import WriteCompressed
@@ -61,6 +62,8 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
             return CrdHold(arch=arch)
         case "locate":
             return Locate(arch=arch)
+        case "shift":
+            return Shift(arch=arch)
         case "intersect" | "union":
             widths = [payload_width(f"ref{i}") for i in range(params["inputs"])]
             return (Intersect if node.kind == "intersect" else Union)(arch=arch, payload_widths=widths)

@@ -12,8 +12,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import AddressMap, MemoryRole, dumps, to_dot
 from samhw.hls import Options
-from samhw.targets.images import load
-from samhw.targets.inputs import stored_inputs
+from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
 __all__ = ["build"]
@@ -98,7 +97,7 @@ def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Pa
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
     graph = compiled.graph
     addresses = AddressMap(graph, compiled.arch)
-    memories, extents = load(graph, stored_inputs(compiled.program, graph, tensors))
+    memories, extents = load_inputs(compiled.program, graph, tensors)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []

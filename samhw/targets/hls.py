@@ -19,8 +19,8 @@ from samhw.hls import Options, emit, emit_order, lower, vectors
 from samhw.numerics import Words
 from samhw.sim import Result, simulate
 from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_program
-from samhw.targets.images import load, unload
-from samhw.targets.inputs import stored_inputs
+from samhw.targets.images import unload
+from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
 __all__ = ["HlsDesign", "HlsResult", "SimulatedRegion", "compare", "project_files", "simulated_regions"]
@@ -66,7 +66,7 @@ def simulated_regions(
     available = dict(tensors)
     for region in compiled.regions:
         graph = region.graph
-        memories, extents = load(graph, stored_inputs(compiled.program, graph, available))
+        memories, extents = load_inputs(compiled.program, graph, available)
         model = simulate(graph, compiled.arch, memories, extents, trace=trace)
         yield SimulatedRegion(graph, memories, extents, model)
         available |= unload(graph, model.memories, extents)

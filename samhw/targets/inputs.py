@@ -1,12 +1,35 @@
-"""The inputs of a graph, as they are stored."""
+"""What a graph is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
 
+from samhw.compiler import Dimensions
+from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Graph, MemoryRole
+from samhw.numerics import Words
+from samhw.targets.images import load
 from samhw.tensors import Tensor
 
-__all__ = ["stored_inputs"]
+__all__ = ["load_inputs", "stored_inputs"]
+
+
+def load_inputs(
+    program: Program, graph: Graph, tensors: Mapping[str, Tensor]
+) -> tuple[dict[str, Words], dict[str, int]]:
+    """The words of the input memories, and the extent of each index, for a run on those tensors.
+
+    What no input has an extent for, as the result of a reshape or a concatenation, gets the one that the
+    program makes of the inputs' shapes.
+
+    Args:
+        program: that the graph, or the program that it is a region of, has been compiled from.
+        tensors: at least the inputs of the program and of the graph, in any formats.
+
+    Raises:
+        InputError: as `load` does; and for shapes of which the program makes no extents, or too great ones.
+    """
+    memories, extents = load(graph, stored_inputs(program, graph, tensors))
+    return memories, extents | _inferred(program, graph, tensors)
 
 
 def stored_inputs(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -26,3 +49,28 @@ def stored_inputs(program: Program, graph: Graph, tensors: Mapping[str, Tensor])
             tensor = Tensor.from_coo(coords, vals, tensor.shape, tensor.format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored
+
+
+def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, int]:
+    """The extents of the indices that tensors have, but no input of the graph."""
+    given = {i for b in graph.tensors if b.role is MemoryRole.INPUT for i in b.indices}
+    left = {i: b for b in graph.tensors for i in b.indices if i not in given}
+    if not left:
+        return {}
+    shapes = {decl.name: tensors[decl.name].shape for decl in program.inputs if decl.name in tensors}
+    extents = Dimensions(program.unbound.bind(shapes)).extents()
+    inferred = {}
+    for index, binding in left.items():
+        extent = extents[index]
+        if extent is None:
+            raise InputError(
+                f"Nothing gives the extent of index {index} in tensor {binding.name!r}; declare it, as in "
+                f"{index}=16."
+            )
+        if extent > graph.extents[index]:
+            raise InputError(
+                f"Tensor {binding.name!r} gets extent {index}={extent:,}, but this build takes "
+                f"{graph.extents[index]:,}; rebuild with a larger shape."
+            )
+        inferred[index] = extent
+    return inferred

@@ -15,8 +15,8 @@ from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bo
 from samhw.graph import Arch, Graph
 from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.sim import Result, simulate_regions, total_cycles
-from samhw.targets.images import load, unload
-from samhw.targets.inputs import stored_inputs
+from samhw.targets.images import unload
+from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
 
@@ -101,7 +101,7 @@ def run(
     if backend == "hls":
         return _run_hls(compiled, tensors)
     graph, arch = compiled.graph, compiled.arch
-    memories, extents = load(graph, stored_inputs(compiled.program, graph, tensors))
+    memories, extents = load_inputs(compiled.program, graph, tensors)
     start = time.perf_counter()
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)

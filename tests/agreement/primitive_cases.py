@@ -284,6 +284,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("repeat val", "repeat", _hold("ref", "crd"), {"payload": "val"}, value="i16"),
     Variant("crd_hold", "crd_hold", _hold("outer", "inner", empty=0)),
     Variant("locate", "locate", _hold("ref", "crd"), {"extent": "x"}),
+    Variant("shift", "shift", _written_crd, {"extent": "x"}),
     *(
         Variant(f"{kind} {n}", kind, _join(n), {"inputs": n, "payloads": payloads})
         for kind in ("intersect", "union")

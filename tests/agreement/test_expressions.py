@@ -16,10 +16,10 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import FUSION_LEVELS, Program
 from samhw.frontend.strategies import chained_programs, programs
-from samhw.graph import Graph, MemoryRole
+from samhw.graph import Graph
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import Session, VerilatedDesign
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import (
     compile_or_none,
     random_arch,
@@ -50,8 +50,6 @@ def test_random_programs_in_regions(value: str) -> None:
     """Chains of statements with functions and masks, at every level of fusion, with the compiler's depths."""
 
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
-        if any(statement.is_boundary for statement in program.statements):
-            return None, False
         fused = program.with_fusion(FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))])
         return compile_or_none(fused, arch=random_arch(rng), value=value), False
 
@@ -96,9 +94,7 @@ def run_random(
 def compare(session: Session, compiled: Compiled, graph: Graph, rng: np.random.Generator) -> None:
     """One run on random data, with random stalls where the graph has one region."""
     tensors = random_tensors(compiled.program, rng, integers=compiled.value not in ("bf16", "f32"))
-    inputs = {b.name: b.format for b in graph.tensors if b.role is MemoryRole.INPUT}
-    stored = {name: tensors[name].convert(form) for name, form in inputs.items()}
-    memories, extents = load(graph, stored)
+    memories, extents = load_inputs(compiled.program, graph, tensors)
     stalls = random_stalls(graph, rng) if len(graph.regions) == 1 else {}
     try:
         model = simulate_regions(graph, compiled.arch, memories, extents, stalls=stalls)

@@ -64,6 +64,13 @@ def test_immediates_and_signs() -> None:
             "X[i,j] = D[i,j] + A[k,i] * B[k,j]    order k,i,j",
             "choose an order in which k comes after i",
         ),
+        (
+            "tensor S[t=4, u=4, h=2] : csf\ntensor V[u, h, d=3]\ntensor M[t, u] : csr\nfuse {\n"
+            "T[t,u,h] = 2 * S[t,u,h]\nm[t,h] max= T[t,u,h] where M[t,u]\n"
+            "E[t,u,h] = T[t,u,h] - m[t,h] where M[t,u]\nO[t,h,d] = E[t,u,h] * V[u,h,d]\n"
+            "Z[t,h,d] = O[t,h,d] + m[t,h]\n}",
+            "reduces an intermediate over u, and uses it once more inside of u; choose another order",
+        ),
         ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
     ],
 )  # fmt: skip

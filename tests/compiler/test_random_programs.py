@@ -32,7 +32,9 @@ MODES: tuple[tuple[str, dict[str, bool]], ...] = (
     ("i32", {"factored": False}),
 )
 MOST_REFUSED = 0.35
-"""Of the runs of one shard. Reshapes and concatenations alone are one program in ten."""
+"""Of the runs of one test."""
+MOST_CHAINED_REFUSED = 0.1
+"""Of the runs of one shard of chained programs, whose storage follows one order."""
 
 
 def deeper(compiled: Compiled, rng: np.random.Generator) -> Compiled:
@@ -90,7 +92,7 @@ def test_chained_programs(shard: int) -> None:
             seen[outcome(work, rng, value=value, **options)] += 1
 
     body()
-    assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
+    assert seen["refused"] <= MOST_CHAINED_REFUSED * sum(seen.values())
 
 
 @pytest.mark.parametrize("permute", [False, True])

@@ -57,7 +57,7 @@ v = u[a]
 
 @pytest.mark.parametrize(
     ("level", "sizes"),
-    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 1, 2])],
+    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 3])],
 )
 def test_fusion_levels(level, sizes):
     program = parse(LEVELS)
@@ -113,6 +113,14 @@ def test_the_extents_of_moves():
     assert bound.extents(reshape) == {"a": 10, "b": 2, "i": 4, "j": 5}
     assert reshape.reduction_indices == ()
     assert parse(MOVES).bind({"A": (4, 2)}).extents(concat) == {"i": 4, "j": None}
+
+
+def test_an_unbound_program_has_the_extents_of_its_text():
+    program = parse(MOVES.replace("R[a, b]", "R[a, b=2]", 1))
+    bound = program.bind({"A": (4, 2)}).bind({"B": (4, 3)}).with_fusion("full")
+    assert bound.tensors["R"].shape == (10, 2)
+    assert bound.unbound == program
+    assert bound.unbound.bind({"A": (6, 1), "B": (6, 1)}).tensors["R"].shape == (6, 2)
 
 
 def test_an_extent_comes_from_whichever_tensor_has_it():

@@ -182,6 +182,19 @@ def _join(draw: Draw, kind: str, merge: Callable[[tuple[dict, ...]], list[int]])
 
 
 @st.composite
+def shift(draw: Draw) -> Case:
+    d = draw(some_depths)
+    extent = draw(st.sampled_from([0, 1, 9, (1 << 32) - COORDINATE_LIMIT]))
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    return Case(
+        make("shift", "n", d, extent="i"),
+        {"crd": crd},
+        {"crd": at_depth(crd, d, lambda c: c + extent)},
+        extents={"i": extent},
+    )
+
+
+@st.composite
 def intersect(draw: Draw) -> Case:
     return _join(draw, "intersect", lambda maps: sorted(set.intersection(*map(set, maps))))
 
@@ -425,6 +438,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         repeat,
         crd_hold,
         locate,
+        shift,
         intersect,
         union,
         array,

@@ -87,6 +87,14 @@ CASES = {
         *("locate", 1, {"extent": "i"}, {"ref": "N 2 S0 D", "crd": "3 S0 4 S1 D"}, {"extents": {"i": 10}}),
         {"ref": "5:N 6:S0 7:24 8:S1 9:D"},
     ),
+    "shift": (
+        *("shift", 2, {"extent": "i"}, {"crd": "0 4 S0 S1 D"}, {"extents": {"i": 10}}),
+        {"crd": "2:10 3:14 4:S0 5:S1 6:D"},
+    ),
+    "shift: sums wrap": (
+        *("shift", 1, {"extent": "i"}, {"crd": "0 4 S0 D"}, {"extents": {"i": (1 << 32) - 3}}),
+        {"crd": "2:4294967293 3:1 4:S0 5:D"},
+    ),
     "intersect": (
         *("intersect", 1, {"inputs": 2, "payloads": ["ref", "val"]}),
         {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
@@ -405,6 +413,7 @@ FAULTS = {
     "drop_crd: more coordinates than fibers": (
         *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "1 S1 D"}, {}, "protocol .* cycle 2"),
     ),
+    "shift": ("shift", 1, {"extent": "i"}, {"crd": "N"}, {"extents": {"i": 3}}, "protocol .* cycle 1"),
     "drop_val": ("drop_val", 1, {}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
     "drop_val: stops": ("drop_val", 2, {}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),
     "write_compressed: crd": (

@@ -21,6 +21,7 @@ from samhw.rtl.repeat import Repeat
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
@@ -163,6 +164,21 @@ def test_hold(kind, seed):
     inputs = {ports[0]: encode(outer, depth), ports[1]: encode(inner, depth + 1)}
     controls = {"extent": extent} if kind == "locate" else {}
     check(random, component, inputs, {out: expected}, controls=controls)
+
+
+@seeds
+def test_shift(seed):
+    random = Random(seed)
+    depth, extent = random.randint(1, 3), random.choice([0, 5, 2**32 - 4])
+    crds = generate(random, depth - 1, lambda: fiber(random))
+    moved = transform(lambda c: (c + extent) % 2**32, depth, crds)
+    check(
+        random,
+        Shift(arch=ARCH),
+        {"crd": encode(crds, depth)},
+        {"crd": (encode(moved, depth), depth)},
+        controls={"extent": extent},
+    )
 
 
 @seeds

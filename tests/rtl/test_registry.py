@@ -41,6 +41,7 @@ NODES = [
     node("repeat", {"payload": "val"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}),
     node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),
     node("locate", {"extent": "i"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
+    node("shift", {"extent": "i"}, {"crd": CRD}, {"crd": CRD}),
     *(
         node(
             kind,

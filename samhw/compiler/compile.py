@@ -120,7 +120,8 @@ class _Compiler:
 
     def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
         """A region; the first of the ways to share and to order it that streams can follow."""
-        refusal: ScheduleError | None = None
+        refusal: InputError | None = None
+        misnamed: InputError | None = None
         statements = self.program.regions[number]
         for sharing in Sharing if len(statements.statements) > 1 else [Sharing.EQUAL]:
             try:
@@ -133,11 +134,16 @@ class _Compiler:
             except ScheduleError as error:
                 refusal = refusal or error
                 continue
+            except InputError as error:
+                # An order may name the indices that another way to share has.
+                misnamed = misnamed or error
+                continue
             for candidate in candidates:
                 try:
                     return self.lowered(number, fused, graph, candidate)
                 except ScheduleError as error:
                     refusal = refusal or error
+        refusal = refusal or misnamed
         assert refusal is not None
         raise refusal
 

@@ -12,7 +12,10 @@ import networkx as nx
 from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.errors import InputError, ScheduleError
 
-__all__ = ["check_order", "count_orders", "orders", "partial_order"]
+__all__ = ["MOST_SETS", "check_order", "count_orders", "orders", "partial_order"]
+
+MOST_SETS = 1 << 16
+"""Of indices of one size that can stand outermost, which `count_orders` goes through."""
 
 
 def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
@@ -55,7 +58,7 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
     """How many topological orders there are, without enumerating them: 0 for a graph with a cycle.
 
     Counts the ways to each set of indices that can stand outermost; there are far fewer such sets than
-    orders.
+    orders. Raises `ScheduleError` where there are more than `MOST_SETS` of one size.
     """
     nodes = list(graph)
     place = {node: n for n, node in enumerate(nodes)}
@@ -67,6 +70,11 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
             for n, needed in enumerate(before):
                 if not done >> n & 1 and needed & ~done == 0:
                     longer[done | 1 << n] = longer.get(done | 1 << n, 0) + count
+            if len(longer) > MOST_SETS:
+                raise ScheduleError(
+                    f"The orders of {len(nodes)} indices are too many to count; split the region, or give "
+                    "its statements orders."
+                )
         ways = longer
     return sum(ways.values())
 

@@ -55,7 +55,8 @@ class EinsumBuilder:
     def _tree(self, instance: Instance) -> Einsum:
         statement = instance.statement
         reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
-        e = self._build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
+        build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
+        e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
         mask = None if statement.mask is None else self._mask(instance, statement.mask)
         factor = mask if mask is not None and mask.pattern else None
         if statement.reduction == "sum":
@@ -86,7 +87,7 @@ class EinsumBuilder:
                 op = "add" if isinstance(e, Add) else "sub"
                 return _sum_of(op, *(self._build(instance, side, reduced) for side in (e.left, e.right)))
             case Mul():
-                return _product(*(self._build(instance, side, reduced) for side in (e.left, e.right)))
+                return _product(*(self._build_factor(instance, side, reduced) for side in (e.left, e.right)))
             case Div():
                 return Apply("div", (self._build(instance, e.left), self._build(instance, e.right)))
             case Call() if all(isinstance(a, Literal) for a in e.arguments):
@@ -98,6 +99,14 @@ class EinsumBuilder:
                     f"'{instance.statement}' moves a whole tensor, which no primitive does; leave it out and "
                     f"give '{instance.tensor}' as data, after a program of its own for what comes before."
                 )
+
+    def _build_factor(self, instance: Instance, e: Expr, reduced: list[str] | None) -> Einsum:
+        """The einsum of a factor. Nothing is multiplied out in one term of several, since the others lack its
+        sum, which spans the whole product."""
+        inner = e
+        while isinstance(inner, Neg):
+            inner = inner.operand
+        return self._build(instance, e, None if isinstance(inner, Add | Sub) else reduced)
 
     def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
         producer = instance.producer(access)

@@ -6,6 +6,7 @@ from math import factorial
 import networkx as nx
 import pytest
 
+from samhw.compiler import compile_program
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.fuse import FusedRegion
 from samhw.compiler.order import check_order, count_orders, orders, partial_order
@@ -90,6 +91,25 @@ def test_count_is_that_of_the_orders() -> None:
     every = list(orders(fused, graph))
     assert len(every) == len(set(every)) == count_orders(graph) == 10
     assert all(order.index(u) < order.index(v) for order in every for u, v in graph.edges)
+
+
+def test_too_many_orders_to_count_are_refused() -> None:
+    with pytest.raises(ScheduleError, match="orders of 40 indices are too many to count"):
+        count_orders(unconstrained(40))
+
+
+def test_an_order_may_name_the_indices_of_uses_that_share_less() -> None:
+    program = parse(
+        "tensor S[i=4, j=4] : csr\ntensor Y[i, j] : csr\n"
+        "fuse {\n  T[i,j] = relu(S[i,j])\n  m[i] = T[i,j]\n  Y[i,j] = T[i,j] * m[i]\n}\n"
+    )
+    for order in ("i,j", "i,j_2,j", "i,j,j_2"):
+        (compiled,) = compile_program(program, order=order.split(",")).regions
+        assert ",".join(compiled.order) == order
+    with pytest.raises(
+        InputError, match=r"does not name each index of 'Y\[i, j\]' once; its indices are i, j"
+    ):
+        compile_program(program, order=("i", "x"))
 
 
 def test_a_cycle_has_no_orders() -> None:

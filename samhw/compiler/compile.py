@@ -81,7 +81,8 @@ def compile_program(
         factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         permute: where storage orders leave no order of the indices, copy operands into another mode order
-            first; `CompiledRegion.copy` says at what cost. Otherwise such a program is refused.
+            first, and results from another one; `CompiledRegion.copy` says at what cost. Otherwise such a
+            program is refused, but for transpositions that stand alone, which are copies themselves.
 
     Raises:
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
@@ -96,9 +97,7 @@ def compile_program(
         if decl.format.block is not None:
             raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     capacity = capacity or Capacity()
-    copies: Mapping[Region, PermutedCopy] = {}
-    if permute:
-        program, capacity, copies = copy_discordant(program, capacity, order)
+    program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
     compiler = _Compiler(program, value_type(value), factored, capacity, arch or Arch())
     regions = tuple(
         compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
@@ -181,7 +180,7 @@ class _Compiler:
         extents = {once: 1, **self.extents}
         fmt = stored_format(self.program.tensors[read.tensor].format)
         view = View(read.tensor, read.tensor, read.stored, fmt.levels)
-        levels = self.program.tensors[copy.tensor].format.levels
+        levels = stored_format(self.program.tensors[copy.tensor].format).levels
         result = Result(copy.tensor, str(written), written.stored, levels, view)
         pattern = View(once, once, (once,), (LevelType.dense,), pattern=True)
         table = lower_copy(view, pattern, result, dimension, extents)

@@ -20,10 +20,10 @@ MOST_SETS = 1 << 16
 
 def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
     """The partial order graph (POG) of a region. Each edge has `reasons`: texts of what asks for it. It is
-    `fixed` if a result or a statement's order does: a permuted copy of an operand does not take it away."""
+    `fixed` if a statement's order does: no permuted copy takes it away."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(region.dimension)
-    chains = [(str(use), use.stored, not use.is_read) for use in region.stored_uses()]
+    chains = [(str(use), use.stored, False) for use in region.stored_uses()]
     chains += [
         (f"the order of '{instance.statement.lhs} = ..'", instance.order, True)
         for instance in region.instances
@@ -95,7 +95,7 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
                 raise ScheduleError(
                     f"The order {','.join(order)} visits {inner} outside {outer}, but {use} is stored with "
                     f"{outer} outside {inner}; declare {use.tensor} with the mode order '@ {modes}', choose "
-                    f"another order{', or permit a permuted copy of it (--permute)' if use.is_read else ''}."
+                    "another order, or permit a permuted copy of it (--permute)."
                 )
     return tuple(order)
 
@@ -155,7 +155,7 @@ def _cycle(graph: "nx.DiGraph[str]") -> ScheduleError:
     cycle = nx.find_cycle(graph if curable else fixed)
     asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
     if curable:
-        mend = "or permit permuted copies of operands (--permute)"
+        mend = "or permit permuted copies (--permute)"
     else:
         mend = "or change or leave out an order"
     return ScheduleError(

@@ -247,7 +247,7 @@ class EinsumBuilder:
         """How many indices a sum is computed for: those of its factors, and those of the whole product whose
         rows lie outside of it."""
         own = _indices(group)
-        # What comes out as a stream of its own starts where the index stands; a single value, where it is used.
+        # A nest of coordinates comes out where the index stands; a single value, where it is used.
         kept = self._kept_inside(group, index)
         last = index if kept else max(own - {index}, key=self._position.__getitem__, default=index)
         return len(own | {i for i in every if self._position[i] < self._position[last]})

@@ -126,10 +126,3 @@ def test_orders_are_made_when_they_are_asked_for() -> None:
     fused = region(vectors, f"x = {product}")
     first, second = islice(orders(fused, partial_order(fused)), 2)
     assert first != second
-
-
-def test_a_result_against_its_own_order_is_refused_without_offering_a_copy() -> None:
-    fused = region("tensor A[i=4, j=4] : dense\ntensor T[i, j] : csc", "T[i,j] = 2 * A[i,j]    order i,j")
-    with pytest.raises(ScheduleError, match="or change or leave out an order") as error:
-        first_order(fused)
-    assert "--permute" not in str(error.value)

@@ -5,6 +5,7 @@ import pytest
 
 from samhw.frontend import evaluate_program, parse
 from samhw.targets import Workload, compile_workload, run
+from samhw.tensors import Tensor
 from tests.agreement.cases import random_tensors
 
 DECLARED = {
@@ -41,6 +42,23 @@ def test_stored_within_the_pattern(statement: str) -> None:
         assert not (found & ~expected).any()
         stored += np.count_nonzero(found)
     assert stored or "0 * " in statement
+
+
+def test_an_operand_that_a_union_has_left_behind_gives_no_coordinates() -> None:
+    """At a k that only C has, B stores nothing below, and the product gives zeros at every i of A."""
+    program = parse(
+        "tensor A[i=9, j=5] : dcsc\ntensor B[j=5, k=9] : (compressed, dense) @ (1, 0)\n"
+        "tensor C[i=9, k=9] : dcsc\ntensor Y[i=9, k=9] : dcsc\n"
+        "fuse {\n  T[i, k] = A[i, j] * B[j, k]\n  Y[i, k] = T[i, k] + C[i, k]\n}\n"
+    )
+    shapes = {"A": np.ones((9, 5)), "B": np.eye(5, 9), "C": np.eye(9)}
+    tensors = {
+        name: Tensor.from_dense(array.astype(int), program.tensors[name].format)
+        for name, array in shapes.items()
+    }
+    work = Workload("left behind", program, tensors)
+    outputs = run(compile_workload(work, order=("k", "j", "i")), tensors).outputs
+    assert np.array_equal(pattern(outputs["Y"]), shapes["A"] @ shapes["B"] + shapes["C"] != 0)
 
 
 def pattern(tensor) -> np.ndarray:

@@ -519,8 +519,13 @@ def build(
 @click.option("--fuse", default="none,partial,full", show_default=True, help="Levels of fusion.")
 @click.option("--iteration", default="factored", show_default=True, help="factored, global, or both.")
 @click.option(
-    "--order", "orders", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region."
+    "--order",
+    "orders",
+    multiple=True,
+    metavar="i,k,j",
+    help="Orders of the indices, for the levels that are one region.",
 )
+@click.option("--permute", is_flag=True, help="Copy what is stored against an order, as for run.")
 @click.option("--value", default="f32", show_default=True, metavar="TYPE", help="Value type.")
 @click.option(
     "--data",
@@ -536,22 +541,32 @@ def compare(
     fuse: str,
     iteration: str,
     orders: Sequence[str],
+    permute: bool,
     value: str,
     data: Sequence[str],
     json_target: str | None,
 ) -> None:
-    """Simulate PROGRAM under every combination of schedules and compare cost."""
+    """Simulate PROGRAM under every combination of schedules and compare cost.
+
+    A level of fusion with several regions is measured once, with the orders of its own statements.
+    """
     from samhw.targets import Choice
     from samhw.targets import compare as compare_all
 
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
     spaces = [_one_of(space, ("factored", "global"), "--iteration") for space in iteration.split(",")]
-    chosen: list[tuple[str, ...] | None] = [tuple(order.split(",")) for order in orders] or [None]
-    choices = [
-        Choice(cast(FusionLevel, level), space == "factored", order)
-        for level, space, order in product(levels, spaces, chosen)
-    ]
     workload = _workload(program, data, value, "partial")
+    chosen = [tuple(i.strip() for i in order.split(",")) for order in orders]
+    choices = []
+    for level, space in product(levels, spaces):
+        several = len(workload.program.with_fusion(cast(FusionLevel, level)).regions) > 1
+        for order in [None] if several or not chosen else chosen:
+            choices.append(Choice(cast(FusionLevel, level), space == "factored", order, permute))
+    if chosen and not any(choice.order for choice in choices):
+        raise InputError(
+            f"--order is for one region, but '{program}' has several at {fuse}; add '--fuse full', "
+            "or write the orders into the program."
+        )
     outcomes = list(compare_all(workload, choices, value=value))
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})

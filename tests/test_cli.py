@@ -300,6 +300,27 @@ def test_compare_measures_every_schedule() -> None:
     assert full["bytes_written"] < none["bytes_written"]
 
 
+def test_compare_takes_orders_for_the_levels_that_are_one_region(tmp_path: Path) -> None:
+    path = tmp_path / "nested.ein"
+    path.write_text(
+        "tensor A[i=8, k=8] : csr\ntensor X[k, j=8] : csr\ntensor W[j, l=8] : dense\ntensor D[i, l] : dcsr\n"
+        "T[i,j] = A[i,k] * X[k,j]\nD[i,l] = T[i,j] * W[j,l]\n"
+    )
+    levels = ("--fuse", "none,full", "--iteration", "factored,global", "--data", "random", "--json", "-")
+    result = samhw("compare", path, *levels, "--order", "i,k,j,l", "--order", "i,k,l,j", "--order", "k,i,j,l")
+    assert result.exit_code == 0, result.output
+    found = [(o["fuse"], "".join(o["order"]), "refused" in o) for o in json.loads(result.stdout)["outcomes"]]
+    assert found == 2 * [("none", "", False)] + 2 * [
+        ("full", "ikjl", False),
+        ("full", "iklj", True),
+        ("full", "kijl", True),
+    ]
+    result = samhw("compare", path, *levels, "--permute", "--order", "k,i,j,l")
+    assert not any("refused" in outcome for outcome in json.loads(result.stdout)["outcomes"])
+    assert "--order is for one region" in refused("compare", "gcn", "--fuse", "none", "--order", "i,k")
+    assert "does not name each index" in refused("compare", "gcn", "--fuse", "full", "--order", "i,k")
+
+
 def test_compare_refuses_unknown_choices() -> None:
     assert "--fuse some: there is no such choice" in refused("compare", "mlp", "--fuse", "some")
     assert "--iteration round" in refused("compare", "mlp", "--iteration", "round")

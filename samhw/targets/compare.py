@@ -16,11 +16,13 @@ __all__ = ["Choice", "Measure", "Outcome", "compare"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A schedule: the level of fusion, the iteration space, and an order where the program is one region."""
+    """A schedule: the level of fusion, the iteration space, an order where the program is one region, and
+    permission to copy what is stored against it."""
 
     fuse: FusionLevel
     factored: bool = True
     order: tuple[str, ...] | None = None
+    permute: bool = False
 
     def __str__(self) -> str:
         words = [self.fuse, "factored" if self.factored else "global"]
@@ -74,7 +76,12 @@ def compare(
 
 def _measure(workload: Workload, choice: Choice, value: str, arch: Arch | None) -> Measure:
     compiled = compile_workload(
-        workload, value=value, factored=choice.factored, order=choice.order, arch=arch
+        workload,
+        value=value,
+        factored=choice.factored,
+        order=choice.order,
+        permute=choice.permute,
+        arch=arch,
     )
     result = run(compiled, workload.tensors)
     firings = work = 0

@@ -9,17 +9,13 @@ Usage, from the repository's root: python -m benchmarks.design_space [MODEL ..] 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import factorial, prod
+from math import prod
 from typing import Any
 
-import networkx as nx
-
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.compiler import CompiledRegion, Dimensions
-from samhw.compiler.fuse import FusedRegion
-from samhw.compiler.order import count_orders, partial_order
+from samhw.compiler import CompiledRegion, OrderSpace, order_spaces
 from samhw.errors import ScheduleError
-from samhw.frontend import FusionLevel, Program, Region, model_names
+from samhw.frontend import FusionLevel, Program, model_names
 from samhw.targets import compile_workload, make_model_workload
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")
@@ -35,28 +31,24 @@ def rows(models: Sequence[str]) -> Iterator[dict[str, Any]]:
                 regions = compile_workload(replace(workload, program=program), value=VALUE).regions
             except ScheduleError:
                 continue
-            indices = [len(region.partial_order) for region in regions]
-            any_order = prod(map(factorial, indices))
-            constrained = prod(count_orders(region.partial_order) for region in regions)
+            spaces = [space_of(program, region) for region in regions]
+            any_order = prod(space.any_order for space in spaces)
+            constrained = prod(space.kept_all for space in spaces)
             yield {
                 "model": model,
                 "fusion": level,
-                "indices": " + ".join(map(str, indices)),
+                "indices": " + ".join(str(len(space.indices)) for space in spaces),
                 "any order": any_order,
-                "stored": prod(map(count_orders, stored_orders(program, regions))),
+                "stored": prod(space.kept_storage for space in spaces),
                 "constrained": constrained,
                 "% fewer": 100 * (1 - constrained / any_order),
             }
 
 
-def stored_orders(program: Program, regions: Sequence[CompiledRegion]) -> "Iterator[nx.DiGraph[str]]":
-    """The partial order of each region as if no statement had an order of its own."""
-    free = [Region(tuple(replace(s, order=None) for s in region.statements)) for region in program.regions]
-    program = replace(program, regions=tuple(free))
-    dimensions = Dimensions(program)
-    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
-    for region, compiled in zip(free, regions, strict=True):
-        yield partial_order(FusedRegion(program, region, of_statement, compiled.fused.sharing))
+def space_of(program: Program, compiled: CompiledRegion) -> OrderSpace:
+    """The orders of a region with the sharing that it was compiled with."""
+    spaces = order_spaces(program, compiled.region)
+    return next(space for space in spaces if set(space.indices) == set(compiled.order))
 
 
 def main() -> None:

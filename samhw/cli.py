@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import count, product
+from itertools import count, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,11 +17,12 @@ from rich.text import Text
 
 from samhw import __version__
 from samhw.cli_sweep import sweep
-from samhw.compiler import Compiled, CompiledRegion, compile_program
-from samhw.errors import InputError, SamhwError
+from samhw.compiler import Compiled, CompiledRegion, OrderSpace, compile_program, order_spaces
+from samhw.errors import InputError, SamhwError, ScheduleError
 from samhw.frontend import (
     FUSION_LEVELS,
     FusionLevel,
+    Program,
     kernel_description,
     kernel_names,
     load_program,
@@ -153,6 +154,15 @@ def kernels() -> None:
 @click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
 @click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
 @click.option(
+    "--orders",
+    "listed",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=10,
+    metavar="[N]",
+    help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
+)
+@click.option(
     "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
@@ -167,11 +177,17 @@ def compile(
     table: bool,
     html: str | None,
     channels: bool,
+    listed: int | None,
     dot: str | None,
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
     workload = _workload(program, data, value, fuse) if data else None
+    if listed is not None:
+        if table or html or channels or dot or output or permute:
+            raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")
+        _print_orders(workload.program if workload else load_program(program).with_fusion(fuse), listed)
+        return
     compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute))
     if dot:
         _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
@@ -206,6 +222,40 @@ def compile(
         )
         if region.copy:
             click.echo(f"  copy: {region.copy}")
+
+
+_SHARING = {"REDUCED": "indices, where they can", "EQUAL": "equal uses", "NOTHING": "nothing"}
+"""What uses of an intermediate share, by the name of the compiler's choice."""
+
+
+def _print_orders(program: Program, most: int) -> None:
+    """The number of orders of each region's indices, and the first ones."""
+    console = Console()
+    for region in program.regions:
+        spaces = order_spaces(program, region)
+        rows = [["intermediates share", "indices", "any order", "storage kept", "and statements' orders"]]
+        rows += [
+            [
+                _SHARING[space.region.sharing.name],
+                str(len(space.indices)),
+                *(_count(space, part) for part in ("any_order", "kept_storage", "kept_all")),
+            ]
+            for space in spaces
+        ]
+        _print_table(console, rows, title=", ".join(s.lhs.tensor for s in region.statements))
+        try:
+            for order in islice(spaces[0].orders(), most):
+                click.echo(f"  {','.join(order) or '(no indices)'}")
+        except ScheduleError as error:
+            click.echo(f"  none: {error}")
+
+
+def _count(space: OrderSpace, part: str) -> str:
+    try:
+        number: int = getattr(space, part)
+    except ScheduleError:
+        return "too many to count"
+    return f"{number:,}" if number < 10**12 else f"{number:.2e}"
 
 
 def _region_title(region: CompiledRegion) -> str:
@@ -455,8 +505,13 @@ def build(
 @click.option("--fuse", default="none,partial,full", show_default=True, help="Levels of fusion.")
 @click.option("--iteration", default="factored", show_default=True, help="factored, global, or both.")
 @click.option(
-    "--order", "orders", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region."
+    "--order",
+    "orders",
+    multiple=True,
+    metavar="i,k,j",
+    help="Orders of the indices, for the levels that are one region.",
 )
+@click.option("--permute", is_flag=True, help="Copy what is stored against an order, as for run.")
 @click.option("--value", default="f32", show_default=True, metavar="TYPE", help="Value type.")
 @click.option(
     "--data",
@@ -472,22 +527,32 @@ def compare(
     fuse: str,
     iteration: str,
     orders: Sequence[str],
+    permute: bool,
     value: str,
     data: Sequence[str],
     json_target: str | None,
 ) -> None:
-    """Simulate PROGRAM under every combination of schedules and compare cost."""
+    """Simulate PROGRAM under every combination of schedules and compare cost.
+
+    A level of fusion with several regions is measured once, with the orders of its own statements.
+    """
     from samhw.targets import Choice
     from samhw.targets import compare as compare_all
 
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
     spaces = [_one_of(space, ("factored", "global"), "--iteration") for space in iteration.split(",")]
-    chosen: list[tuple[str, ...] | None] = [tuple(order.split(",")) for order in orders] or [None]
-    choices = [
-        Choice(cast(FusionLevel, level), space == "factored", order)
-        for level, space, order in product(levels, spaces, chosen)
-    ]
     workload = _workload(program, data, value, "partial")
+    chosen = [tuple(i.strip() for i in order.split(",")) for order in orders]
+    choices = []
+    for level, space in product(levels, spaces):
+        several = len(workload.program.with_fusion(cast(FusionLevel, level)).regions) > 1
+        for order in [None] if several or not chosen else chosen:
+            choices.append(Choice(cast(FusionLevel, level), space == "factored", order, permute))
+    if chosen and not any(choice.order for choice in choices):
+        raise InputError(
+            f"--order is for one region, but '{program}' has several at {fuse}; add '--fuse full', "
+            "or write the orders into the program."
+        )
     outcomes: list[Outcome] = []
     for number, choice in enumerate(choices, 1):
         with follow(f"{choice} ({number} of {len(choices)})") as progress:

@@ -91,6 +91,29 @@ def test_compile_prints_the_table_and_writes_the_graph(tmp_path: Path) -> None:
     assert dot.read_text().startswith("digraph")
 
 
+def test_compile_counts_and_lists_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 4 of the paper has 3.9e7 and 1.1e3 orders for GraphSAGE, and more than 2e8 for GCN."""
+    monkeypatch.setenv("COLUMNS", "150")
+    graphsage = samhw("compile", "graphsage", "--fuse", "full", "--orders", "3")
+    assert graphsage.exit_code == 0, graphsage.output
+    assert "39,916,800" in graphsage.output
+    assert "1,134" in graphsage.output
+    listed = [line.strip() for line in graphsage.output.splitlines() if line.startswith("  i,")]
+    assert len(listed) == len(set(listed)) == 3
+    assert "11,732,745,024" in samhw("compile", "gcn_softmax", "--fuse", "full", "--orders").output
+
+
+def test_compile_says_why_there_are_no_orders(tmp_path: Path) -> None:
+    path = tmp_path / "p.ein"
+    path.write_text("tensor A[i, j] : csr\ntensor B[i, j] : csc\nX[i, j] = A[i, j] * B[i, j]\n")
+    output = samhw("compile", path, "--orders").output
+    assert "none: No order of indices suits the storage" in output
+
+
+def test_orders_go_with_no_graph() -> None:
+    assert "--orders compiles nothing" in refused("compile", "spmv", "--orders", "1", "--table")
+
+
 def test_build_for_the_simulator(tmp_path: Path) -> None:
     result = samhw("build", "spmm", "--data", "karate", "--target", "sim", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -275,6 +298,27 @@ def test_compare_measures_every_schedule() -> None:
     assert none["checked"]
     assert full["checked"]
     assert full["bytes_written"] < none["bytes_written"]
+
+
+def test_compare_takes_orders_for_the_levels_that_are_one_region(tmp_path: Path) -> None:
+    path = tmp_path / "nested.ein"
+    path.write_text(
+        "tensor A[i=8, k=8] : csr\ntensor X[k, j=8] : csr\ntensor W[j, l=8] : dense\ntensor D[i, l] : dcsr\n"
+        "T[i,j] = A[i,k] * X[k,j]\nD[i,l] = T[i,j] * W[j,l]\n"
+    )
+    levels = ("--fuse", "none,full", "--iteration", "factored,global", "--data", "random", "--json", "-")
+    result = samhw("compare", path, *levels, "--order", "i,k,j,l", "--order", "i,k,l,j", "--order", "k,i,j,l")
+    assert result.exit_code == 0, result.output
+    found = [(o["fuse"], "".join(o["order"]), "refused" in o) for o in json.loads(result.stdout)["outcomes"]]
+    assert found == 2 * [("none", "", False)] + 2 * [
+        ("full", "ikjl", False),
+        ("full", "iklj", True),
+        ("full", "kijl", True),
+    ]
+    result = samhw("compare", path, *levels, "--permute", "--order", "k,i,j,l")
+    assert not any("refused" in outcome for outcome in json.loads(result.stdout)["outcomes"])
+    assert "--order is for one region" in refused("compare", "gcn", "--fuse", "none", "--order", "i,k")
+    assert "does not name each index" in refused("compare", "gcn", "--fuse", "full", "--order", "i,k")
 
 
 def test_compare_refuses_unknown_choices() -> None:

@@ -2,6 +2,7 @@
 
 from samhw.compiler.capacity import Capacity
 from samhw.compiler.compile import Compiled, CompiledRegion, compile_program
+from samhw.compiler.design_space import OrderSpace, order_spaces
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.permute import PermutedCopy
 from samhw.compiler.table import FusionTable
@@ -12,6 +13,8 @@ __all__ = [
     "CompiledRegion",
     "Dimensions",
     "FusionTable",
+    "OrderSpace",
     "PermutedCopy",
     "compile_program",
+    "order_spaces",
 ]

@@ -3,7 +3,9 @@
 Where two paths meet, the tokens of the quicker one wait, and its channel must have room for them. Paths
 differ in two ways. A path may be longer by some cycles: its partner gets as many slots (slack matching). Or a
 path may lead through a reducer, which gives nothing until the fibers below some coordinates are complete: its
-partner must hold all tokens of one such fiber, however many the extents allow.
+partner must hold all tokens of one such fiber, however many the extents allow. So must a reducer's own tokens
+that meet a scanner below its outer coordinates: the scanner ends a fiber when it sees the next of these,
+which the reducer gives behind the tokens that wait.
 """
 
 from collections.abc import Mapping
@@ -35,6 +37,10 @@ class Depths:
     reasons: Mapping[str, str]
 
 
+_Origin = tuple[str, int]
+"""A node that makes coordinates, and the level that it makes, 0 for its outermost."""
+
+
 @dataclass(frozen=True)
 class _Stream:
     """What is known of an output.
@@ -43,14 +49,25 @@ class _Stream:
     many reductions, one behind the other, the stream has waited for, each until a fiber below n coordinates
     was complete.
 
-    `origins` are the nodes, level by level, that have made its coordinates, and `thinned` counts for such a
-    node how often some of its coordinates have been left out, so that nothing may come before a fiber ends.
+    `origins` are, level by level, what has made its coordinates, and `delayed` counts for an origin how often
+    the stream has waited for the end of a fiber of these coordinates: some may have been left out, up to the
+    last, or have met a scanner that sees the end late.
     """
 
     levels: tuple[str, ...]
     waits: Mapping[int, int]
-    origins: tuple[frozenset[str], ...] = ()
-    thinned: Mapping[str, int] = field(default_factory=dict)
+    origins: tuple[frozenset[_Origin], ...] = ()
+    delayed: Mapping[_Origin, int] = field(default_factory=dict)
+
+    def ends_behind(self, other: "_Stream") -> frozenset[_Origin]:
+        """The origins of the other stream that give the end of a fiber before the coordinate that lets this
+        stream, scanned below the same outer coordinates, give its own."""
+        return frozenset(
+            (node, level)
+            for place in range(1, min(len(self.origins), len(other.origins)))
+            for node, level in other.origins[place] - self.origins[place]
+            if (node, level - 1) in self.origins[place - 1]
+        )
 
 
 def size_channels(graph: Graph, arch: Arch, index: Mapping[str, str], extent: Mapping[str, int]) -> Depths:
@@ -113,15 +130,17 @@ def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str])
     # Level by level: a payload stream has the origins of the coordinates that it is in lockstep with, too.
     depth = max((len(head.origins) for head in heads.values()), default=0)
     origins = tuple(
-        frozenset[str]().union(*(h.origins[level] for h in heads.values() if level < len(h.origins)))
+        frozenset[_Origin]().union(*(h.origins[level] for h in heads.values() if level < len(h.origins)))
         for level in range(depth)
     )
-    thinned: dict[str, int] = {}
+    delayed: dict[_Origin, int] = {}
     for head in heads.values():
-        for origin, count in head.thinned.items():
-            thinned[origin] = max(thinned.get(origin, 0), count)
+        for origin, count in head.delayed.items():
+            delayed[origin] = max(delayed.get(origin, 0), count)
+    ends = {o for head in heads.values() for other in heads.values() for o in head.ends_behind(other)}
     if node.kind in _THINNING and origins:
-        thinned |= {origin: thinned.get(origin, 0) + 1 for origin in origins[-1]}
+        ends |= origins[-1]
+    delayed |= {origin: delayed.get(origin, 0) + 1 for origin in ends}
     result = {}
     for port in node.outputs:
         if node.name in index:
@@ -138,10 +157,10 @@ def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str])
             levels = heads[port.name].levels
         else:
             levels = first.levels
-        own = (*origins, *(frozenset({node.name}),) * len(levels))[: len(levels)]
-        if node.kind == "reduce_vector":
-            own = (*own[:outer], *(frozenset({node.name}),) * (len(levels) - outer))
-        result[Endpoint(node.name, port.name)] = _Stream(levels, waits, own, thinned)
+        kept_origins = outer if node.kind == "reduce_vector" else min(len(origins), len(levels))
+        made = (frozenset({(node.name, level)}) for level in range(len(levels) - kept_origins))
+        own = (*origins[:kept_origins], *made)
+        result[Endpoint(node.name, port.name)] = _Stream(levels, waits, own, delayed)
     if node.kind in ("reduce_scalar", "reduce_vector"):
         outer = len(first.levels) - 1 - len(node.params.get("bits", ()))
         # To wait for a whole fiber is to wait for everything inside of it.
@@ -151,8 +170,8 @@ def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str])
 
 
 def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -> tuple[int, str] | None:
-    """If the tokens of a channel wait for a reduction, or for coordinates that are left out, on the way to
-    another input of the same node: the number of outer indices below which they do, and the other input."""
+    """If the tokens of a channel wait for a reduction, or for the end of a fiber, on the way to another input
+    of the same node: the number of outer indices below which they do, and the other input."""
     own = streams[channel.source]
     best: tuple[int, str] | None = None
     for port in graph.node[channel.sink.node].inputs:
@@ -161,8 +180,10 @@ def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -
         late += [
             level
             for level, origins in enumerate(own.origins)
-            if any(streams[other].thinned.get(o, 0) > own.thinned.get(o, 0) for o in origins)
+            if any(streams[other].delayed.get(o, 0) > own.delayed.get(o, 0) for o in origins)
         ]
+        ends = streams[other].ends_behind(own)
+        late += [level for level, origins in enumerate(own.origins) if origins & ends]
         if late and (best is None or min(late) < best[0]):
             best = (min(late), str(other))
     return best

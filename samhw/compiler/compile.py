@@ -81,7 +81,8 @@ def compile_program(
         factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         permute: where storage orders leave no order of the indices, copy operands into another mode order
-            first; `CompiledRegion.copy` says at what cost. Otherwise such a program is refused.
+            first, and results from another one; `CompiledRegion.copy` says at what cost. Otherwise such a
+            program is refused, but for transpositions that stand alone, which are copies themselves.
 
     Raises:
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
@@ -98,9 +99,7 @@ def compile_program(
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = capacity or Capacity()
-    copies: Mapping[Region, PermutedCopy] = {}
-    if permute:
-        program, capacity, copies = copy_discordant(program, capacity, order)
+    program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
     compiler = _Compiler(program, value_type(value), factored, capacity, arch or Arch())
     regions = tuple(
         compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
@@ -122,7 +121,8 @@ class _Compiler:
 
     def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
         """A region; the first of the ways to share and to order it that streams can follow."""
-        refusal: ScheduleError | None = None
+        refusal: InputError | None = None
+        misnamed: InputError | None = None
         statements = self.program.regions[number]
         if any(isinstance(statement.rhs, Reshape) for statement in statements.statements):
             return self.reshaped(number, order)
@@ -137,11 +137,16 @@ class _Compiler:
             except ScheduleError as error:
                 refusal = refusal or error
                 continue
+            except InputError as error:
+                # An order may name the indices that another way to share has.
+                misnamed = misnamed or error
+                continue
             for candidate in candidates:
                 try:
                     return self.lowered(number, fused, graph, candidate)
                 except ScheduleError as error:
                     refusal = refusal or error
+        refusal = refusal or misnamed
         assert refusal is not None
         raise refusal
 
@@ -203,7 +208,7 @@ class _Compiler:
         extents = {once: 1, **self.extents}
         fmt = stored_format(self.program.tensors[read.tensor].format)
         view = View(read.tensor, read.tensor, read.stored, fmt.levels)
-        levels = self.program.tensors[copy.tensor].format.levels
+        levels = stored_format(self.program.tensors[copy.tensor].format).levels
         result = Result(copy.tensor, str(written), written.stored, levels, view)
         pattern = View(once, once, (once,), (LevelType.dense,), pattern=True)
         table = lower_copy(view, pattern, result, dimension, extents)

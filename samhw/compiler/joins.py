@@ -253,6 +253,9 @@ class Joiner:
         optional += [Join(dense=p.dense) for p in parts if p.everywhere]
         leaders = [p for p in bounded if p.crd is not None]
         dense = _once(v for p in bounded for v in p.dense)
+        if any(map(self._missing, dense)) and len(dense) + len(leaders) > 1:
+            # Where a union above has brought in a coordinate, the operand that lacks it counts as zero.
+            self.plan.makes_zeros = True
         if not leaders:
             dense.sort(key=self._missing)
             domain = FULL if any(p.full for p in bounded) else None

@@ -12,15 +12,18 @@ import networkx as nx
 from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.errors import InputError, ScheduleError
 
-__all__ = ["check_order", "count_orders", "orders", "partial_order"]
+__all__ = ["MOST_SETS", "check_order", "count_orders", "orders", "partial_order"]
+
+MOST_SETS = 1 << 16
+"""Of indices of one size that can stand outermost, which `count_orders` goes through."""
 
 
 def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
     """The partial order graph (POG) of a region. Each edge has `reasons`: texts of what asks for it. It is
-    `fixed` if a result or a statement's order does: a permuted copy of an operand does not take it away."""
+    `fixed` if a statement's order does: no permuted copy takes it away."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(region.dimension)
-    chains = [(str(use), use.stored, not use.is_read) for use in region.stored_uses()]
+    chains = [(str(use), use.stored, False) for use in region.stored_uses()]
     chains += [
         (f"the order of '{instance.statement.lhs} = ..'", instance.order, True)
         for instance in region.instances
@@ -55,7 +58,7 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
     """How many topological orders there are, without enumerating them: 0 for a graph with a cycle.
 
     Counts the ways to each set of indices that can stand outermost; there are far fewer such sets than
-    orders.
+    orders. Raises `ScheduleError` where there are more than `MOST_SETS` of one size.
     """
     nodes = list(graph)
     place = {node: n for n, node in enumerate(nodes)}
@@ -67,6 +70,11 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
             for n, needed in enumerate(before):
                 if not done >> n & 1 and needed & ~done == 0:
                     longer[done | 1 << n] = longer.get(done | 1 << n, 0) + count
+            if len(longer) > MOST_SETS:
+                raise ScheduleError(
+                    f"The orders of {len(nodes)} indices are too many to count; split the region, or give "
+                    "its statements orders."
+                )
         ways = longer
     return sum(ways.values())
 
@@ -87,7 +95,7 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
                 raise ScheduleError(
                     f"The order {','.join(order)} visits {inner} outside {outer}, but {use} is stored with "
                     f"{outer} outside {inner}; declare {use.tensor} with the mode order '@ {modes}', choose "
-                    f"another order{', or permit a permuted copy of it (--permute)' if use.is_read else ''}."
+                    "another order, or permit a permuted copy of it (--permute)."
                 )
     return tuple(order)
 
@@ -147,7 +155,7 @@ def _cycle(graph: "nx.DiGraph[str]") -> ScheduleError:
     cycle = nx.find_cycle(graph if curable else fixed)
     asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
     if curable:
-        mend = "or permit permuted copies of operands (--permute)"
+        mend = "or permit permuted copies (--permute)"
     else:
         mend = "or change or leave out an order"
     return ScheduleError(

@@ -96,6 +96,8 @@ class Plan:
         self.extents = extents
         self.root = Primitive("root", "root", 0, {}).output("out")
         self.table = FusionTable(tuple(order))
+        self.makes_zeros = False
+        """A product has coordinates at which one of its operands stores nothing."""
         self._names: set[str] = set()
 
     def space(self) -> Space:

@@ -46,8 +46,8 @@ def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> No
     levels = [result.levels[result.indices.index(row.index)] for row in rows]
     # What comes from a dense level may be zero.
     full = rows and rows[-1].domain == FULL
-    zeros = full or any(row.filled for row in rows) or (rows and _makes_zeros(plan, result.tree))
-    if zeros and levels[-1] is LevelType.compressed:
+    zeros = full or any(row.filled for row in rows) or plan.makes_zeros or _makes_zeros(plan, result.tree)
+    if rows and zeros and levels[-1] is LevelType.compressed:
         drop = plan.make("drop_val", name, len(rows), {"crd": crds[-1], "val": val})
         crds[-1], val = drop.output("crd"), drop.output("val")
     for n in reversed(range(len(rows) - 1)):

@@ -62,7 +62,8 @@ class EinsumBuilder:
     def _tree(self, instance: Instance) -> Einsum:
         statement = instance.statement
         reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
-        e = self._build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
+        build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
+        e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
         mask = None if statement.mask is None else self._mask(instance, statement.mask)
         factor = mask if mask is not None and mask.pattern else None
         if statement.reduction == "sum":
@@ -93,7 +94,7 @@ class EinsumBuilder:
                 op = "add" if isinstance(e, Add) else "sub"
                 return _sum_of(op, *(self._build(instance, side, reduced) for side in (e.left, e.right)))
             case Mul():
-                return _product(*(self._build(instance, side, reduced) for side in (e.left, e.right)))
+                return _product(*(self._build_factor(instance, side, reduced) for side in (e.left, e.right)))
             case Div():
                 return Apply("div", (self._build(instance, e.left), self._build(instance, e.right)))
             case Call() if all(isinstance(a, Literal) for a in e.arguments):
@@ -114,6 +115,14 @@ class EinsumBuilder:
             parts.append(replace(self._view(instance, access), part=part))
             before = (*before, extent)
         return Apply(CONCAT, tuple(parts))
+
+    def _build_factor(self, instance: Instance, e: Expr, reduced: list[str] | None) -> Einsum:
+        """The einsum of a factor. Nothing is multiplied out in one term of several, since the others lack its
+        sum, which spans the whole product."""
+        inner = e
+        while isinstance(inner, Neg):
+            inner = inner.operand
+        return self._build(instance, e, None if isinstance(inner, Add | Sub) else reduced)
 
     def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
         producer = instance.producer(access)
@@ -195,11 +204,20 @@ class EinsumBuilder:
         return self._reduce_all(e, mine, "sum")
 
     def _sum_product(self, factors: tuple[Einsum, ...], indices: list[str]) -> Einsum:
-        """Sums a product, one index after another: next is always the one whose sum keeps the fewest levels
-        inside of it, and among equals the outermost, which brings equal coordinates together soonest."""
+        """Sums a product, one index after another: next is always the one whose sum runs over the fewest
+        indices; among equals the one that keeps the fewest levels inside of it, and then the outermost, which
+        brings equal coordinates together soonest."""
         while indices:
             groups = {i: self._group(factors, i) for i in indices}
-            index = min(indices, key=lambda i: (self._kept_inside(groups[i], i), self._position[i]))
+            every = _indices(factors)
+            index = min(
+                indices,
+                key=lambda i: (
+                    self._run_over(groups[i], i, every),
+                    self._kept_inside(groups[i], i),
+                    self._position[i],
+                ),
+            )
             group = groups[index]
             product = Apply(MUL, tuple(group)) if len(group) > 1 else group[0]
             summed = self._reduce(product, index, "sum") if len(group) > 1 else self._sum(product, [index])
@@ -226,7 +244,8 @@ class EinsumBuilder:
 
     def _group(self, factors: Sequence[Einsum], index: str) -> list[Einsum]:
         """The factors that a sum takes in: those with the index and, since only the innermost level of a
-        reducer's result can be joined later, those with an index between it and the innermost it keeps."""
+        reducer's result can be joined later, those with an index between it and the innermost it keeps, at
+        which they cannot be located."""
         group = [f for f in factors if index in f.free or not self._factored]
         while drawn := [f for f in factors if f not in group and self._lies_inside(f, group, index)]:
             group += drawn
@@ -234,12 +253,34 @@ class EinsumBuilder:
 
     def _lies_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
         start = self._position[index]
-        kept = [self._position[i] for f in group for i in f.free if self._position[i] > start]
-        return bool(kept) and any(start < self._position[i] < max(kept) for i in factor.free)
+        kept = {i for i in _indices(group) if self._position[i] > start}
+        innermost = max((self._position[i] for i in kept), default=start)
+        between = {i for i in factor.free if start < self._position[i] < innermost}
+        # What is located at a level that the sum keeps joins nothing.
+        return any(i not in kept or not _is_located(factor, i) for i in between)
+
+    def _run_over(self, group: Sequence[Einsum], index: str, every: frozenset[str]) -> int:
+        """How many indices a sum is computed for: those of its factors, and those of the whole product whose
+        rows lie outside of it."""
+        own = _indices(group)
+        # A nest of coordinates comes out where the index stands; a single value, where it is used.
+        kept = self._kept_inside(group, index)
+        last = index if kept else max(own - {index}, key=self._position.__getitem__, default=index)
+        return len(own | {i for i in every if self._position[i] < self._position[last]})
 
     def _kept_inside(self, group: Sequence[Einsum], index: str) -> int:
-        kept = frozenset[str]().union(*(f.free for f in group))
-        return sum(self._position[i] > self._position[index] for i in kept)
+        return sum(self._position[i] > self._position[index] for i in _indices(group))
+
+
+def _indices(factors: Sequence[Einsum]) -> frozenset[str]:
+    return frozenset[str]().union(*(f.free for f in factors))
+
+
+def _is_located(factor: Einsum, index: str) -> bool:
+    """A factor with a dense level of that index."""
+    if not isinstance(factor, View) or factor.sieve:
+        return False
+    return factor.levels[factor.indices.index(index)] is LevelType.dense
 
 
 def _sum_of(op: str, left: Einsum, right: Einsum) -> Einsum:

@@ -30,6 +30,7 @@ def chained_programs(
     max_extent: int = 5,
     integers: bool = True,
     concordant: bool = True,
+    moves: bool = True,
 ) -> Program:
     """Valid programs of two to `max_statements` statements, each of which uses the result of the one before.
 
@@ -43,8 +44,9 @@ def chained_programs(
             With the default sizes results stay below 2^31 if no input exceeds 4 in magnitude.
         concordant: all orders follow one order of the indices, and so does all storage. Otherwise both are
             random.
+        moves: reshapes and concatenations too, which end a region.
     """
-    chain = _Chain(draw, max_extent, integers, concordant)
+    chain = _Chain(draw, max_extent, integers, concordant, moves)
     for _ in range(draw(st.integers(2, max_statements))):
         chain.extend()
     return Program("random", chain.tensors, tuple(chain.regions()))
@@ -53,11 +55,14 @@ def chained_programs(
 class _Chain:
     """A program that grows by a statement at a time. `result` is what the last one wrote."""
 
-    def __init__(self, draw: st.DrawFn, max_extent: int, integers: bool, concordant: bool) -> None:
+    def __init__(
+        self, draw: st.DrawFn, max_extent: int, integers: bool, concordant: bool, moves: bool
+    ) -> None:
         self.draw = draw
         self.integers = integers
         self.concordant = concordant
         self.max_extent = max_extent
+        self.moves = moves
         self.extents = {index: draw(st.integers(1, max_extent)) for index in _INDICES}
         self.global_order = list(draw(st.permutations(_INDICES)))
         self.tensors: dict[str, TensorDecl] = {}
@@ -126,9 +131,9 @@ class _Chain:
             kinds.append(self.residual)
         if not self.integers:
             kinds.append(self.quotient)
-        if self.is_row_major(self.result):
+        if self.moves and self.is_row_major(self.result):
             kinds.append(self.reshape)
-        if self.result.indices and self.points(self.result) <= _MAX_POINTS:
+        if self.moves and self.result.indices and self.points(self.result) <= _MAX_POINTS:
             kinds.append(self.concat)
         self.draw(st.sampled_from(kinds))()
 

@@ -16,7 +16,11 @@ ZERO_PRESERVING = frozenset(
 
 
 class Pattern(Domain):
-    """Booleans: true where there is something. Nothing cancels, so the result is what a sum may fill."""
+    """Booleans: true where there is something. Nothing cancels, so the result is what a sum may fill.
+
+    The number zero is nothing, and so is its product with anything: what computes one drops the zeros. A
+    maximum or minimum is something wherever it sees a point, even if it sees zeros only.
+    """
 
     def number(self, value: int | float) -> Array:
         return np.asarray(value != 0)
@@ -45,4 +49,4 @@ class Pattern(Domain):
         return stored if function in ZERO_PRESERVING else np.ones_like(stored)
 
     def extreme(self, reduction: str, a: Array, mask: Array | None, axes: tuple[int, ...]) -> Array:
-        return np.any(a if mask is None else a & mask, axes, keepdims=True)
+        return np.any(np.ones_like(a) if mask is None else mask, axes, keepdims=True)

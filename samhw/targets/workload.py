@@ -6,7 +6,7 @@ random, of the main matrix' density where it is sparse.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -45,9 +45,6 @@ class Workload:
         for statement in self.program.statements:
             name = statement.lhs.tensor
             extents = {i: n for i, n in self.program.extents(statement).items() if n is not None}
-            if statement.mask is not None and statement.reduction != "sum":
-                # A maximum is stored wherever the mask is, even if all of its operands are zero.
-                statement = replace(statement, rhs=statement.mask, reduction="sum")
             result = evaluate(statement, patterns, extents, pattern=True)
             blocks = _blocks(self.program.tensors[name].format, result.shape)
             # At least a fiber for each outer coordinate.

@@ -94,6 +94,40 @@ def test_what_meets_an_intersection_of_itself_waits_for_the_end_of_a_fiber() -> 
     assert not all(runs(with_depth(graph, c.name, 20), A=last) for c in past)
 
 
+def nested_product(order: str, use: str = "A[i,k] * T[k,l]") -> Graph:
+    """D = A (X W) with the sum of X W outermost: a reducer gives T by l, then k."""
+    text = (
+        "tensor A[i=3, k=24] : csr\ntensor X[k, j=4] : csc\ntensor W[j, l=5] : dense\ntensor D[i, l] : dcsr\n"
+        f"fuse {{\n  T[k,l] = X[k,j] * W[j,l]\n  D[i,l] = {use}\n}}\n"
+    )
+    return compile_program(parse(text), value="f32", order=tuple(order)).graph
+
+
+FIRST = np.eye(3, 24)[[0, 0, 0]]
+"""Rows that end with their first coordinate. Their scanner says so when it sees the next l, which the reducer
+gives behind its fiber over k."""
+
+
+@pytest.mark.parametrize("order", ["ijlk", "jilk"])
+def test_a_fiber_of_a_reducer_waits_for_a_scanner_below_its_outer_coordinates(order: str) -> None:
+    graph = nested_product(order)
+    assert runs(graph, A=FIRST)
+    fiber = [c for c in graph.channels if c.source.node == "reduce_vector_t0" and "intersect" in c.sink.node]
+    assert [c.sink.port for c in fiber] == ["crd1", "ref1"]
+    # The fiber and its stop, and the next coordinate in the place of the first one, which the scanner has.
+    assert not any(runs(with_depth(graph, c.name, 24), A=FIRST) for c in fiber)
+    assert all(runs(with_depth(graph, c.name, 25), A=FIRST) for c in fiber)
+
+
+def test_what_waits_for_a_late_end_is_waited_for_in_turn() -> None:
+    # A union holds the reducer's fiber until the scanner ends its own; the intersection behind it waits too.
+    graph = nested_product("ijlk", "T[k,l] / A[i,k]")
+    assert runs(graph, A=FIRST)
+    past = [c for c in graph.channels if c.source.node == "reduce_vector_t0" and "inter" in c.sink.node]
+    assert past
+    assert not any(runs(with_depth(graph, c.name, 24), A=FIRST) for c in past)
+
+
 def test_the_held_channel_and_its_reason_are_named() -> None:
     _, reasons = compiled(RESIDUAL)
     assert reasons["relu.val->add.a"] == "a fiber over e, 9 tokens, waits for repeat_s_e.ref"

@@ -6,6 +6,7 @@ from samhw.compiler import Capacity, compile_program
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate
+from samhw.targets import check, compile_workload, make_workload, run
 
 
 def small(name: str, **options: object):
@@ -88,6 +89,20 @@ def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
     )
     graph = compile_program(parse(text)).graph
     assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
+
+
+@pytest.mark.parametrize(
+    "change", ["T[i] + b[i] where b[i]", "(T[i] + b[i]) * b[i]", "-(T[i] + b[i]) * b[i]"]
+)
+def test_global_iteration_takes_no_sum_into_one_of_several_terms(change: str) -> None:
+    """The other term would be summed too, once for each k."""
+    text = (
+        "tensor A[i=2, k=3] : dense\ntensor b[i] : dense\ntensor y[i] : dense\n"
+        f"fuse {{\n  T[i] = A[i,k] * b[i]\n  y[i] = {change}\n}}\n"
+    )
+    work = make_workload(parse(text), seed=1)
+    compiled = compile_workload(work, value="i32", factored=False)
+    assert check(work, compiled, run(compiled, work.tensors).outputs).good
 
 
 def test_unknown_value_type() -> None:

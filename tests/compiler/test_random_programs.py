@@ -9,14 +9,16 @@ import os
 from collections import Counter
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, order_spaces
 from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, dumps, evaluate_program
+from samhw.frontend.matrix_strategies import matrix_chains
 from samhw.frontend.strategies import chained_programs, programs
 from samhw.numerics import Fixed, value_type
 from samhw.targets import Workload, compile_workload, run
@@ -25,6 +27,8 @@ from tests.agreement.cases import random_tensors
 
 CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))
 """How many chained programs are drawn in all."""
+ORDERED = CHAINED // 10
+"""How many programs are drawn for each test of orders."""
 MODES: tuple[tuple[str, dict[str, bool]], ...] = (
     ("i32", {}),
     ("f32", {}),
@@ -111,6 +115,56 @@ def test_chained_programs_of_any_storage(permute: bool) -> None:
 
     body()
     assert seen["good"] >= 10
+
+
+def any_order(graph: "nx.DiGraph[str]", rng: np.random.Generator) -> tuple[str, ...]:
+    """A topological order, drawn an index at a time."""
+    graph = graph.copy()
+    order = []
+    while graph:
+        outermost = [index for index in graph if graph.in_degree(index) == 0]
+        order.append(str(rng.choice(outermost)))
+        graph.remove_node(order[-1])
+    return tuple(order)
+
+
+def test_chained_programs_in_any_order() -> None:
+    """Whole programs as one region, in orders drawn from all that their storage allows."""
+    seen: Counter[str] = Counter()
+
+    @seed(0)
+    @settings(
+        max_examples=ORDERED, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+    )
+    @given(chained_programs(max_statements=4, max_extent=12, moves=False), st.integers(0, 2**32 - 1))
+    def body(program: Program, number: int) -> None:
+        rng = np.random.default_rng(number)
+        program = program.with_fusion("full")
+        work = Workload("random", program, random_tensors(program, rng, -1, 1))
+        for space in order_spaces(program, program.regions[0]):
+            for order in {any_order(space.stored, rng) for _ in range(2)}:
+                seen[outcome(work, rng, value="f32", order=order)] += 1
+
+    body()
+    assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
+
+
+def test_chained_matrix_products_in_any_order() -> None:
+    seen: Counter[str] = Counter()
+
+    @seed(0)
+    @settings(
+        max_examples=ORDERED, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+    )
+    @given(matrix_chains(max_extent=16), st.integers(0, 2**32 - 1))
+    def body(drawn: tuple[Program, tuple[str, ...]], number: int) -> None:
+        program, order = drawn
+        rng = np.random.default_rng(number)
+        work = Workload("random", program, random_tensors(program, rng, -1, 1))
+        seen[outcome(work, rng, value="i32", order=order)] += 1
+
+    body()
+    assert seen["good"] >= ORDERED // 2
 
 
 @pytest.mark.parametrize("factored", [True, False])

@@ -139,7 +139,12 @@ def test_moves():
         ("y[i, j] = select(le(A[i, j], 0), 0, A[i, j])", [[1, 0, 1], [0, 0, 0]]),
         ("y[i, j] = max(A[i, j], B[i, j])", [[1, 1, 1], [1, 0, 1]]),
         ("y[i, j] = A[i, j] / (1 + c[j])", [[1, 0, 1], [0, 0, 0]]),
-        ("y[i] max= -A[i, j] where c[j]", [1, 0]),
+        # A maximum sees the zeros under its mask, and all of them where there is none.
+        ("y[i] max= -A[i, j] where c[j]", [1, 1]),
+        ("y[i] max= -A[i, j] where A[i, j]", [1, 0]),
+        ("y[i] max= -A[i, j]", [1, 1]),
+        ("y[i, j] = 0 * A[i, j]", [[0, 0, 0], [0, 0, 0]]),
+        ("y[i, j] = max(0 * A[i, j], B[i, j])", [[1, 1, 0], [1, 0, 1]]),
         ("y[i] = A[i, j] * c[j]", [1, 0]),
     ],
 )

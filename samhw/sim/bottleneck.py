@@ -105,6 +105,5 @@ def _sentence(node: str, reason: str, count: int, cycles: int, waits: list[str])
 def _memory_sentence(memory: MemoryStats) -> str:
     return (
         f"{memory.dram.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
-        f"{memory.utilisation:.1%} of its peak: {'bandwidth' if memory.utilisation > 0.5 else 'latency'}, "
-        f"not {'latency' if memory.utilisation > 0.5 else 'bandwidth'}, is what counts."
+        f"{memory.utilisation:.1%} of its peak; its busiest channel moves {memory.busiest:.1%} of its own."
     )

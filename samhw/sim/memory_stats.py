@@ -67,6 +67,12 @@ class MemoryStats:
         """The share of the peak bandwidth of all channels that was used."""
         return self.bytes / (max(self.cycles, 1) * self.dram.peak)
 
+    @property
+    def busiest(self) -> float:
+        """The greatest share of its own peak bandwidth that a channel used."""
+        most = max(channel.bytes for channel in self.channels)
+        return most * len(self.channels) / (max(self.cycles, 1) * self.dram.peak)
+
 
 def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:
     """The statistics of a run's memory."""

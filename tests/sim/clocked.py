@@ -174,12 +174,7 @@ class Clocked:
         for end in ends:
             end.clock(0)
         cycle, last = 1, 1
-        idle = IDLE
-        if self.memory is not None:
-            # Two refreshes, and a request behind them.
-            dram = self.memory.dram
-            idle += (2 * dram.refi + dram.frontend + dram.backend) * dram.clock_ps // dram.cycle_ps
-        while cycle - last < idle:
+        while cycle - last < IDLE or (self.memory is not None and self.memory.busy(cycle)):
             if self.memory is not None:
                 self.memory.start(cycle)
             for unit in (*ends, *self.cells):
@@ -193,7 +188,7 @@ class Clocked:
         writers = [cell for cell in self.cells if not graph.node[cell.node].outputs]
         if not all(cell.state[COMMITTED] for cell in writers):
             return None
-        lines = [r.done or 0 for cell in writers for port in cell.ports.values() for r in port.requests]
+        lines = [r.done for cell in writers for port in cell.ports.values() for r in port.requests]
         return max([*(cell.firings[-1] for cell in writers), *lines])
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from samhw.graph import Arch, Dram, Graph, OffChip
 from samhw.numerics import value_type
 
+IDLE = 100
+"""Cycles behind the last request in which actors may still come to fire."""
+
 
 @dataclass
 class Request:
@@ -156,6 +159,11 @@ class ClockedMemory:
             for channel in self.channels:
                 channel.tick(self.clock)
             self.clock += 1
+
+    def busy(self, cycle: int) -> bool:
+        """Some request is not done, or was not until a little before this cycle."""
+        requests = (request for channel in self.channels for request in channel.queue)
+        return any(request.done is None or request.done + IDLE > cycle for request in requests)
 
     def request(self, cycle: int, line: int, write: bool) -> Request:
         d = self.dram

@@ -95,7 +95,7 @@ def drams(draw: st.DrawFn) -> Dram:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_agrees_with_the_clock(data: st.DataObject) -> None:
     """Tokens, cycles, counts of the memory, for random placements, depths and stalls; with deadlocks."""

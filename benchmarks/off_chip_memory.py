@@ -1,8 +1,9 @@
 """What off-chip memory costs (docs/memory.md): cycles of programs with all tensors in a memory, against those
 with all tensors on chip.
 
-SpMM on the karate club and, as the GCN's levels of fusion, on a scale-free graph; each memory as the preset
-has it and without reading ahead. Every result is checked against NumPy.
+SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused layer by layer; each memory as
+it is, without reading ahead, and with channels that are deeper by 16 tokens than an on-chip memory needs
+(`Arch.slack`). Every result is checked against NumPy.
 
 Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ..] [--nodes N] [--density D]
 [--json FILE|-]
@@ -14,36 +15,40 @@ from typing import Any
 
 from benchmarks.common import VALUE, bind, follow, parser, report
 from samhw.errors import RunError
-from samhw.frontend import FUSION_LEVELS, load_kernel, load_model, model_data
-from samhw.graph import DRAM_PRESETS, Dram, OffChip
+from samhw.frontend import FusionLevel, load_kernel, load_model, model_data
+from samhw.graph import DRAM_PRESETS, Arch, Dram, OffChip
 from samhw.sim import Bottleneck, bottleneck
 from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
 from samhw.tensors.generate import power_law_graph
+
+DEEPER = Arch(slack=Arch().slack + 16)
+LEVELS: tuple[FusionLevel, ...] = ("none", "partial")
 
 
 def workloads(nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
     """The programs with their data."""
     yield "spmm, karate", make_workload(load_kernel("spmm"), ["karate"], value=VALUE)
     graph = power_law_graph(nodes, density, seed=0)
-    for level in FUSION_LEVELS:
+    for level in LEVELS:
         model = bind(load_model("gcn"), model_data("gcn", graph=graph))
         yield f"gcn, {nodes} nodes, {level}", replace(model, program=model.program.with_fusion(level))
 
 
-def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChip | None]]:
-    """On chip, then each memory and the same without reading ahead."""
-    yield "on chip", None
+def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChip | None, Arch]]:
+    """On chip, then each memory in three ways."""
+    yield "on chip", None, Arch()
     for dram in map(Dram.load, memories):
-        yield dram.name, OffChip(dram)
-        yield f"{dram.name}, no reading ahead", OffChip(replace(dram, prefetch=0))
+        yield dram.name, OffChip(dram), Arch()
+        yield f"{dram.name}, no reading ahead", OffChip(replace(dram, prefetch=0)), Arch()
+        yield f"{dram.name}, deeper channels", OffChip(dram), DEEPER
 
 
 def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
     """A row for each program and memory."""
     for label, workload in workloads(nodes, density):
-        compiled = compile_workload(workload, value=VALUE)
         on_chip = 0
-        for name, memory in variants(memories):
+        for name, memory, arch in variants(memories):
+            compiled = compile_workload(workload, value=VALUE, arch=arch)
             result = run(compiled, workload.tensors, memory=memory)
             if not check(workload, compiled, result.outputs).good:
                 raise RunError(f"The result of {label} ({name}) is wrong; please report this as a bug.")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.compiler import compile_program
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
-from samhw.sim import DeadlockError, bottleneck, simulate, simulate_regions
+from samhw.sim import DeadlockError, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.dram import Channel
+from samhw.sim.machine import Worker
 from tests.sim.clocked import clocked
 from tests.sim.clocked_memory import ClockedChannel, Request
+from tests.sim.graphs import gustavson
 from tests.sim.test_simulate import programs, vector
 
 # Round figures: a clock is a cycle, and a burst holds four words of 32 bits.
@@ -367,6 +370,50 @@ def test_the_same_again() -> None:
     first, second = (simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL)) for _ in range(2))
     assert first.memory == second.memory
     assert (first.cycles, first.nodes, first.channels) == (second.cycles, second.nodes, second.channels)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_in_which_actors_run_does_not_matter(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine begins with other actors, and takes other turns."""
+    rng = np.random.default_rng(seed)
+    program = gustavson(*(rng.integers(0, 3, shape) for shape in ((6, 5), (5, 8))))
+    data = (program.graph, Arch(), program.memories, program.extents)
+    off_chip = OffChip(replace(SMALL, channels=2))
+    straight = simulate(*data, trace=True, memory=off_chip)
+
+    def shuffled(workers: list[Worker], *arguments: Any, run: Any = engine.run, **options: Any) -> bool:
+        order = [workers[n] for n in rng.permutation(len(workers))]
+        # Stops now and then, and begins again with whatever actors it has.
+        while not run(order, *arguments, **options | {"most": 50}):
+            order = [workers[n] for n in rng.permutation(len(workers))]
+        return True
+
+    monkeypatch.setattr(engine, "run", shuffled)
+    monkeypatch.setattr(engine, "TURN", 1 + seed)
+    monkeypatch.setattr(engine, "SLICE", 7)
+    other = simulate(*data, trace=True, memory=off_chip)
+    assert (other.cycles, other.memory) == (straight.cycles, straight.memory)
+    assert (other.nodes, other.channels) == (straight.nodes, straight.channels)
+    assert other.passages == straight.passages
+
+
+def test_the_plain_engine_runs_it() -> None:
+    graph, memories = stream(3)
+    with pytest.raises(InputError, match="compiled engine has no off-chip memory; use the plain engine"):
+        simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4), engine="compiled")
+    plain, auto = (
+        simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4), engine=name) for name in ("plain", "auto")
+    )
+    assert plain.cycles == auto.cycles
+
+
+def test_a_limit_and_an_error_end_the_run() -> None:
+    """The request that would come too late is not in the way of the error."""
+    graph, memories = stream(3)
+    with pytest.raises(RunError, match="would fire in cycle"):
+        simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL), limit=12)
+    with pytest.raises(RunError, match="range at node 'scan'"):
+        simulate(graph, Arch(), memories | {"c": np.arange(2)}, {}, memory=OffChip(SMALL))
 
 
 def test_memory_goes_on_through_regions() -> None:

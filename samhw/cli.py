@@ -34,7 +34,7 @@ from samhw.frontend import (
 from samhw.graph import Dram, OffChip, dumps, to_dot, to_svg
 
 if TYPE_CHECKING:
-    from samhw.sim import MemoryStats, Result
+    from samhw.sim import Result
     from samhw.targets import Outcome, RunResult, Workload
 
 __all__ = ["main"]
@@ -282,43 +282,6 @@ def _statistics(result: "Result") -> list[list[str]]:
     return rows
 
 
-def _ports(memory: "MemoryStats") -> list[list[str]]:
-    """A row for each port to off-chip memory."""
-    rows = [["port", "words", "lines", "ahead", "cycles each"]]
-    for name, port in memory.ports.items():
-        words = f"{port.words:,} {'written' if port.write else 'read'}"
-        rows.append([name, words, f"{port.requests:,}", f"{port.ahead:,}", f"{port.latency:.1f}"])
-    return rows
-
-
-def _memory_report(regions: "Sequence[MemoryStats]") -> dict[str, Any]:
-    """What off-chip memory did in all regions of a run, for --json."""
-    channels = [channel for region in regions for channel in region.channels]
-    dram, moved = regions[0].dram, sum(region.bytes for region in regions)
-    per_cycle = moved / sum(region.cycles for region in regions)
-    return {
-        "name": dram.name,
-        "reads": sum(c.reads for c in channels),
-        "writes": sum(c.writes for c in channels),
-        "row_hits": sum(c.hits for c in channels),
-        "row_misses": sum(c.misses for c in channels),
-        "row_conflicts": sum(c.conflicts for c in channels),
-        "refresh_clocks": sum(c.refreshing for c in channels),
-        "bytes": moved,
-        "bytes_per_cycle": per_cycle,
-        "peak_bytes_per_cycle": dram.peak,
-    }
-
-
-def _memory_line(report: dict[str, Any]) -> str:
-    requests = report["reads"] + report["writes"]
-    return (
-        f"  memory     {report['name']}: {report['reads']:,} lines read and {report['writes']:,} written "
-        f"({report['row_hits'] / max(requests, 1):.0%} in open rows), "
-        f"{report['bytes_per_cycle']:.1f} of {report['peak_bytes_per_cycle']:.1f} bytes a cycle"
-    )
-
-
 def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
     table = Table(title=Text(title), title_justify="left", show_lines=False)
     for heading in rows[0]:
@@ -382,7 +345,7 @@ def run(
     tensors off chip.
     """
     from samhw.sim import bottleneck
-    from samhw.targets import check, compile_workload
+    from samhw.targets import check, compile_workload, memory_line, memory_report, port_rows
     from samhw.targets import run as execute
     from samhw.tensors import write_tensor
 
@@ -431,9 +394,8 @@ def run(
         "seconds": round(chosen.seconds, 4),
         "build_seconds": round(chosen.build_seconds, 2),
     }
-    memories = [r.statistics.memory for r in model.regions if r.statistics and r.statistics.memory]
-    if memories:
-        report["memory"] = _memory_report(memories)
+    if used := memory_report(model):
+        report["memory"] = used
     if save:
         outputs = [decl.name for decl in workload.program.outputs]
         if len(outputs) != 1:
@@ -450,8 +412,8 @@ def run(
         )
         click.echo(f"  data       {workload.name}: {shapes}")
         click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
-        if memories:
-            click.echo(_memory_line(_memory_report(memories)))
+        if used:
+            click.echo(f"  memory     {memory_line(used)}")
         if backend == "hls":
             click.echo(
                 f"  HLS        the same tokens in C simulation, {chosen.seconds:.2f} s (build "
@@ -466,7 +428,7 @@ def run(
             if region.statistics:
                 _print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
                 if region.statistics.memory:
-                    ports = _ports(region.statistics.memory)
+                    ports = port_rows(region.statistics.memory)
                     _print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
                 click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
         result = "right" if all(c.good for c in checks) else "WRONG"

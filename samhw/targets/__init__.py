@@ -3,6 +3,7 @@
 from samhw.targets.build import build
 from samhw.targets.compare import Choice, Measure, Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
+from samhw.targets.memory import memory_line, memory_report, port_rows
 from samhw.targets.run import Check, RegionRun, RunResult, check, compile_workload, run
 from samhw.targets.workload import Workload, make_model_workload, make_workload
 
@@ -22,5 +23,8 @@ __all__ = [
     "correlate",
     "make_model_workload",
     "make_workload",
+    "memory_line",
+    "memory_report",
+    "port_rows",
     "run",
 ]

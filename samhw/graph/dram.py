@@ -77,6 +77,8 @@ class Dram:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "name":
+                if not isinstance(value, str) or not value:
+                    raise InputError(f"Dram.name is {value!r}; give a name.")
                 continue
             least = 0 if field.name in zero else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:

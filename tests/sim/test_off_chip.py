@@ -1,101 +1,27 @@
-"""Off-chip memory: requests worked out by hand, and whole graphs against the rule run with a clock."""
+"""Graphs with off-chip memory: worked out by hand, and against the rule run with a clock."""
 
-import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from samhw.compiler import compile_program
 from samhw.errors import InputError, RunError
-from samhw.frontend import parse
-from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
+from samhw.frontend import Program, parse
+from samhw.frontend.strategies import programs as compiled_programs
+from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
 from samhw.sim import DeadlockError, bottleneck, engine, simulate, simulate_regions
-from samhw.sim.dram import Channel
 from samhw.sim.machine import Worker
+from samhw.targets.images import load
+from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.clocked import clocked
-from tests.sim.clocked_memory import ClockedChannel, Request
+from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import gustavson
 from tests.sim.test_simulate import programs, vector
-
-# Round figures: a clock is a cycle, and a burst holds four words of 32 bits.
-SMALL = Dram(
-    name="small",
-    clock_ps=1000,
-    cycle_ps=1000,
-    channels=1,
-    groups=2,
-    banks=2,
-    row_bytes=64,
-    burst_bytes=16,
-    burst=2,
-    cl=5,
-    cwl=3,
-    rcd=4,
-    rp=6,
-    ras=20,
-    rtp=3,
-    wr=7,
-    ccd_s=2,
-    ccd_l=3,
-    rrd_s=2,
-    rrd_l=5,
-    faw=15,
-    wtr_s=2,
-    wtr_l=4,
-    rfc=50,
-    refi=1000,
-    frontend=0,
-    backend=0,
-    prefetch=0,
-    outstanding=4,
-)
-
-
-@st.composite
-def drams(draw: st.DrawFn) -> Dram:
-    """Any organisation, and timing on the edge between many and few waits."""
-    few = st.integers(1, 6)
-    burst = draw(st.integers(1, 4))
-    ccd, rrd, wtr, faw = draw(few), draw(few), draw(few), draw(st.integers(1, 40))
-    rcd, rp, rfc = draw(few), draw(few), max(faw, rrd + 3) + draw(st.integers(0, 10))
-    prefetch = draw(st.sampled_from([0, 0, 1, 3]))
-    burst_bytes = draw(st.sampled_from([4, 4, 8, 12, 16, 64]))
-    return Dram(
-        name="random",
-        clock_ps=draw(st.integers(1, 7)),
-        cycle_ps=draw(st.sampled_from([1, 2, 3, 7])),
-        channels=draw(st.integers(1, 3)),
-        groups=draw(st.integers(1, 4)),
-        banks=draw(st.integers(1, 4)),
-        row_bytes=burst_bytes * draw(st.integers(1, 4)),
-        burst_bytes=burst_bytes,
-        burst=burst,
-        cl=draw(st.integers(1, 25)),
-        cwl=draw(st.integers(0, 5)),
-        rcd=rcd,
-        rp=rp,
-        ras=draw(st.integers(1, 15)),
-        rtp=draw(few),
-        wr=draw(few),
-        ccd_s=burst + ccd - 1,
-        ccd_l=burst + ccd - 1 + draw(st.integers(0, 3)),
-        rrd_s=rrd,
-        rrd_l=rrd + draw(st.integers(0, 3)),
-        faw=faw,
-        wtr_s=wtr,
-        wtr_l=wtr + draw(st.integers(0, 3)),
-        rfc=rfc,
-        refi=2 * (rp + rfc + rcd) + draw(st.integers(1, 60)),
-        frontend=draw(st.integers(0, 4)),
-        backend=draw(st.integers(0, 4)),
-        prefetch=prefetch,
-        outstanding=2 * (1 + prefetch) + draw(st.sampled_from([0, 0, 0, 3])),
-    )
 
 
 @settings(max_examples=80, deadline=None)
@@ -113,18 +39,46 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
     ends = [node.name for node in graph.nodes if not node.inputs or not node.outputs]
     stalls = data.draw(st.dictionaries(st.sampled_from(ends), patterns))
 
-    reference = clocked(graph, arch, program.memories, program.extents, stalls, off_chip)
+    agree(graph, arch, program.memories, program.extents, off_chip, stalls, program.expected)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(compiled_programs(), drams(), st.integers(0, 2**32 - 1))
+def test_programs_agree_with_the_clock(source: Program, dram: Dram, seed: int) -> None:
+    """Random programs, formats and data."""
+    built = compile_or_none(source)
+    assume(built is not None)
+    assert built is not None
+    rng = np.random.default_rng(seed)
+    tensors = random_tensors(source, rng)
+    graph = random_depths(built.graph, rng)
+    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
+    agree(graph, built.arch, *load(graph, stored), OffChip(dram), random_stalls(graph, rng))
+
+
+def agree(
+    graph: Graph,
+    arch: Arch,
+    memories: Mapping[str, np.ndarray],
+    extents: Mapping[str, int],
+    off_chip: OffChip,
+    stalls: Mapping[str, Sequence[bool]],
+    expected: Mapping[str, list[int]] | None = None,
+) -> None:
+    """The simulator does what the clocked machine does."""
+    reference = clocked(graph, arch, memories, extents, stalls, off_chip)
     reference.run()
     cycles = reference.committed(graph)
-    options = {"stalls": stalls, "memory": off_chip}
+    options: dict[str, Any] = {"stalls": stalls, "memory": off_chip}
     if cycles is None:
         with pytest.raises(DeadlockError):
-            simulate(graph, arch, program.memories, program.extents, **options)
+            simulate(graph, arch, memories, extents, **options)
         return
-    result = simulate(graph, arch, program.memories, program.extents, trace=True, check=True, **options)
+    result = simulate(graph, arch, memories, extents, trace=True, check=True, **options)
     assert result.traces == {name: fifo.trace for name, fifo in reference.channels.items()}
     assert result.cycles == cycles
-    assert {name: words.tolist() for name, words in result.memories.items()} == program.expected
+    if expected is not None:
+        assert {name: words.tolist() for name, words in result.memories.items()} == expected
     for name, fifo in reference.channels.items():
         taken = [fifo.taken(cycle) for cycle in range(1, max(fifo.pops) + 1)]
         stats = result.channels[name]
@@ -150,101 +104,6 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
 def named(graph: Graph) -> Graph:
     """The graph with a tensor for each memory."""
     return replace(graph, memories=tuple(replace(m, tensor=m.name) for m in graph.memories))
-
-
-@settings(max_examples=150, deadline=None)
-@given(drams(), st.integers(0, 2**32 - 1))
-def test_requests_agree_with_the_clock(dram: Dram, seed: int) -> None:
-    """A channel alone, under more requests than actors make, in bursts and with rests."""
-    rng = np.random.default_rng(seed)
-    count = 60
-    gaps = rng.choice([0, 1, 2, 40], count, p=[0.6, 0.2, 0.15, 0.05])
-    arrivals = np.cumsum(gaps).tolist()
-    rows = rng.integers(int(rng.integers(1, 4)), size=count).tolist()
-    groups = rng.integers(dram.groups, size=count).tolist()
-    banks = rng.integers(dram.banks, size=count).tolist()
-    writes = (rng.random(count) < rng.choice([0.0, 0.2, 0.5])).tolist()
-    requests = list(zip(arrivals, groups, banks, rows, writes, strict=True))
-
-    channel = Channel(dram)
-    ends = [channel.serve(*request) for request in requests]
-    reference = ClockedChannel(dram)
-    reference.queue = [
-        Request(0, write, arrival, group, bank, row) for arrival, group, bank, row, write in requests
-    ]
-    for clock in range(max(ends)):
-        reference.tick(clock)
-    columns = [request.column for request in reference.queue]
-    latency = [(dram.cwl if request.write else dram.cl) + dram.burst for request in reference.queue]
-    assert [end - cycles for end, cycles in zip(ends, latency, strict=True)] == columns
-    c = channel.counts
-    assert (c.reads, c.writes, c.hits, c.misses, c.conflicts, c.refreshing) == reference.counts()
-
-
-def serve(dram: Dram, *requests: tuple[int, int, int, int, bool]) -> tuple[list[int], Channel]:
-    """When the data of requests (arrival, group, bank, row, write) have passed."""
-    channel = Channel(dram)
-    return [channel.serve(*request) for request in requests], channel
-
-
-def test_hit_miss_and_conflict_by_hand() -> None:
-    """A miss: ACT in 10, RD in 14, data until 14 + 5 + 2. A hit: RD in 30. A conflict: PRE in 40, ACT in 46,
-    RD in 50."""
-    ends, channel = serve(SMALL, (10, 0, 0, 1, False), (30, 0, 0, 1, False), (40, 0, 0, 2, False))
-    assert ends == [21, 37, 57]
-    counts = channel.counts
-    assert (counts.reads, counts.hits, counts.misses, counts.conflicts) == (3, 1, 1, 1)
-
-
-def test_a_row_stays_open_for_its_time() -> None:
-    """ACT in 0, RD in 4; PRE not before 0 + tRAS = 20, so ACT in 26 and RD in 30."""
-    assert serve(SMALL, (0, 0, 0, 1, False), (5, 0, 0, 2, False))[0] == [11, 37]
-    # A write: WR in 4, its data until 4 + 3 + 2 = 9, PRE not before 9 + tWR = 16: tRAS is later. With a short
-    # tRAS it is not: PRE in 16, ACT in 22, RD in 26.
-    short = replace(SMALL, ras=1)
-    assert serve(short, (0, 0, 0, 1, True), (5, 0, 0, 2, False))[0] == [9, 33]
-
-
-def test_banks_work_side_by_side() -> None:
-    """ACTs of two groups in 0 and 2 (tRRD_S), RDs in 4 and 6; of one group in 0 and 5 (tRRD_L), RDs in 4, 9.
-    In one bank the second has to wait for tRAS: RD in 30."""
-    assert serve(SMALL, (0, 0, 0, 1, False), (0, 1, 0, 1, False))[0] == [11, 13]
-    assert serve(SMALL, (0, 0, 0, 1, False), (0, 0, 1, 1, False))[0] == [11, 16]
-    assert serve(SMALL, (0, 0, 0, 1, False), (0, 0, 0, 2, False))[0] == [11, 37]
-
-
-def test_hits_follow_each_other_at_the_rate_of_the_bus() -> None:
-    """RDs of one group are tCCD_L = 3 apart, those of two groups in turn tCCD_S = 2."""
-    same = serve(SMALL, *((0, 0, 0, 1, False) for _ in range(3)))[0]
-    assert same == [11, 14, 17]
-    # The ACT of the other group comes in 2.
-    turns = serve(SMALL, *((0, n % 2, 0, 1, False) for n in range(4)))[0]
-    assert turns == [11, 13, 15, 17]
-
-
-def test_four_activations_in_a_window() -> None:
-    """ACTs in 0, 2, 5, 7; the fifth not before 0 + tFAW = 15, though tRRD would allow 10."""
-    dram = replace(SMALL, banks=4)
-    requests = ((0, n % 2, n // 2, 1, False) for n in range(5))
-    # RDs 4 behind the ACTs, data 7 behind those.
-    assert serve(dram, *requests)[0] == [11, 13, 16, 18, 26]
-
-
-def test_the_bus_turns_round() -> None:
-    """RD in 4, WR in 4 + CL + 2 + 2 - CWL = 10, its data until 15; RD in 15 + tWTR_L = 19, data until 26."""
-    requests = ((0, 0, 0, 1, False), (0, 0, 0, 1, True), (0, 0, 0, 1, False))
-    assert serve(SMALL, *requests)[0] == [11, 15, 26]
-
-
-def test_a_refresh_closes_rows_and_takes_its_time() -> None:
-    """The refresh at 1000 ends at 1000 + tRP + tRFC = 1056. ACT in 1056, RD in 1060."""
-    ends, channel = serve(SMALL, (900, 0, 0, 1, False), (1010, 0, 0, 1, False))
-    assert ends == [911, 1067]
-    assert (channel.counts.misses, channel.counts.refreshing) == (2, 46)
-    # A RD in 999 is in time, one in 1000 is not, and starts anew.
-    for arrival, end, waited in ((995, 1006, 0), (996, 1067, 56)):
-        ends, channel = serve(SMALL, (arrival, 0, 0, 1, False))
-        assert (ends, channel.counts.refreshing) == ([end], waited)
 
 
 def stream(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
@@ -341,6 +200,22 @@ def test_a_line_that_two_words_share_is_fetched_once() -> None:
         assert result.memory is not None
         port = result.memory.ports["scan/fetch:p"]
         assert (port.words, port.requests) == (2, lines)
+
+
+def test_a_singleton_level_reads_a_coordinate_for_each_reference() -> None:
+    g, memories = vector(6)
+    g.add("scan_singleton", "one", 1, "scan.ref", crd="d")
+    g.add("write_compressed", "w", 2, "one.crd", pos="wp", crd="wc")
+    memories["d"] = np.arange(6) * 3
+    graph = named(g.graph())
+    result = simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL))
+    assert result.memory is not None
+    assert result.memories["wc"].tolist() == memories["d"].tolist()
+    ports = result.memory.ports
+    # Nobody wants the coordinates of the level above, so they are not read.
+    assert list(ports) == ["scan/fetch:p", "scan/walk:c", "one/walk:d", "w/write:wp", "w/write:wc"]
+    assert [(p.words, p.requests) for p in ports.values()] == [(2, 1), (0, 0), (6, 2), (7, 2), (6, 2)]
+    agree(graph, Arch(), memories, {}, OffChip(SMALL), {})
 
 
 def test_clocks_and_cycles() -> None:
@@ -450,38 +325,7 @@ def test_the_bottleneck_is_the_memory() -> None:
     assert f"{share} of its peak; its busiest channel moves {share} of its own" in found.text
 
 
-@pytest.mark.parametrize("dram", [DDR4, HBM2])
-def test_presets(dram: Dram) -> None:
-    assert Dram.from_json(dram.to_json()) == dram
-    assert Dram.load(dram.name) == dram
-    # 19.2 GB/s, 256 GB/s; a cycle is 4 ns.
-    assert dram.peak / 4 == pytest.approx({"ddr4": 19.2, "hbm2": 256}[dram.name], rel=0.001)
-
-
-def test_a_memory_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
-    path.write_text('{"preset": "ddr4", "name": "two", "channels": 2}')
-    assert Dram.load(str(path)) == replace(DDR4, name="two", channels=2)
-
-
-def test_memories_that_are_refused(tmp_path: Path) -> None:
-    for name, text, message in (
-        ("a.json", "{", "a.json is no JSON"),
-        ("b.json", "[]", "b.json holds no JSON object"),
-        ("c.json", '{"preset": "ddr9"}', "no memory preset 'ddr9'; choose one of hbm2, ddr4"),
-        ("d.json", '{"banks": 4}', "lacks the field 'name'"),
-        ("e.json", '{"preset": "ddr4", "tRP": 4}', "has no field 'tRP'"),
-        ("f.json", '{"preset": "ddr4", "rp": 0}', "Dram.rp is 0; give a whole number from 1 on"),
-        ("g.json", '{"preset": "ddr4", "outstanding": 3}', "Dram.outstanding is 3; give at least"),
-        ("h.json", '{"preset": "ddr4", "burst_bytes": 6}', "burst_bytes is 6; give a multiple of 4"),
-    ):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=re.escape(message)):
-            Dram.load(str(tmp_path / name))
-    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, or name a \.json"):
-        Dram.load("hbm9")
-    with pytest.raises(InputError, match=r"cannot be read"):
-        Dram.load(str(tmp_path / "none.json"))
+def test_a_tensor_that_does_not_exist() -> None:
     graph, memories = stream(3)
     with pytest.raises(InputError, match="no tensor 'q' in test to place off chip; it stores c, p, wc, wp"):
         simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4, ("q",)))

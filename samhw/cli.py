@@ -29,7 +29,7 @@ from samhw.frontend import (
     model_description,
     model_names,
 )
-from samhw.graph import dumps, to_dot, to_svg
+from samhw.graph import Dram, OffChip, dumps, to_dot, to_svg
 from samhw.terminal import follow, line
 
 if TYPE_CHECKING:
@@ -80,6 +80,26 @@ def _options(command: Any) -> Any:
     ):
         command = option(command)
     return command
+
+
+def _memory_options(command: Any) -> Any:
+    """What run and compare share: tensors off chip."""
+    command = click.option(
+        "--off-chip", metavar="A,B", help="The tensors that lie there, by default all; needs --memory."
+    )(command)
+    return click.option(
+        "--memory", metavar="hbm2|ddr4|FILE.json", help="Simulate with tensors in off-chip memory."
+    )(command)
+
+
+def _off_chip(memory: str | None, tensors: str | None) -> OffChip | None:
+    """What --memory and --off-chip ask for."""
+    if memory is None:
+        if tensors is not None:
+            raise InputError("--off-chip says what lies in a memory; add '--memory ddr4'.")
+        return None
+    names = None if tensors is None else tuple(name.strip() for name in tensors.split(","))
+    return OffChip(Dram.load(memory), names)
 
 
 def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> "Workload":
@@ -281,12 +301,17 @@ def _compile(
 def _statistics(result: "Result") -> list[list[str]]:
     """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
     rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
+    if result.memory:
+        rows[0].append("waited for memory")
     for name, node in result.nodes.items():
         longest = []
         for kind in ("starved", "blocked"):
             waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})
             longest.append("".join(f"{n:,}: {channel}" for channel, n in waits.most_common(1)))
         rows.append([name, f"{node.firings:,}", f"{node.firings / result.cycles:.0%}", *longest])
+        if result.memory:
+            waited = sum(actor.memory for actor in node.actors.values())
+            rows[-1].append(f"{waited:,}" if waited else "")
     return rows
 
 
@@ -327,6 +352,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
     help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
+@_memory_options
 def run(
     program: str,
     order: str | None,
@@ -342,25 +368,34 @@ def run(
     wave: str | None,
     trace: str | None,
     window: str | None,
+    memory: str | None,
+    off_chip: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
     The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
-    simulation of the HLS design, and both must agree.
+    simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
+    tensors off chip.
     """
     from samhw.sim import bottleneck
-    from samhw.targets import check, compile_workload
+    from samhw.targets import check, compile_workload, memory_line, memory_report, port_rows
     from samhw.targets import run as execute
     from samhw.tensors import write_tensor
 
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
+    placement = _off_chip(memory, off_chip)
+    if placement and backend != "sim":
+        raise InputError(
+            f"--memory is a prediction of the simulator, and --backend {backend} runs a design with its "
+            "tensors on chip; leave out the one or the other."
+        )
     options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
     recording = _recording(compiled, trace, window)
     with follow("simulator") as progress:
-        model = execute(compiled, workload.tensors, "sim", progress=progress, **recording)
+        model = execute(compiled, workload.tensors, "sim", memory=placement, progress=progress, **recording)
     if trace:
         _write_trace(Path(trace), model)
     chosen = model
@@ -392,6 +427,8 @@ def run(
         "seconds": round(chosen.seconds, 4),
         "build_seconds": round(chosen.build_seconds, 2),
     }
+    if used := memory_report(model):
+        report["memory"] = used
     if save:
         outputs = [decl.name for decl in workload.program.outputs]
         if len(outputs) != 1:
@@ -408,6 +445,8 @@ def run(
         )
         click.echo(f"  data       {workload.name}: {shapes}")
         click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
+        if used:
+            click.echo(f"  memory     {memory_line(used)}")
         if backend == "hls":
             click.echo(
                 f"  HLS        the same tokens in C simulation, {chosen.seconds:.2f} s (build "
@@ -421,6 +460,9 @@ def run(
         for region in model.regions if stats else ():
             if region.statistics:
                 _print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
+                if region.statistics.memory:
+                    ports = port_rows(region.statistics.memory)
+                    _print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
                 click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
         result = "right" if all(c.good for c in checks) else "WRONG"
         click.echo(f"  result     {result}: greatest difference from NumPy {report['max_abs_error']:g}")
@@ -522,6 +564,7 @@ def build(
     help="As for run.",
 )
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+@_memory_options
 def compare(
     program: str,
     fuse: str,
@@ -531,6 +574,8 @@ def compare(
     value: str,
     data: Sequence[str],
     json_target: str | None,
+    memory: str | None,
+    off_chip: str | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
@@ -542,6 +587,7 @@ def compare(
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
     spaces = [_one_of(space, ("factored", "global"), "--iteration") for space in iteration.split(",")]
     workload = _workload(program, data, value, "partial")
+    placement = _off_chip(memory, off_chip)
     chosen = [tuple(i.strip() for i in order.split(",")) for order in orders]
     choices = []
     for level, space in product(levels, spaces):
@@ -556,11 +602,14 @@ def compare(
     outcomes: list[Outcome] = []
     for number, choice in enumerate(choices, 1):
         with follow(f"{choice} ({number} of {len(choices)})") as progress:
-            outcomes += compare_all(workload, [choice], value=value, progress=progress)
+            outcomes += compare_all(workload, [choice], value=value, memory=placement, progress=progress)
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":
-        _print_table(Console(), _comparison(outcomes), title=f"{program} on {workload.name}, {value}")
+        title = f"{program} on {workload.name}, {value}"
+        if placement:
+            title += f", {off_chip or 'all tensors'} in {placement.dram.name}"
+        _print_table(Console(), _comparison(outcomes), title=title)
     if not all(o.measure.checked for o in outcomes if o.measure):
         sys.exit(1)
 
@@ -586,13 +635,18 @@ def _comparison(outcomes: "Sequence[Outcome]") -> list[list[str]]:
             "result",
         ]
     ]
+    off_chip = any(o.measure and o.measure.bytes_moved is not None for o in outcomes)
+    if off_chip:
+        rows[0].insert(-1, "moved off chip")
     first = next((o.measure for o in outcomes if o.measure), None)
     for outcome in outcomes:
         m = outcome.measure
         if m is None or first is None:
-            rows.append([str(outcome.choice), *[""] * 7, f"refused: {outcome.refusal}"])
+            rows.append([str(outcome.choice), *[""] * (len(rows[0]) - 2), f"refused: {outcome.refusal}"])
             continue
         numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
+        if off_chip:
+            numbers.append(m.bytes_moved or 0)
         rows.append(
             [
                 str(outcome.choice),

@@ -16,6 +16,7 @@ from benchmarks import (
     design_space,
     fusion_levels,
     iteration_spaces,
+    off_chip_memory,
     order_sweep,
     sparsity_sweep,
 )
@@ -39,6 +40,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("design_space", "gcn", "constrained"),
         ("fusion_levels", "mlp --nodes 0", "speed-up"),
         ("iteration_spaces", "--nodes 20 --features 4 --hidden 2", "schedule"),
+        ("off_chip_memory", "hbm2 --nodes 10 --density 0.2", "open rows"),
         ("order_sweep", "--features 2 --hidden 2", "order"),
         ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),
     ],
@@ -102,6 +104,16 @@ def test_fusion_levels() -> None:
         assert full["speed-up"] < 1
         assert none["operations"] == partial["operations"] == across["operations"] < full["operations"]
         assert partial["bytes to unfused"] < 0.8
+
+
+def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
+    found = by(list(off_chip_memory.rows(["ddr4"], 20, 0.1)), "program", "memory")
+    assert len(found) == 3 * 4
+    for program in ("spmm, karate", "gcn, 20 nodes, none", "gcn, 20 nodes, partial"):
+        cycles = [found[program, f"ddr4{variant}"]["cycles"] for variant in ("", ", no reading ahead")]
+        assert found[program, "on chip"]["cycles"] < found[program, "ddr4, deeper channels"]["cycles"]
+        assert found[program, "ddr4, deeper channels"]["to on chip"] < 1.2
+        assert 1.2 * found[program, "on chip"]["cycles"] < cycles[0] < cycles[1]
 
 
 def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:

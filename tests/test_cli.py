@@ -321,6 +321,52 @@ def test_compare_takes_orders_for_the_levels_that_are_one_region(tmp_path: Path)
     assert "does not name each index" in refused("compare", "gcn", "--fuse", "full", "--order", "i,k")
 
 
+def test_off_chip_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    ideal = json.loads(samhw("run", "gcn", "--data", "karate", "--value", "f32", "--json", "-").stdout)
+    assert "memory" not in ideal
+    options = ("run", "gcn", "--data", "karate", "--value", "f32", "--memory", "ddr4")
+    result = samhw(*options, "--json", "-")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    memory = report["memory"]
+    assert report["checked"]
+    assert report["cycles"] > ideal["cycles"]
+    assert memory["reads"] + memory["writes"] == memory["bytes"] / 64
+    assert memory["row_hits"] + memory["row_misses"] + memory["row_conflicts"] == memory["bytes"] / 64
+    # H1 is fused away in one region, and then there is nothing off chip.
+    for fuse, lines in (("partial", True), ("full", False)):
+        report = json.loads(samhw(*options, "--off-chip", "H1", "--fuse", fuse, "--json", "-").stdout)
+        assert (report["memory"]["bytes"] > 0) is lines
+    path = tmp_path / "m.json"
+    path.write_text('{"preset": "hbm2", "name": "mine", "channels": 2}')
+    output = samhw("run", "spmv", "--memory", path, "--off-chip", "B", "--stats").output
+    assert "memory     mine: " in output
+    assert "waited for memory" in output
+    assert "ports to off-chip memory" in output
+
+
+def test_off_chip_memory_is_compared() -> None:
+    arguments = ("compare", "mlp", "--fuse", "none,full", "--data", "random")
+    outcomes = json.loads(samhw(*arguments, "--memory", "hbm2", "--json", "-").stdout)["outcomes"]
+    on_chip = json.loads(samhw(*arguments, "--json", "-").stdout)["outcomes"]
+    for slow, quick in zip(outcomes, on_chip, strict=True):
+        assert slow["checked"]
+        assert slow["cycles"] > quick["cycles"]
+        assert (slow["bytes_moved"] > 0, quick["bytes_moved"]) == (True, None)
+    output = samhw(*arguments, "--memory", "hbm2", "--off-chip", "X").output
+    assert "X in hbm2" in " ".join(output.split())
+
+
+def test_off_chip_memory_is_refused() -> None:
+    assert "There is no memory 'ddr9'" in refused("run", "spmv", "--memory", "ddr9")
+    assert "add '--memory ddr4'" in refused("run", "spmv", "--off-chip", "B")
+    assert "no tensor 'Q' to place off chip" in refused("run", "spmv", "--memory", "ddr4", "--off-chip", "Q")
+    for backend in ("verilator", "hls"):
+        message = refused("run", "spmv", "--memory", "ddr4", "--backend", backend)
+        assert f"--backend {backend} runs a design with its tensors on chip" in message
+
+
 def test_compare_refuses_unknown_choices() -> None:
     assert "--fuse some: there is no such choice" in refused("compare", "mlp", "--fuse", "some")
     assert "--iteration round" in refused("compare", "mlp", "--iteration", "round")

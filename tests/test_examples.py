@@ -26,6 +26,13 @@ def test_python_example_on_the_command_line(path: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda p: p.name)
+def test_example_of_a_memory(path: Path) -> None:
+    result = CliRunner().invoke(main, ["run", "spmm", "--data", "random", "--memory", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "memory     four DIMMs: " in result.output
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ein")), ids=lambda p: p.name)
 def test_text_example(path: Path) -> None:
     value = re.search(r"^#.* samhw run .*--value (\S+)", path.read_text(), re.MULTILINE)

@@ -4,6 +4,7 @@ from samhw.graph.address_map import AddressMap
 from samhw.graph.arch import Arch
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.dot import to_dot, to_svg
+from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -22,13 +23,17 @@ from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Toke
 from samhw.graph.validate import validate
 
 __all__ = [
+    "DDR4",
     "DONE",
+    "DRAM_PRESETS",
     "EMPTY",
+    "HBM2",
     "STOP",
     "VAL",
     "AddressMap",
     "Arch",
     "Channel",
+    "Dram",
     "Endpoint",
     "GrammarChecker",
     "Graph",
@@ -36,6 +41,7 @@ __all__ = [
     "Memory",
     "MemoryRole",
     "Node",
+    "OffChip",
     "Port",
     "Stream",
     "StreamKind",

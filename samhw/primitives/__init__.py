@@ -12,7 +12,7 @@ from samhw.primitives.drop_crd import DropCrd
 from samhw.primitives.drop_val import DropVal
 from samhw.primitives.intersect import Intersect
 from samhw.primitives.locate import Locate
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
 from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
 from samhw.primitives.repeat import Repeat
@@ -31,6 +31,7 @@ __all__ = [
     "ActorNetwork",
     "Link",
     "Place",
+    "Read",
     "Spacing",
     "Store",
     "expand",

@@ -2,7 +2,7 @@
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.base import NAME, VALUE, Params, Ports, Primitive, parameters, ref, val
-from samhw.primitives.network import Actor, ActorNetwork, Place, Store
+from samhw.primitives.network import Actor, ActorNetwork, Place, Read, Store
 from samhw.primitives.step import EMPTY, NONE, RANGE, VAL, Memory, Step, Words, fault, firing
 
 __all__ = ["Array"]
@@ -48,4 +48,5 @@ class Array(Primitive):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         vals = (Store(Place.MEMORY, node.params["vals"]),)
-        return ActorNetwork((Actor("load", _load(), ("ref",), ("val",), memory=vals),))
+        reads = (Read(0, output=0, port=0),)
+        return ActorNetwork((Actor("load", _load(), ("ref",), ("val",), memory=vals, reads=reads),))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from samhw.graph import Token
 from samhw.primitives.step import Step
 
-__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Spacing", "Store"]
+__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Read", "Spacing", "Store"]
 
 
 class Place(StrEnum):
@@ -28,6 +28,21 @@ class Store(NamedTuple):
     place: Place
     name: str
     words: int = 1
+
+
+class Read(NamedTuple):
+    """What a firing reads of a memory for an output (docs/memory.md): the word at a payload, plus an offset,
+    where that payload is a VAL; for timing only, the step function has read it by itself.
+
+    The payload is the head of input `port` or, if `pushed`, what the firing pushes on output `port`.
+    """
+
+    store: int
+    """Place in `Actor.memory`."""
+    output: int
+    port: int
+    offset: int = 0
+    pushed: bool = False
 
 
 class Spacing(NamedTuple):
@@ -59,6 +74,8 @@ class Actor:
     """For each store that it writes from the start on: its place in `memory` -> the place in `state` of the
     number of words written."""
     spacing: Spacing | None = None
+    reads: tuple[Read, ...] = ()
+    """What it reads of the graph's memories, in the order in which it asks for it."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
+from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Store
 from samhw.primitives.step import NONE, RANGE, VAL, Memory, Step, Words, fault, firing
-from samhw.primitives.walk import WALK_STATE, walk
+from samhw.primitives.walk import WALK_READS, WALK_STATE, walk
 
 __all__ = ["ScanCompressed"]
 
@@ -65,8 +65,23 @@ class ScanCompressed(Primitive):
         link = Link(arch.memory, arch.internal_depth(arch.memory))
         return ActorNetwork(
             (
-                Actor("fetch", _fetch(), ("ref",), ("start", "end"), memory=(pos,)),
-                Actor("walk", step, ("start", "end"), ("crd", "ref"), WALK_STATE, (coordinates,)),
+                Actor(
+                    "fetch",
+                    _fetch(),
+                    ("ref",),
+                    ("start", "end"),
+                    memory=(pos,),
+                    reads=(Read(0, output=0, port=0), Read(0, output=1, port=0, offset=1)),
+                ),
+                Actor(
+                    "walk",
+                    step,
+                    ("start", "end"),
+                    ("crd", "ref"),
+                    WALK_STATE,
+                    (coordinates,),
+                    reads=WALK_READS,
+                ),
             ),
             {"start": link, "end": link},
         )

@@ -4,7 +4,7 @@ from samhw.graph import Arch, Graph, Node
 from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import Memory, Words
-from samhw.primitives.walk import WALK_STATE, walk
+from samhw.primitives.walk import WALK_READS, WALK_STATE, walk
 
 __all__ = ["ScanSingleton"]
 
@@ -37,4 +37,5 @@ class ScanSingleton(Primitive):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         coordinates = Store(Place.MEMORY, node.params["crd"])
         step = walk(1, _one, _coordinate, _reference)
-        return ActorNetwork((Actor("walk", step, ("ref",), ("crd", "ref"), WALK_STATE, (coordinates,)),))
+        actor = Actor("walk", step, ("ref",), ("crd", "ref"), WALK_STATE, (coordinates,), reads=WALK_READS)
+        return ActorNetwork((actor,))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from samhw.primitives.network import Read
 from samhw.primitives.step import (
     DONE,
     NONE,
@@ -17,10 +18,12 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["WALK_STATE", "walk"]
+__all__ = ["WALK_READS", "WALK_STATE", "walk"]
 
 C, OPEN = 0, 1
 WALK_STATE = (0, 0)
+WALK_READS = (Read(0, output=0, port=1, pushed=True),)
+"""A coordinate lies where its reference says, in the array of a level that stores coordinates."""
 
 
 def walk(

@@ -4,6 +4,8 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bench import Bench, bench_primitive, run_primitive
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.execute import ENGINES, Engine
+from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
+from samhw.sim.off_chip import MemorySystem
 from samhw.sim.regions import simulate_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRun, Progress, simulate
@@ -17,10 +19,14 @@ __all__ = [
     "Bottleneck",
     "ChannelStats",
     "DeadlockError",
+    "DramChannelStats",
     "Engine",
     "InterruptedRun",
+    "MemoryStats",
+    "MemorySystem",
     "NodeStats",
     "Passage",
+    "PortStats",
     "Progress",
     "Result",
     "Traffic",

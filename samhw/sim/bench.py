@@ -143,7 +143,7 @@ def bench_primitive(
     execute(machine, engine)
     raise_fault(graph, workers)
     for name, queue in fed.items():
-        pushed[name] += [ready - queue.latency for _, _, ready in queue.tokens]
+        pushed[name] += [cycle for _, _, _, cycle in queue.tokens]
     counts = machine.words_written()
     writer = None if node.outputs else workers[0]
     return Bench(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samhw.graph import Graph
+from samhw.sim.memory_stats import MemoryStats
 from samhw.sim.result import ActorStats, Result
 
 __all__ = ["Bottleneck", "bottleneck"]
@@ -19,7 +20,8 @@ class Bottleneck:
     Attributes:
         node: the node that limits the run.
         reason: what it spent most of its cycles on: `firing`, `spacing`, `stalls`, `latency` (nothing is
-            busy, tokens are on their way) or `circle` (nodes wait for each other in turn).
+            busy, tokens are on their way), `circle` (nodes wait for each other in turn) or `memory` (data
+            that it reads or writes off chip).
         waits: the channels from the last writer back to that node, each of which its reader, or else its
             writer, waited for more than for anything else.
     """
@@ -45,26 +47,34 @@ def bottleneck(graph: Graph, result: Result) -> Bottleneck:
     waits: list[str] = []
     while True:
         count, reason, channel = max(_causes(actors[here], result.cycles))
-        if reason not in ("starved", "blocked"):
+        if reason not in ("starved", "blocked", "late"):
             break
         if channel not in waits:
             waits.append(channel)
-        here = givers[channel] if reason == "starved" else takers[channel]
+        here = takers[channel] if reason == "blocked" else givers[channel]
+        if reason == "late":
+            reason = "memory"
+            break
         if here in seen:
             reason = "circle"
             break
         seen.append(here)
-    return Bottleneck(here[0], reason, tuple(waits), _sentence(here[0], reason, count, result.cycles, waits))
+    text = _sentence(here[0], reason, count, result.cycles, waits)
+    if reason == "memory" and result.memory is not None:
+        text += f" {_memory_sentence(result.memory)}"
+    return Bottleneck(here[0], reason, tuple(waits), text)
 
 
 def _causes(actor: ActorStats, cycles: int) -> Iterator[tuple[int, str, str]]:
     """(cycles, cause, channel) of all that an actor spent the run on."""
     yield actor.firings, "firing", ""
+    yield actor.held, "memory", ""
     yield actor.spaced, "spacing", ""
     yield actor.stalled, "stalls", ""
     yield cycles - actor.last, "latency", ""
     yield from ((count, "starved", channel) for channel, count in actor.starved.items())
     yield from ((count, "blocked", channel) for channel, count in actor.blocked.items())
+    yield from ((count, "late", channel) for channel, count in actor.late.items())
 
 
 def _sentence(node: str, reason: str, count: int, cycles: int, waits: list[str]) -> str:
@@ -77,6 +87,8 @@ def _sentence(node: str, reason: str, count: int, cycles: int, waits: list[str])
             return f"{node} limits the run: it fires in {share}{along}."
         case "spacing":
             return f"{node} limits the run: updates of one place keep their distance for {share}{along}."
+        case "memory":
+            return f"Off-chip memory limits the run: its data for {node} are waited for in {share}{along}."
         case "stalls":
             return f"{node} limits the run: its stall pattern holds it back for {share}{along}."
         case "circle":
@@ -87,4 +99,11 @@ def _sentence(node: str, reason: str, count: int, cycles: int, waits: list[str])
     return (
         f"Nothing limits the rate of this run: {node} is at rest for {share}, and the rest is the latency of "
         f"the path from there{along}."
+    )
+
+
+def _memory_sentence(memory: MemoryStats) -> str:
+    return (
+        f"{memory.dram.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
+        f"{memory.utilisation:.1%} of its peak; its busiest channel moves {memory.busiest:.1%} of its own."
     )

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 
 from samhw.primitives.step import NONE, TAKES, fault_needs
 from samhw.sim.fault import LATE
-from samhw.sim.machine import Worker
+from samhw.sim.machine import Plan, Worker
+from samhw.sim.ports import Arbiter
 
 __all__ = ["UNLIMITED", "Between", "nothing", "run"]
 
@@ -28,19 +29,28 @@ def nothing(firings: int, cycle: int) -> None:
 
 
 def run(
-    workers: Iterable[Worker], limit: int = UNLIMITED, most: int = UNLIMITED, between: Between = nothing
+    workers: Iterable[Worker],
+    limit: int = UNLIMITED,
+    most: int = UNLIMITED,
+    between: Between = nothing,
+    arbiter: Arbiter | None = None,
 ) -> bool:
     """Runs the workers until none can fire, or for about `most` firings; gives whether none can.
 
     An actor whose rule is broken, or that would fire later than cycle `limit`, stops there with its `fault`
     set, and the others run on: so the caller can tell which error came first.
+
+    Firings that ask for lines of off-chip memory come one at a time, when nothing else can go on: `arbiter`
+    says which.
     """
     work = deque(workers)
     fired, latest, pause = 0, 0, SLICE
-    while work:
+    if arbiter is not None:
+        arbiter.waiting.clear()
+    while work or (arbiter is not None and arbiter.serve(work)):
         worker = work.popleft()
         before = worker.firings
-        _advance(worker, work, limit)
+        _advance(worker, work, limit, arbiter)
         fired += worker.firings - before
         latest = max(latest, worker.last)
         if fired >= pause:
@@ -51,7 +61,7 @@ def run(
     return True
 
 
-def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
+def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter | None) -> None:
     """Fires a worker as often as the known tokens and slots allow, and wakes those whom that lets go on."""
     step = worker.actor.step
     kind, data, ready = worker.kind, worker.data, worker.ready
@@ -59,7 +69,8 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
     out_kind, out_data = worker.out_kind, worker.out_data
     plans = worker.plans
     plan, worker.pending = worker.pending, None
-    gate, spacing, updated = worker.gate, worker.actor.spacing, worker.updated
+    gate, spacing, updated, access = worker.gate, worker.actor.spacing, worker.updated, worker.access
+    restrained = gate is not None or spacing is not None or access is not None
 
     for _ in range(TURN):
         if plan is None:
@@ -74,6 +85,11 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
                 queue.full = True
                 worker.pending = plan
                 return
+        if access is not None and not access.look(plan):
+            assert arbiter is not None
+            arbiter.wait(access, _cycle(worker, plan))
+            worker.pending = plan
+            return
         plan = None
 
         # t(n) = max(t(n-1) + 1, the heads that it needs, the slots that it takes, the last update of its key)
@@ -83,7 +99,13 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
                 t = ready[i]
                 late = i
         if t > first:
-            worker.inputs[late].starved += t - first
+            queue = worker.inputs[late]
+            queue.starved += t - first
+            if queue.off_chip:
+                # Of that wait, what the memory takes beyond the latency of the channel.
+                waited = max(0, t - max(first, queue.tokens[0][3] + queue.latency))
+                queue.late += waited
+                queue.starved -= waited
             first = t
         for _, queue in pushes:
             if not queue.spare and queue.free[0] > t:
@@ -91,12 +113,16 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
                 narrow = queue
         if t > first:
             narrow.blocked += t - first
-        if spacing is not None and (key := state[spacing.key]) in updated:
-            first, t = t, max(t, updated[key] + spacing.latency)
-            worker.spaced += t - first
-        if gate is not None:
-            first, t = t, gate.allowed(t, worker.firings)
-            worker.stalled += t - first
+        if restrained:
+            if spacing is not None and (key := state[spacing.key]) in updated:
+                first, t = t, max(t, updated[key] + spacing.latency)
+                worker.spaced += t - first
+            if access is not None:
+                first, t = t, max(t, access.place)
+                worker.held += t - first
+            if gate is not None:
+                first, t = t, gate.allowed(t, worker.firings)
+                worker.stalled += t - first
         if t > limit:
             worker.fault = t, LATE
             return
@@ -107,17 +133,17 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
 
         for i, queue in takes:
             tokens = queue.tokens
-            while len(tokens) > queue.high and tokens[queue.high][2] - queue.latency <= t:
+            while len(tokens) > queue.high and tokens[queue.high][3] <= t:
                 queue.high += 1
+            pushed = tokens.popleft()[3]
             if queue.tap is not None:
-                queue.tap(ready[i] - queue.latency, t, kind[i], data[i])
+                queue.tap(pushed, t, kind[i], data[i])
             queue.popped += 1
             queue.kinds[kind[i]] += 1
-            queue.dwell += t - ready[i]
+            queue.dwell += t - pushed
             queue.free.append(t + 1)
-            tokens.popleft()
             if tokens:
-                kind[i], data[i], ready[i] = tokens[0]
+                kind[i], data[i], ready[i], _ = tokens[0]
             else:
                 kind[i] = NONE
             if queue.full:
@@ -132,11 +158,29 @@ def _advance(worker: Worker, work: deque[Worker], limit: int) -> None:
             queue.spare -= 1
             if free and queue.depth - queue.spare > queue.high:
                 queue.high = queue.depth - queue.spare
-            queue.append(out_kind[j], out_data[j], t + queue.latency)
+            if access is None:
+                queue.append(out_kind[j], out_data[j], t + queue.latency, t)
+            else:
+                queue.append(out_kind[j], out_data[j], max(t, access.arrival[j]) + queue.latency, t)
             if queue.wanted:
                 queue.wanted = False
                 work.append(queue.consumer)
     work.append(worker)
+
+
+def _cycle(worker: Worker, plan: Plan) -> int:
+    """The cycle of a firing that asks for lines, and that has all heads, slots and places that it needs."""
+    access = worker.access
+    needs, _, pushes = plan
+    assert access is not None
+    assert worker.actor.spacing is None
+    t = max(
+        worker.last + 1,
+        access.place,
+        *(worker.ready[i] for i in needs),
+        *(queue.free[0] for _, queue in pushes if not queue.spare),
+    )
+    return t if worker.gate is None else worker.gate.allowed(t, worker.firings)
 
 
 def _rest(worker: Worker, word: int) -> None:

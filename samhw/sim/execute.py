@@ -36,9 +36,13 @@ def execute(
         InputError: for an unknown engine, or if the compiled one cannot run this machine.
     """
     workers = machine.workers
+    if machine.arbiter is not None:
+        if engine == "compiled":
+            raise InputError("The compiled engine has no off-chip memory; use the plain engine.")
+        engine = "plain" if engine == "auto" else engine
     match engine:
         case "plain":
-            plain.run(workers, limit, between=between)
+            plain.run(workers, limit, between=between, arbiter=machine.arbiter)
         case "compiled":
             # Imported where it is needed, since Numba takes half a second.
             from samhw.sim import compiled

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.primitives import Actor, Place, expand
 from samhw.primitives.step import NONE, Firing, Words
+from samhw.sim.ports import Access, Arbiter
 
 __all__ = [
     "Earliest",
@@ -80,8 +81,10 @@ class Queue:
         "full",
         "high",
         "kinds",
+        "late",
         "latency",
         "name",
+        "off_chip",
         "popped",
         "port",
         "producer",
@@ -101,8 +104,8 @@ class Queue:
         self.name = name
         self.latency = latency
         self.depth = depth
-        self.tokens: deque[tuple[int, int, int]] = deque()
-        """(kind, payload, first cycle in which it is available)."""
+        self.tokens: deque[tuple[int, int, int, int]] = deque()
+        """(kind, payload, first cycle in which it is available, cycle of the push)."""
         self.spare = depth
         self.free: deque[int] = deque()
         self.wanted = False
@@ -114,21 +117,25 @@ class Queue:
         self.kinds = [0, 0, 0, 0]
         """How many of them were of each kind."""
         self.dwell = 0
-        """Sum over the tokens popped of the cycles from being available to the pop."""
+        """Sum over the tokens popped of the cycles from the push to the pop."""
         self.high = 0
         """Greatest number of slots taken in one cycle, as far as it is known."""
         self.starved = 0
         """Cycles that the consumer waited for a token."""
+        self.off_chip = False
+        """Tokens may come later than the latency says, with data from off-chip memory."""
+        self.late = 0
+        """Cycles that the consumer waited for such a token after its latency, which `starved` leaves out."""
         self.blocked = 0
         """Cycles that the producer waited for a slot."""
 
-    def append(self, kind: int, payload: int, ready: int) -> None:
+    def append(self, kind: int, payload: int, ready: int, pushed: int) -> None:
         """Puts in a token, which the consumer may see from cycle `ready` on."""
         if not self.tokens:
             self.consumer.kind[self.port] = kind
             self.consumer.data[self.port] = payload
             self.consumer.ready[self.port] = ready
-        self.tokens.append((kind, payload, ready))
+        self.tokens.append((kind, payload, ready, pushed))
 
 
 class Worker:
@@ -138,11 +145,13 @@ class Worker:
     """
 
     __slots__ = (
+        "access",
         "actor",
         "data",
         "fault",
         "firings",
         "gate",
+        "held",
         "inputs",
         "kind",
         "last",
@@ -187,6 +196,10 @@ class Worker:
         self.gate: Gate | None = None
         self.stalled = 0
         """Cycles that the gate held back firings."""
+        self.access: Access | None = None
+        """Its ports to off-chip memory."""
+        self.held = 0
+        """Cycles that firings waited for places in those."""
 
     def plan(self, word: int) -> Plan:
         """A firing unpacked, and kept: an actor has few different ones."""
@@ -210,10 +223,12 @@ Stores = Mapping[tuple[Place, str], Words]
 
 @dataclass
 class Machine:
-    """The workers of a graph, in the order of its nodes, and its channels by name."""
+    """The workers of a graph, in the order of its nodes, and its channels by name; and who serves those that
+    have memories off chip."""
 
     workers: list[Worker]
     channels: dict[str, Queue]
+    arbiter: Arbiter | None = None
 
     def words_written(self) -> dict[str, int]:
         """For each memory that a writer writes, how many words it has written."""
@@ -292,5 +307,5 @@ def build_node(
         connect(queue, link_sources[name], link_sinks[name])
         for token in link.initial:
             queue.spare -= 1
-            queue.append(int(token.kind), token.payload, 0)
+            queue.append(int(token.kind), token.payload, 0, -link.latency)
     return workers

@@ -5,7 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Graph, MemoryRole, OffChip
+from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result
 from samhw.sim.simulate import simulate
 
@@ -17,19 +18,22 @@ def simulate_regions(
     arch: Arch,
     memories: Mapping[str, NDArray[Any]],
     extents: Mapping[str, int],
+    *,
+    memory: OffChip | None = None,
     **options: Any,
 ) -> tuple[Result, ...]:
     """The result of each region of a graph, each on what those before it have written.
 
     Arguments, options and errors are those of `simulate`; `memories` has the words of the whole graph's INPUT
-    memories.
+    memories, and off-chip memory goes on through all regions.
     """
+    system = None if memory is None else MemorySystem(graph, arch, memory)
     available = dict(memories)
     results = []
     for region in graph.regions:
         inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
         words = {name: array for name, array in available.items() if name in inputs}
-        result = simulate(region, arch, words, extents, **options)
+        result = simulate(region, arch, words, extents, memory=system, **options)
         available |= result.memories
         results.append(result)
     return tuple(results)

@@ -1,7 +1,7 @@
 """What a run gives: cycles, memories, traces, and where the cycles went."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph import Token
 from samhw.sim.machine import Machine, Queue
+from samhw.sim.memory_stats import MemoryStats
 
 __all__ = [
     "ActorStats",
@@ -40,7 +41,8 @@ class Passage(NamedTuple):
 @dataclass(frozen=True)
 class ActorStats:
     """How an actor spent the run. Between two firings it waits first for heads, then for slots, then for the
-    spacing, then for its stall pattern; the cycles of the first two count for the channel that came last."""
+    spacing, then for places in its memory ports, then for its stall pattern; the cycles of the first two
+    count for the channel that came last."""
 
     firings: int
     last: int
@@ -53,6 +55,16 @@ class ActorStats:
     """Cycles waited for the last update of the same key (docs/timing.md, spacing)."""
     stalled: int
     """Cycles held back by the stall pattern."""
+    late: Mapping[str, int] = field(default_factory=dict)
+    """Cycles waited for a token's data from off-chip memory, after the latency of its channel, by the name of
+    the channel; `starved` leaves them out."""
+    held: int = 0
+    """Cycles waited for a place in its own ports to off-chip memory."""
+
+    @property
+    def memory(self) -> int:
+        """All cycles waited for off-chip memory."""
+        return self.held + sum(self.late.values())
 
 
 @dataclass(frozen=True)
@@ -87,11 +99,13 @@ class Result:
     """A run that ended.
 
     Attributes:
-        cycles: number of the cycle in which the last writer fired on DONE.
+        cycles: number of the cycle in which the last writer fired on DONE, or in which the last line was
+            written off chip, if that is later.
         memories: the words written to each OUTPUT memory, as bit patterns; its length is what was written.
         nodes: statistics of each node, by name.
         channels: statistics of each channel, by name.
         passages: the tokens of each traced channel, by name, in order.
+        memory: what off-chip memory did, if tensors lie there.
     """
 
     cycles: int
@@ -99,6 +113,7 @@ class Result:
     nodes: Mapping[str, NodeStats]
     channels: Mapping[str, ChannelStats]
     passages: Mapping[str, list[Passage]]
+    memory: MemoryStats | None = None
 
     @cached_property
     def traces(self) -> Mapping[str, Trace]:
@@ -138,13 +153,15 @@ def node_stats(machine: Machine) -> dict[str, NodeStats]:
             blocked={queue.name: queue.blocked for queues in worker.outputs for queue in queues},
             spaced=worker.spaced,
             stalled=worker.stalled,
+            late={queue.name: queue.late for queue in worker.inputs.values() if queue.off_chip},
+            held=worker.held,
         )
     return {node: NodeStats(stats) for node, stats in actors.items()}
 
 
 def channel_stats(queue: Queue, cycles: int) -> ChannelStats:
     """The statistics of a channel after a run of that many cycles."""
-    # A token takes a slot in the cycle of its push, `latency` cycles on its way, and until its pop.
-    taken = queue.dwell + queue.popped * (queue.latency + 1)
+    # A token takes a slot from the cycle of its push to that of its pop.
+    taken = queue.dwell + queue.popped
     vals, _, empties, _ = queue.kinds
     return ChannelStats(queue.popped, vals + empties, empties, queue.high, taken / max(cycles, 1))

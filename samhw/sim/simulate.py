@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, GrammarChecker, Graph, Kind, Token
+from samhw.graph import Arch, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
 from samhw.primitives import ordered
 from samhw.sim.engine import UNLIMITED, Between
@@ -16,6 +16,9 @@ from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_failure
 from samhw.sim.interrupt import Interrupt
 from samhw.sim.machine import Machine, Stalls, Tap, build_graph
+from samhw.sim.memory_stats import memory_stats
+from samhw.sim.off_chip import MemorySystem
+from samhw.sim.ports import Arbiter
 from samhw.sim.result import Passage, Result, channel_stats, node_stats
 from samhw.sim.stores import make_stores
 
@@ -71,6 +74,7 @@ def simulate(
     limit: int = UNLIMITED,
     engine: Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
+    memory: OffChip | MemorySystem | None = None,
 ) -> Result:
     """Runs a graph to its end, cycle for cycle as docs/timing.md has it.
 
@@ -87,6 +91,8 @@ def simulate(
         engine: `plain` (Python), `compiled` (machine code), or `auto`, which begins with the one and goes on
             with the other. All give the same.
         progress: is told how far the run is some times a second, and whenever a loop has been compiled.
+        memory: the tensors that lie off chip, and in what (docs/memory.md); or a memory that has been in use
+            before, and goes on. By default all tensors are on chip.
 
     Raises:
         InputError: if the graph is not sound, or has several regions; if memories, extents, channels or
@@ -102,6 +108,11 @@ def simulate(
         )
     stores, outputs = make_stores(graph, memories, extents)
     machine = build_graph(graph, arch, stores)
+    if memory is not None:
+        system = memory if isinstance(memory, MemorySystem) else MemorySystem(graph, arch, memory)
+        system.begin()
+        machine.arbiter = Arbiter(system)
+        machine.arbiter.attach(machine.workers)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -114,6 +125,7 @@ def simulate(
             nodes=node_stats(machine),
             channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
             passages=passages,
+            memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
         )
 
     estimate = Estimate(graph, machine, memories, extents) if progress else None
@@ -125,7 +137,11 @@ def simulate(
             raise InterruptedRun(result(max(worker.last for worker in machine.workers))) from None
     raise_failure(graph, machine)
     writers = {node.name for node in graph.writers()}
-    return result(max(worker.last for worker in machine.workers if worker.node in writers))
+    end = max(worker.last for worker in machine.workers if worker.node in writers)
+    if machine.arbiter is not None:
+        end = max(end, machine.arbiter.committed())
+        machine.arbiter.memory.end(end)
+    return result(end)
 
 
 def _between(

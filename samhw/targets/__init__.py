@@ -4,6 +4,7 @@ from samhw.targets.build import build
 from samhw.targets.compare import Choice, Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
 from samhw.targets.measure import Measure, measure
+from samhw.targets.memory import memory_line, memory_report, port_rows
 from samhw.targets.run import Check, RegionRun, RunResult, check, compile_workload, run
 from samhw.targets.workload import Workload, bind_program, make_model_workload, make_workload
 
@@ -25,5 +26,8 @@ __all__ = [
     "make_model_workload",
     "make_workload",
     "measure",
+    "memory_line",
+    "memory_report",
+    "port_rows",
     "run",
 ]

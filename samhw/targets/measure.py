@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.compiler import Compiled
-from samhw.graph import Arch, MemoryRole
+from samhw.graph import Arch, MemoryRole, OffChip
 from samhw.sim import Result, bottleneck, operations, traffic
 from samhw.targets.run import check, compile_workload, run
 from samhw.targets.workload import Workload
@@ -27,6 +27,8 @@ class Measure:
     """From memories into the graph."""
     bytes_written: float
     """From the graph into memories."""
+    bytes_moved: int | None
+    """By off-chip memory, in whole lines; None if there is none."""
     seconds: float
     """Wall time of the simulator."""
     checked: bool
@@ -52,6 +54,7 @@ def measure(
     permute: bool = False,
     arch: Arch | None = None,
     depth: int | None = None,
+    memory: OffChip | None = None,
     **options: Any,
 ) -> Measure:
     """Compiles a workload, simulates it and compares the result with NumPy's.
@@ -59,6 +62,7 @@ def measure(
     Args:
         value, factored, order, permute, arch: as for `compile_program`.
         depth: of every channel between nodes, in tokens, in place of the compiler's.
+        memory: what lies off chip, if anything does.
         options: of the simulator, as for `simulate`.
 
     Raises:
@@ -71,9 +75,9 @@ def measure(
     )
     if depth is not None:
         compiled = _with_depth(compiled, depth)
-    result = run(compiled, workload.tensors, **options)
+    result = run(compiled, workload.tensors, memory=memory, **options)
     found = check(workload, compiled, result.outputs)
-    firings = work = 0
+    firings = work = moved = 0
     read = written = 0.0
     waits = dict.fromkeys(("starved", "blocked", "spaced"), 0)
     longest: tuple[int, str] = (-1, "")
@@ -82,11 +86,12 @@ def measure(
         assert statistics is not None
         firings += sum(node.firings for node in statistics.nodes.values())
         work += sum(operations(graph, statistics).values())
-        for name, moved in traffic(graph, compiled.arch, statistics).items():
+        moved += statistics.memory.bytes if statistics.memory else 0
+        for name, words in traffic(graph, compiled.arch, statistics).items():
             if graph.memory[name].role is MemoryRole.INPUT:
-                read += moved.bytes
+                read += words.bytes
             else:
-                written += moved.bytes
+                written += words.bytes
         for cause, cycles in _waits(statistics).items():
             waits[cause] += cycles
         if region.cycles > longest[0]:
@@ -98,6 +103,7 @@ def measure(
         operations=work,
         bytes_read=read,
         bytes_written=written,
+        bytes_moved=None if memory is None else moved,
         seconds=result.seconds,
         checked=found.good,
         max_abs_error=found.max_abs_error,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Graph, OffChip
 from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.sim import Result, simulate_regions, total_cycles
 from samhw.targets.images import unload
@@ -83,6 +83,7 @@ def run(
     backend: str = "sim",
     *,
     wave: Path | None = None,
+    memory: OffChip | None = None,
     **options: Any,
 ) -> RunResult:
     """Loads the tensors, runs, and reads the results back.
@@ -92,12 +93,19 @@ def run(
 
     Args:
         wave: a file (.fst or .vcd) that records every signal of the RTL.
+        memory: tensors of the program that lie off chip (docs/memory.md), for the simulator alone. Those that
+            fusion keeps out of memory are left out.
         options: of the simulator, as for `simulate`.
 
     Raises:
         InputError: for data that does not fit the build, or a backend that is not there.
         RunError: for a run that ends with an error.
     """
+    if memory is not None and backend != "sim":
+        raise InputError(
+            f"Off-chip memory is predicted by the simulator, and what the backend '{backend}' runs has its "
+            "tensors on chip; leave out the one or the other."
+        )
     if backend == "hls":
         return _run_hls(compiled, tensors)
     graph, arch = compiled.graph, compiled.arch
@@ -106,7 +114,8 @@ def run(
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)
     if backend == "sim":
-        statistics = results = simulate_regions(graph, arch, memories, extents, **options)
+        placed = None if memory is None else _stored(compiled, memory)
+        statistics = results = simulate_regions(graph, arch, memories, extents, memory=placed, **options)
         region_cycles = [result.cycles for result in results]
         words = {name: array for result in results for name, array in result.memories.items()}
         cycles = total_cycles(region_cycles)
@@ -126,6 +135,19 @@ def run(
         for region, count, found in zip(graph.regions, region_cycles, statistics, strict=True)
     )
     return RunResult(backend, cycles, regions, seconds, build_seconds)
+
+
+def _stored(compiled: Compiled, memory: OffChip) -> OffChip:
+    """What of a placement has memories in the graph; raises `InputError` for a tensor that does not exist."""
+    for name in memory.tensors or ():
+        if name not in compiled.program.tensors:
+            raise InputError(
+                f"There is no tensor '{name}' to place off chip; the program has "
+                f"{', '.join(compiled.program.tensors)}."
+            )
+    stored = {m.tensor for m in compiled.graph.memories}
+    chosen = stored if memory.tensors is None else stored.intersection(memory.tensors)
+    return replace(memory, tensors=tuple(sorted(chosen)))
 
 
 def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor]) -> RunResult:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from samhw.graph import Arch, Endpoint, Graph, Kind, Node, Token
+from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token
 from samhw.primitives import Actor, Place, expand, latency
-from samhw.primitives.step import COMMITTED, NONE, TAKES, Firing
+from samhw.primitives.step import COMMITTED, NONE, TAKES, VAL, Firing
+from tests.sim.clocked_memory import ClockedMemory, ClockedPort, Request
 
 IDLE = 100
 """Cycles without a firing after which nothing will fire any more; above all latencies and stall patterns."""
@@ -23,10 +24,14 @@ class Fifo:
     tokens: list[tuple[int, Token]] = field(default_factory=list)
     """(cycle of the push, token)."""
     pops: list[int] = field(default_factory=list)
+    data: dict[int, Request] = field(default_factory=dict)
+    """For the number of a token the line of off-chip memory that it comes with."""
 
     def head(self, cycle: int) -> Token | None:
         for push, token in self.tokens[len(self.pops) :]:
-            return token if push + self.latency <= cycle else None
+            line = self.data.get(len(self.pops))
+            there = push if line is None else None if line.done is None else max(push, line.done)
+            return token if there is not None and there + self.latency <= cycle else None
         return None
 
     def taken(self, cycle: int) -> int:
@@ -76,6 +81,8 @@ class Cell:
     pending: Firing | None = None
     updated: dict[int, int] = field(default_factory=dict)
     """For each key the cycle of its last firing."""
+    ports: dict[int, ClockedPort] = field(default_factory=dict)
+    """To the stores that lie off chip."""
 
     def __post_init__(self) -> None:
         self.state = list(self.actor.state)
@@ -102,6 +109,8 @@ class Cell:
         pushed = [j for j in range(len(self.outputs)) if self.pending.pushes >> j & 1]
         if any(fifo.taken(cycle) >= fifo.depth for j in pushed for fifo in self.outputs[j]):
             return False
+        if self.ports and not self._access(cycle, [j for j in pushed if self.outputs[j]]):
+            return False
         for i, fifo in enumerate(self.inputs):
             if self.pending.takes >> i & 1:
                 fifo.pops.append(cycle)
@@ -114,29 +123,73 @@ class Cell:
         self.pending = None
         return True
 
+    def _access(self, cycle: int, pushed: Sequence[int]) -> bool:
+        """Asks for lines if there are places; gives whether there are."""
+        heads = [fifo.head(cycle) for fifo in self.inputs]
+        words: dict[int, list[tuple[int, int]]] = {}
+        for read in self.actor.reads:
+            if read.store not in self.ports or read.output not in pushed:
+                continue
+            if read.pushed:
+                kind, payload = self.out_kind[read.port], self.out_data[read.port]
+            else:
+                head = heads[read.port]
+                assert head is not None
+                kind, payload = int(head.kind), head.payload
+            if kind == VAL:
+                words.setdefault(read.store, []).append((payload + read.offset, read.output))
+        writes = {}
+        for store, register in self.actor.written.items():
+            if store in self.ports:
+                count, line = self.state[register], self.ports[store].memory.words[self.ports[store].name]
+                full = count // line + (1 if self.state[COMMITTED] and count % line else 0)
+                writes[store] = range(self.ports[store].written, full)
+        wanted = {store: self.ports[store].wants([w for w, _ in reads]) for store, reads in words.items()}
+        asked = {store: asks for store, (asks, _, _, _) in wanted.items()} | writes
+        if not all(self.ports[store].has_places(cycle, len(asks)) for store, asks in asked.items()):
+            return False
+        for store, (asks, lines, kept, last) in wanted.items():
+            port = self.ports[store]
+            known = port.buffer | {n: port.ask(cycle, n, False) for n in asks}
+            for (_, output), line in zip(words[store], lines, strict=True):
+                for fifo in self.outputs[output]:
+                    fifo.data[len(fifo.tokens)] = known[line]
+            port.buffer = {n: known[n] for n in kept}
+            port.last = last
+        for store, lines in writes.items():
+            for n in lines:
+                self.ports[store].ask(cycle, n, True)
+            self.ports[store].written = lines.stop
+        return True
+
 
 @dataclass
 class Clocked:
     cells: list[Cell]
     channels: dict[str, Fifo]
+    memory: ClockedMemory | None = None
 
     def run(self, ends: Sequence[Source | Sink] = ()) -> None:
         """Sources may push from cycle 0 on, actors fire from cycle 1 on."""
         for end in ends:
             end.clock(0)
         cycle, last = 1, 1
-        while cycle - last < IDLE:
+        while cycle - last < IDLE or (self.memory is not None and self.memory.busy(cycle)):
+            if self.memory is not None:
+                self.memory.start(cycle)
             for unit in (*ends, *self.cells):
                 if unit.clock(cycle):
                     last = cycle
             cycle += 1
 
     def committed(self, graph: Graph) -> int | None:
-        """The cycle in which the last writer fired on DONE, or None for a deadlock."""
+        """The cycle in which the last writer fired on DONE, or in which its last line was done, if that is
+        later; None for a deadlock."""
         writers = [cell for cell in self.cells if not graph.node[cell.node].outputs]
         if not all(cell.state[COMMITTED] for cell in writers):
             return None
-        return max(cell.firings[-1] for cell in writers)
+        lines = [r.done for cell in writers for port in cell.ports.values() for r in port.requests]
+        return max([*(cell.firings[-1] for cell in writers), *lines])
 
 
 def clocked(
@@ -145,6 +198,7 @@ def clocked(
     memories: Mapping[str, np.ndarray],
     extents: Mapping[str, int],
     stalls: Mapping[str, Sequence[bool]] | None = None,
+    off_chip: OffChip | None = None,
 ) -> Clocked:
     """The machine of a graph before its first cycle."""
     channels = {c.name: Fifo(c.latency, c.depth) for c in graph.channels}
@@ -157,7 +211,13 @@ def clocked(
         stores[Place.MEMORY, bank.name] = [0] * bank.capacity if words is None else [int(w) for w in words]
     for node in graph.nodes:
         cells += _cells(node, graph, arch, stores, feeds, drains, (stalls or {}).get(node.name, [False]))
-    return Clocked(cells, channels)
+    memory = None if off_chip is None else ClockedMemory(graph, arch, off_chip)
+    for cell in cells if memory is not None else ():
+        for n, store in enumerate(cell.actor.memory):
+            if store.place is Place.MEMORY and store.name in memory.first:
+                lines = -(-len(cell.memory[n]) // memory.words[store.name])
+                cell.ports[n] = ClockedPort(memory, store.name, lines)
+    return Clocked(cells, channels, memory)
 
 
 def _cells(

@@ -65,7 +65,7 @@ class Records:
         freed = queue.popped - len(queue.free)
         for n, cycle in enumerate(queue.free, freed):
             ring[n % slots, 1] = cycle
-        for n, (kind, payload, ready) in enumerate(queue.tokens, queue.popped):
+        for n, (kind, payload, ready, _) in enumerate(queue.tokens, queue.popped):
             ring[n % slots] = payload << 2 | kind, ready
         self.rings.append(ring)
         self._set_ring(record, ring, queue.depth)
@@ -74,7 +74,8 @@ class Records:
         record[C.POPPED] = queue.popped
         record[C.PUSHED] = queue.popped + len(queue.tokens)
         record[C.HIGH] = queue.high
-        record[C.DWELL] = queue.dwell
+        # Here from being available to the pop, there from the push.
+        record[C.DWELL] = queue.dwell - queue.popped * queue.latency
         record[C.STARVED] = queue.starved
         record[C.BLOCKED] = queue.blocked
         record[C.LOGGED] = queue.tap is not None
@@ -197,10 +198,10 @@ class Records:
         consumer.kind[port] = NONE
         for n in range(popped, pushed):
             token, ready = ring[n % len(ring)].tolist()
-            queue.append(token & 3, token >> 2, ready)
+            queue.append(token & 3, token >> 2, ready, ready - queue.latency)
         queue.popped = popped
         queue.high = int(record[C.HIGH])
-        queue.dwell = int(record[C.DWELL])
+        queue.dwell = int(record[C.DWELL]) + popped * queue.latency
         queue.starved = int(record[C.STARVED])
         queue.blocked = int(record[C.BLOCKED])
         queue.kinds = record[C.VALS : C.VALS + 4].tolist()

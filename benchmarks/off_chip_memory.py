@@ -1,0 +1,100 @@
+"""What off-chip memory costs (docs/memory.md): cycles of programs with all tensors in a memory, against those
+with all tensors on chip.
+
+SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused layer by layer; each memory as
+it is, without reading ahead, and with channels that are deeper by 16 tokens than an on-chip memory needs
+(`Arch.slack`). Every result is checked against NumPy.
+
+Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ..] [--nodes N] [--density D]
+[--json FILE|-]
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.common import VALUE, bind, follow, parser, report
+from samhw.errors import RunError
+from samhw.frontend import FusionLevel, load_kernel, load_model, model_data
+from samhw.graph import DRAM_PRESETS, Arch, Dram, OffChip
+from samhw.sim import Bottleneck, bottleneck
+from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
+from samhw.tensors.generate import power_law_graph
+
+DEEPER = Arch(slack=Arch().slack + 16)
+LEVELS: tuple[FusionLevel, ...] = ("none", "partial")
+
+
+def workloads(nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
+    """The programs with their data."""
+    yield "spmm, karate", make_workload(load_kernel("spmm"), ["karate"], value=VALUE)
+    graph = power_law_graph(nodes, density, seed=0)
+    for level in LEVELS:
+        model = bind(load_model("gcn"), model_data("gcn", graph=graph))
+        yield f"gcn, {nodes} nodes, {level}", replace(model, program=model.program.with_fusion(level))
+
+
+def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChip | None, Arch]]:
+    """On chip, then each memory in three ways."""
+    yield "on chip", None, Arch()
+    for dram in map(Dram.load, memories):
+        yield dram.name, OffChip(dram), Arch()
+        yield f"{dram.name}, no reading ahead", OffChip(replace(dram, prefetch=0)), Arch()
+        yield f"{dram.name}, deeper channels", OffChip(dram), DEEPER
+
+
+def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
+    """A row for each program and memory."""
+    for label, workload in workloads(nodes, density):
+        on_chip = 0
+        for name, memory, arch in variants(memories):
+            compiled = compile_workload(workload, value=VALUE, arch=arch)
+            result = run(compiled, workload.tensors, memory=memory)
+            if not check(workload, compiled, result.outputs).good:
+                raise RunError(f"The result of {label} ({name}) is wrong; please report this as a bug.")
+            on_chip = on_chip or result.cycles
+            yield {
+                "program": label,
+                "memory": name,
+                "cycles": result.cycles,
+                "to on chip": result.cycles / on_chip,
+                **figures(result),
+                "limit": limit(result).reason,
+            }
+
+
+def figures(result: RunResult) -> dict[str, Any]:
+    """What the memory did in all regions."""
+    regions = [r.statistics.memory for r in result.regions if r.statistics and r.statistics.memory]
+    if not regions:
+        return dict.fromkeys(("lines", "of peak, %", "open rows, %"))
+    lines = sum(region.requests for region in regions)
+    hits = sum(channel.hits for region in regions for channel in region.channels)
+    moved = sum(region.bytes for region in regions)
+    return {
+        "lines": lines,
+        "of peak, %": 100 * moved / (result.cycles * regions[0].dram.peak),
+        "open rows, %": 100 * hits / lines,
+    }
+
+
+def limit(result: RunResult) -> Bottleneck:
+    """What limits the longest region."""
+    region = max(result.regions, key=lambda region: region.cycles)
+    assert region.statistics is not None
+    return bottleneck(region.graph, region.statistics)
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("memories", nargs="*", metavar="MEMORY", help="presets or .json files; default: all")
+    options.add_argument("--nodes", type=int, default=500, help="of the graph for the GCN")
+    options.add_argument("--density", type=float, default=0.02, help="of that graph")
+    arguments = options.parse_args()
+    memories = arguments.memories or list(DRAM_PRESETS)
+    found = list(follow(rows(memories, arguments.nodes, arguments.density)))
+    report("off-chip memory", found, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

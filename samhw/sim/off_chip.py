@@ -1,0 +1,74 @@
+"""Off-chip memory during a run (docs/memory.md): where memories lie, and requests in cycles."""
+
+from dataclasses import dataclass
+
+from samhw.errors import InputError
+from samhw.graph import Arch, Dram, Graph, Memory, OffChip
+from samhw.numerics import value_type
+from samhw.sim.dram import Channel, Counts
+
+__all__ = ["Array", "MemorySystem"]
+
+
+@dataclass(frozen=True)
+class Array:
+    """A memory of the graph off chip: its first line, and the words of a line."""
+
+    first: int
+    words: int
+
+
+class MemorySystem:
+    """A DRAM with the memories that a graph has in it. It goes on from run to run, as regions do.
+
+    Attributes:
+        origin: the cycle of the memory's own time in which the present run has its cycle 0.
+        arrays: the memories off chip, by name.
+
+    Raises:
+        InputError: if the graph lacks a tensor that is to lie off chip.
+    """
+
+    def __init__(self, graph: Graph, arch: Arch, off_chip: OffChip):
+        self.dram: Dram = off_chip.dram
+        self.origin = 0
+        self.channels = [Channel(self.dram) for _ in range(self.dram.channels)]
+        tensors = {memory.tensor for memory in graph.memories}
+        if unknown := sorted(set(off_chip.tensors or ()) - tensors):
+            raise InputError(
+                f"There is no tensor {unknown[0]!r} in {graph.name} to place off chip; "
+                f"it stores {', '.join(sorted(tensors))}."
+            )
+        self.arrays: dict[str, Array] = {}
+        line = 0
+        for memory in graph.memories:
+            if off_chip.holds(memory.tensor):
+                words = self.dram.burst_bytes // _word_bytes(graph, memory, arch)
+                self.arrays[memory.name] = Array(line, words)
+                line += -(-memory.capacity // words)
+
+    def begin(self) -> None:
+        """Counts from zero again."""
+        for channel in self.channels:
+            channel.counts = Counts()
+
+    def end(self, cycles: int) -> None:
+        """A run has taken that many cycles; cycle 0 of the next is the one behind."""
+        self.origin += cycles + 1
+
+    def request(self, cycle: int, line: int, write: bool) -> int:
+        """The cycle in which a request of that cycle is done. Requests come in the order of the rule."""
+        dram = self.dram
+        arrival = -(-(self.origin + cycle) * dram.cycle_ps // dram.clock_ps) + dram.frontend
+        rest, channel = divmod(line, dram.channels)
+        rest, group = divmod(rest, dram.groups)
+        rest //= dram.row_bytes // dram.burst_bytes
+        row, bank = divmod(rest, dram.banks)
+        end = self.channels[channel].serve(arrival, group, bank, row, write) + dram.backend
+        return -(-end * dram.clock_ps // dram.cycle_ps) - self.origin
+
+
+def _word_bytes(graph: Graph, memory: Memory, arch: Arch) -> int:
+    """1, 2 or 4: the bytes that a word of a memory takes."""
+    width = value_type(graph.memory_type(memory)).width if memory.is_value else arch.index_bits
+    return 1 if width <= 8 else 2 if width <= 16 else 4

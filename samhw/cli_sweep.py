@@ -30,6 +30,10 @@ __all__ = ["sweep"]
 @click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
 @click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
 @click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
+@click.option("--memory", metavar="MEMORY,..", help="chip, ddr4, hbm2 or FILE.json; by default chip.")
+@click.option(
+    "--off-chip", multiple=True, metavar="A+B", help="Tensors that lie in the memory; by default all."
+)
 @click.option(
     "--set",
     "settings",
@@ -90,7 +94,7 @@ def _from_options(
     from samhw.targets.sweep import product
 
     axes: dict[str, Any] = {name: values for name, values in options.items() if values}
-    for name in ("value", "fuse", "iteration"):
+    for name in ("value", "fuse", "iteration", "memory"):
         if name in axes:
             axes[name] = _split(axes[name])
     if "depth" in axes:

@@ -41,6 +41,8 @@ class Measure:
     """Cycles that actors waited for a slot, added up over all actors."""
     spaced: int
     """Cycles that actors waited for an update of the same place, added up over all actors."""
+    fetching: int
+    """Cycles that actors waited for off-chip memory, added up over all actors."""
     bottleneck: str
     """What limits the longest region, in words."""
 
@@ -79,7 +81,7 @@ def measure(
     found = check(workload, compiled, result.outputs)
     firings = work = moved = 0
     read = written = 0.0
-    waits = dict.fromkeys(("starved", "blocked", "spaced"), 0)
+    waits = dict.fromkeys(("starved", "blocked", "spaced", "fetching"), 0)
     longest: tuple[int, str] = (-1, "")
     for graph, region in zip(compiled.graph.regions, result.regions, strict=True):
         statistics = region.statistics
@@ -126,4 +128,5 @@ def _waits(result: Result) -> dict[str, int]:
         "starved": sum(sum(actor.starved.values()) for actor in actors),
         "blocked": sum(sum(actor.blocked.values()) for actor in actors),
         "spaced": sum(actor.spaced for actor in actors),
+        "fetching": sum(actor.memory for actor in actors),
     }

@@ -100,6 +100,8 @@ arch.slack = 2
         ("program = 'spmv'\nvalue = 32", "'value' is 32, which is not a text"),
         ("program = 'spmv'\ndepth = 0", "depth 0"),
         ("program = 'spmv'\ndepth = 'deep'", "'deep', which is not a whole number"),
+        ("program = 'spmv'\nmemory = 'ddr9'", "no memory 'ddr9'"),
+        ("program = 'spmv'\noff_chip = 'B'", "memory is 'chip'"),
         ("program = 'spmv'\narch = 3", "'arch' is no table"),
         ("program = 'spmv'\n[arch]\nslak = 3", "no field 'slak' to set: Arch has index_bits"),
         ("program = 'spmv'\n[arch]\nalu.f32.mull = 3", "no field 'alu.f32.mull' to set: alu.f32 has max"),
@@ -134,8 +136,10 @@ def test_a_key_stands_for_all_that_a_result_follows_from(
         Configuration(str(program), f"A={matrix}", value="i32"),
         Configuration(str(program), f"A={matrix}", depth=3),
         Configuration(str(program), f"A={matrix}", settings=(("slack", 5),)),
+        Configuration(str(program), f"A={matrix}", memory="ddr4"),
+        Configuration(str(program), f"A={matrix}", memory="ddr4", off_chip="A"),
     ]
-    assert len({key, *(other.key() for other in others)}) == 4
+    assert len({key, *(other.key() for other in others)}) == 6
     default = Configuration(str(program), f"A={matrix}", settings=(("slack", Arch().slack),))
     assert default.key() == key
 
@@ -171,6 +175,11 @@ def test_every_end_has_a_row() -> None:
     assert right["checked"]
     assert right["cycles"] > 0
     assert "limits" in right["bottleneck"]
+    assert (right["fetching"], right["bytes_moved"]) == (0, None)
+    slow = outcome(Configuration("spmv", SMALL, memory="hbm2", off_chip="B"))
+    assert slow["cycles"] > right["cycles"]
+    assert slow["fetching"] > 0
+    assert slow["bytes_moved"] % 32 == 0
     refused = outcome(Configuration("spmm", SMALL, order="i,j,k"))
     assert refused["status"] == "refused"
     assert "declare X with the mode order" in refused["error"]

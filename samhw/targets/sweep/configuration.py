@@ -11,7 +11,7 @@ from typing import Any, Literal, cast, get_args
 import samhw
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
-from samhw.graph import Arch
+from samhw.graph import Arch, Dram, OffChip
 from samhw.numerics import value_type
 from samhw.targets.cache import digest
 
@@ -46,6 +46,10 @@ class Configuration:
     permute: bool = False
     depth: int | None = None
     """Of every channel between nodes, in tokens, or None for the compiler's depths."""
+    memory: str = "chip"
+    """What holds the tensors: `chip`, or what `--memory` takes."""
+    off_chip: str = ""
+    """The tensors that lie there, joined by `+`, or empty for all."""
     settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
 
@@ -55,6 +59,7 @@ class Configuration:
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
         value_type(self.value)
+        self.placement()
         _known_program(self.program)
         self.arch()
 
@@ -64,6 +69,16 @@ class Configuration:
         for name, value in self.settings:
             _set(data, name, value)
         return Arch.from_json(data)
+
+    def placement(self) -> OffChip | None:
+        """What lies off chip, if anything does."""
+        if self.memory == "chip":
+            if self.off_chip:
+                raise InputError(
+                    f"{self.off_chip} is to lie off chip, but memory is 'chip'; give another one."
+                )
+            return None
+        return OffChip(Dram.load(self.memory), tuple(self.off_chip.split("+")) if self.off_chip else None)
 
     def specs(self) -> tuple[str, ...]:
         """Each `--data` by itself."""
@@ -92,7 +107,9 @@ class Configuration:
         """
         # Settings that leave the default as it is make no difference.
         fields = {name: value for name, value in asdict(self).items() if name != "settings"}
-        defined = json.dumps([fields, self.arch().to_json()], sort_keys=True)
+        placed = self.placement()
+        dram = asdict(placed.dram) if placed else None
+        defined = json.dumps([fields, self.arch().to_json(), dram], sort_keys=True)
         return digest(version_digest(), defined, *(_content(file) for file in self.files()))
 
     def files(self) -> Iterator[Path]:
@@ -104,7 +121,9 @@ class Configuration:
     def anywhere(self) -> "Configuration":
         """The same with absolute paths, for a process in another working directory."""
         data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
-        return replace(self, program=_absolute(_program_parts(self.program)) or self.program, data=data)
+        memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
+        program = _absolute(_program_parts(self.program)) or self.program
+        return replace(self, program=program, data=data, memory=memory)
 
 
 def _one_of(field: str, value: str, choices: tuple[str, ...]) -> None:

@@ -34,6 +34,7 @@ def outcome(configuration: Configuration) -> Outcome:
             order=tuple(i.strip() for i in configuration.order.split(",")) if configuration.order else None,
             permute=configuration.permute,
             arch=configuration.arch(),
+            memory=configuration.placement(),
             depth=configuration.depth,
         )
     except InputError as error:

@@ -41,6 +41,9 @@ __all__ = ["main"]
 
 TARGETS = ("sim", "verilator", "vitis-hls")
 
+_REGIONS = ("kernels", "top")
+_REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
+
 _SUITES = {"kernels": kernel_names, "models": model_names}
 _DATA = {False: ("karate", "random"), True: ("karate",)}
 """What correlate runs a program on unless told: kernels, and models."""
@@ -294,6 +297,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
     help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, or .vcd.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
+@click.option("--regions", type=click.Choice(_REGIONS), help=_REGIONS_HELP)
 def run(
     program: str,
     order: str | None,
@@ -309,12 +313,14 @@ def run(
     wave: str | None,
     trace: str | None,
     window: str | None,
+    regions: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
     The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
     simulation of the HLS design, and both must agree.
     """
+    from samhw.hls import Options
     from samhw.sim import bottleneck
     from samhw.targets import check, compile_workload
     from samhw.targets import run as execute
@@ -322,6 +328,8 @@ def run(
 
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
+    if regions and backend != "hls":
+        raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
     options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
@@ -330,7 +338,13 @@ def run(
         _write_trace(Path(trace), model)
     chosen = model
     if backend != "sim":
-        chosen = execute(compiled, workload.tensors, backend, wave=Path(wave) if wave else None)
+        chosen = execute(
+            compiled,
+            workload.tensors,
+            backend,
+            wave=Path(wave) if wave else None,
+            hls=Options(one_top=regions == "top"),
+        )
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
     good = all(c.good for c in checks) and all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
@@ -433,6 +447,7 @@ def _write_trace(path: Path, model: "RunResult") -> None:
 @click.option(
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
+@click.option("--regions", type=click.Choice(_REGIONS), help=_REGIONS_HELP)
 def build(
     program: str,
     order: str | None,
@@ -446,6 +461,7 @@ def build(
     part: str | None,
     clock: float | None,
     memories: str | None,
+    regions: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     from samhw.hls import Options
@@ -456,10 +472,17 @@ def build(
     options = _compile_options(order, value, iteration, permute)
     workload = _workload(program, data, value, fuse) if data else None
     compiled = _compile(program, workload, fuse, options)
-    chosen: dict[str, Any] = {"part": part, "clock": clock, "on_chip": memories and memories == "on-chip"}
+    chosen: dict[str, Any] = {
+        "part": part,
+        "clock": clock,
+        "on_chip": memories and memories == "on-chip",
+        "one_top": regions and regions == "top",
+    }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if chosen and target != "vitis-hls":
-        raise InputError("--part, --clock and --memories belong to '--target vitis-hls'; leave them out.")
+        raise InputError(
+            "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
+        )
     tensors = workload.tensors if workload else None
     for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
         click.echo(path)

@@ -4,7 +4,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bench import Bench, bench_primitive, run_primitive
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.execute import ENGINES, Engine
-from samhw.sim.regions import simulate_regions, total_cycles
+from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRun, Progress, simulate
 from samhw.sim.waveform import write_chrome_trace, write_vcd
@@ -23,6 +23,7 @@ __all__ = [
     "Passage",
     "Progress",
     "Result",
+    "SimulatedRegion",
     "Traffic",
     "bench_primitive",
     "bottleneck",
@@ -30,6 +31,7 @@ __all__ = [
     "run_primitive",
     "simulate",
     "simulate_regions",
+    "simulated_regions",
     "total_cycles",
     "traffic",
     "write_chrome_trace",

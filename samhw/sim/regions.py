@@ -1,6 +1,7 @@
 """Runs a graph of several regions, one after another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -9,7 +10,37 @@ from samhw.graph import Arch, Graph, MemoryRole
 from samhw.sim.result import Result
 from samhw.sim.simulate import simulate
 
-__all__ = ["simulate_regions", "total_cycles"]
+__all__ = ["SimulatedRegion", "simulate_regions", "simulated_regions", "total_cycles"]
+
+
+@dataclass(frozen=True)
+class SimulatedRegion:
+    """A region's run: its graph, the words of its input memories, and what it gave."""
+
+    graph: Graph
+    memories: dict[str, NDArray[Any]]
+    result: Result
+
+
+def simulated_regions(
+    graph: Graph,
+    arch: Arch,
+    memories: Mapping[str, NDArray[Any]],
+    extents: Mapping[str, int],
+    **options: Any,
+) -> Iterator[SimulatedRegion]:
+    """Runs the regions of a graph, each on what those before it have written.
+
+    Arguments, options and errors are those of `simulate`; `memories` has the words of the whole graph's INPUT
+    memories.
+    """
+    available = dict(memories)
+    for region in graph.regions:
+        inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
+        words = {name: array for name, array in available.items() if name in inputs}
+        result = simulate(region, arch, words, extents, **options)
+        yield SimulatedRegion(region, words, result)
+        available |= result.memories
 
 
 def simulate_regions(
@@ -19,20 +50,9 @@ def simulate_regions(
     extents: Mapping[str, int],
     **options: Any,
 ) -> tuple[Result, ...]:
-    """The result of each region of a graph, each on what those before it have written.
-
-    Arguments, options and errors are those of `simulate`; `memories` has the words of the whole graph's INPUT
-    memories.
-    """
-    available = dict(memories)
-    results = []
-    for region in graph.regions:
-        inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
-        words = {name: array for name, array in available.items() if name in inputs}
-        result = simulate(region, arch, words, extents, **options)
-        available |= result.memories
-        results.append(result)
-    return tuple(results)
+    """The result of each region of a graph, as `simulated_regions` runs them."""
+    runs = simulated_regions(graph, arch, memories, extents, **options)
+    return tuple(run.result for run in runs)
 
 
 def total_cycles(cycles: Sequence[int]) -> int:

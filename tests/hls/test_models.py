@@ -10,8 +10,9 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.frontend import FUSION_LEVELS, model_names
-from samhw.targets import compile_workload, make_model_workload
-from samhw.targets.hls import HlsDesign, compare, project_files, simulated_regions
+from samhw.hls import Options
+from samhw.targets import compile_workload, make_model_workload, run
+from samhw.targets.hls import project_files
 from samhw.targets.hls_tools import ap_headers
 from samhw.targets.workload import Workload
 
@@ -38,10 +39,7 @@ def compiled(model: str, fuse: str, value: str) -> tuple[Compiled, Workload]:
 def test_model(model: str, fuse: str) -> None:
     value = ("bf16", "f32")[len(model) % 2]
     program, workload = compiled(model, fuse, value)
-    for region in simulated_regions(program, workload.tensors, trace=True):
-        design = HlsDesign.build(region.graph, program.arch)
-        result = design.run(region.memories, region.extents, region.model.memories, trace=True)
-        compare(region.model, result)
+    run(program, workload.tensors, "hls", hls=Options(one_top=True))
 
 
 def test_regions_are_kernels_in_order(tmp_path: Path) -> None:

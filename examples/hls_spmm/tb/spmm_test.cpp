@@ -13,7 +13,7 @@
 
 #include "spmm.hpp"
 
-static const char *const node_names[] = {
+static const char *const spmm_names[] = {
     "root",
     "scan_dense_A_i",
     "write_dense_T_i",
@@ -29,6 +29,9 @@ static const char *const node_names[] = {
     "write_compressed_T_j",
     "write_val_T",
 };
+
+/// The names of the nodes, in the order of their numbers.
+static const char *const *const node_names[] = {spmm_names};
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
@@ -143,7 +146,7 @@ int main(int argc, char **argv) {
     std::vector<index_word> T_pos1(T_pos1_words, ~0u);
     std::vector<index_word> T_crd1(T_crd1_words, ~0u);
     std::vector<ap_uint<32>> T_vals(T_vals_words, ~0u);
-    samhw::error_code status = 0;
+    samhw::status_word status = 0;
 
 #ifdef SAMHW_CSIM
     samhw::recorder::instance().start(streams, 21, argc > 3 && std::string(argv[3]) == "tokens");
@@ -156,12 +159,12 @@ int main(int argc, char **argv) {
         save(results + "/T_vals.bin", T_vals);
     }
     if (status != 0) {
-        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4;
+        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4 & 0xfff, region = status.to_uint() >> 16;
         const char *what = cause == samhw::CAUSE_OVERFLOW   ? "overflow"
                            : cause == samhw::CAUSE_CAPACITY ? "capacity"
                            : cause == samhw::CAUSE_RANGE    ? "range"
                                                             : "protocol";
-        std::cerr << what << " error at node " << node_names[node] << "\n";
+        std::cerr << what << " error at node " << node_names[region][node] << "\n";
         return 1;
     }
     bool good = true;

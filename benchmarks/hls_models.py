@@ -1,8 +1,8 @@
 """Every model as HLS C++: all levels of fusion and four value types, the result against the simulator's.
 
 Each program becomes one top function that runs its regions. It is compiled with the flags of the project's
-Makefile, where a warning counts as an error, and its C simulation must leave the simulator's words, bit by bit,
-with streams of the emitted depths. A type that cannot hold a model must be refused with a sentence.
+Makefile, where a warning counts as an error, and its C simulation must leave the simulator's words, bit by
+bit, with streams of the emitted depths. A type that cannot hold a model must be refused with a sentence.
 
 Usage, from the repository's root:
 python -m benchmarks.hls_models [MODEL ..] [--fuse none,partial,full] [--value TYPE ..] [--json FILE|-]
@@ -18,6 +18,7 @@ from benchmarks.common import follow, parser, report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
+from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.numerics import Integer, value_type
 from samhw.sim import simulated_regions, total_cycles
@@ -94,7 +95,7 @@ def outcome(model: str, level: FusionLevel, value: str, data: Sequence[str]) -> 
     """A model that has run, or the sentence with which it was refused."""
     workload = model_workload(model, level, value, data)
     try:
-        compiled = compile_workload(workload, value=value)
+        compiled = compile_workload(workload, value=value, arch=Arch.vitis())
     except InputError as error:
         return str(error)
     return run_model(compiled, workload)

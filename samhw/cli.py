@@ -31,7 +31,7 @@ from samhw.frontend import (
     model_description,
     model_names,
 )
-from samhw.graph import dumps, to_dot, to_svg
+from samhw.graph import Arch, dumps, to_dot, to_svg
 
 if TYPE_CHECKING:
     from samhw.sim import Result
@@ -62,6 +62,13 @@ def load_program(spec: str) -> Program:
     raise InputError(
         f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, or file.py:object."
     )
+
+
+_ARCH = click.option(
+    "--arch",
+    metavar="samhw|vitis|FILE",
+    help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+)
 
 
 def _options(command: Any) -> Any:
@@ -95,6 +102,7 @@ def _options(command: Any) -> Any:
                 is_flag=True,
                 help="Where storage orders conflict, copy a tensor into another mode order first.",
             ),
+            _ARCH,
         ]
     ):
         command = option(command)
@@ -112,9 +120,29 @@ def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> 
     return replace(workload, program=workload.program.with_fusion(fuse))
 
 
-def _compile_options(order: str | None, value: str, iteration: str, permute: bool) -> dict[str, Any]:
-    chosen = tuple(i.strip() for i in order.split(",")) if order else None
-    return {"order": chosen, "value": value, "factored": iteration == "factored", "permute": permute}
+def _compile_options(
+    order: str | None, value: str, iteration: str, permute: bool, arch: str | None, default: str = "samhw"
+) -> dict[str, Any]:
+    return {
+        "order": tuple(i.strip() for i in order.split(",")) if order else None,
+        "value": value,
+        "factored": iteration == "factored",
+        "permute": permute,
+        "arch": _load_arch(arch or default),
+    }
+
+
+def _load_arch(name: str) -> Arch:
+    """--arch: a profile by its name, or what a build has written."""
+    profiles = {"samhw": Arch, "vitis": Arch.vitis}
+    if name in profiles:
+        return profiles[name]()
+    try:
+        return Arch.from_json(json.loads(Path(name).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise InputError(
+            f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build."
+        ) from None
 
 
 def _print_json(target: str, data: object) -> None:
@@ -183,6 +211,7 @@ def compile(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     table: bool,
     html: str | None,
@@ -192,7 +221,7 @@ def compile(
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
     workload = _workload(program, data, value, fuse) if data else None
-    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute))
+    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute, arch))
     if dot:
         _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:
@@ -305,6 +334,7 @@ def run(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     backend: str,
     json_target: str | None,
@@ -330,7 +360,9 @@ def run(
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
     if regions and backend != "hls":
         raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
-    options = _compile_options(order, value, iteration, permute)
+    options = _compile_options(
+        order, value, iteration, permute, arch, "vitis" if backend == "hls" else "samhw"
+    )
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
     model = execute(compiled, workload.tensors, "sim", **_recording(compiled, trace, window))
@@ -455,6 +487,7 @@ def build(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     target: str,
     output: str,
@@ -469,7 +502,9 @@ def build(
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
-    options = _compile_options(order, value, iteration, permute)
+    options = _compile_options(
+        order, value, iteration, permute, arch, "vitis" if target == "vitis-hls" else "samhw"
+    )
     workload = _workload(program, data, value, fuse) if data else None
     compiled = _compile(program, workload, fuse, options)
     chosen: dict[str, Any] = {
@@ -504,6 +539,7 @@ def build(
     metavar="DATA",
     help="As for run.",
 )
+@_ARCH
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
 def compare(
     program: str,
@@ -512,6 +548,7 @@ def compare(
     orders: Sequence[str],
     value: str,
     data: Sequence[str],
+    arch: str | None,
     json_target: str | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost."""
@@ -526,7 +563,7 @@ def compare(
         for level, space, order in product(levels, spaces, chosen)
     ]
     workload = _workload(program, data, value, "partial")
-    outcomes = list(compare_all(workload, choices, value=value))
+    outcomes = list(compare_all(workload, choices, value=value, arch=_load_arch(arch or "samhw")))
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":
@@ -602,6 +639,7 @@ def correlate(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     suite: str | None,
     data: Sequence[str],
     report: str | None,
@@ -620,7 +658,7 @@ def correlate(
         [_workload(name, [spec], value, fuse) for spec in data or _DATA[name in model_names()]]
         for name in names
     ]
-    options = _compile_options(order, value, iteration, permute)
+    options = _compile_options(order, value, iteration, permute, arch)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("correlate", total=len(workloads))

@@ -13,6 +13,7 @@ from samhw.hls.check import check
 from samhw.hls.cpp import comment
 from samhw.hls.design import Argument, Design, MemoryPort, Process, Region, Stream
 from samhw.hls.interface import Port, kernel_ports, sequence
+from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.lowering import extent_arguments
@@ -60,7 +61,7 @@ def emit(
     options = options or Options()
     design = lower(graph, arch)
     headers = library(design, graph, on_chip=options.on_chip)
-    context = _context(design, graph, options)
+    context = _context(design, graph, arch, options)
     context["statements"] = [
         [comment(s) for s in lines] for lines in statements or [()] * len(design.regions)
     ]
@@ -117,7 +118,7 @@ def _lines(numbers: list[int]) -> str:
     return "".join(f"{number}\n" for number in numbers)
 
 
-def _context(design: Design, graph: Graph, options: Options) -> dict[str, Any]:
+def _context(design: Design, graph: Graph, arch: Arch, options: Options) -> dict[str, Any]:
     """What all files of a project are rendered for."""
     several = len(design.regions) > 1
     order = sequence(design, graph, on_chip=options.on_chip) if several else None
@@ -138,6 +139,7 @@ def _context(design: Design, graph: Graph, options: Options) -> dict[str, Any]:
         "memories": {f"{name}_words": graph.memory[m] for m, name in identifiers(graph.memory).items()},
         "files": identifiers(graph.memory),
         "links": _links(design),
+        "operators": float_operators(graph, arch),
     }
 
 

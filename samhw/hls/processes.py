@@ -131,10 +131,15 @@ def _reduce_scalar(to: Lowering, node: Node) -> None:
         for stage in range(4):
             depth = 2 * latency + 2 if stage == 2 else to.arch.internal_depth(latency)
             behind = pair(str(stage + 1) if stage < 3 else "", depth)
-            function, template = "reduce_scalar_pair", (number,)
-            if stage == 3:
-                function, template = "reduce_scalar_chain", (number, str(latency))
-            to.process(function, *here, *behind, reads=here, writes=behind, template=template)
+            if stage < 3:
+                to.process(
+                    "reduce_scalar_pair", *here, *behind, reads=here, writes=behind, template=(number,)
+                )
+            else:
+                template = (number, str(latency))
+                to.process(
+                    "reduce_scalar_chain", *here, *behind, reads=here, writes=behind, template=template
+                )
             here = behind
     else:
         here = pair("", to.arch.internal_depth(to.arch.step))

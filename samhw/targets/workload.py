@@ -37,8 +37,8 @@ class Workload:
     tensors: dict[str, Tensor]
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
-        """The same structure with integer values, those of each tensor scaled to at most `greatest` and rounded
-        away from zero: what an integer type can hold of a model."""
+        """The same structure with integer values, those of each tensor scaled to at most `greatest` and
+        rounded away from zero: what an integer type can hold of a model."""
 
         def whole(tensor: Tensor) -> Tensor:
             coords, vals = tensor.to_coo()

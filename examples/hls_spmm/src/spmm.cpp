@@ -82,23 +82,23 @@ void spmm(
     stream<index_t> root("root");
 #pragma HLS STREAM variable=root depth=2
     stream<index_t> root_to_A_i("root_to_A_i");
-#pragma HLS STREAM variable=root_to_A_i depth=4
+#pragma HLS STREAM variable=root_to_A_i depth=7
     stream<index_t> root_to_X_i("root_to_X_i");
-#pragma HLS STREAM variable=root_to_X_i depth=9
+#pragma HLS STREAM variable=root_to_X_i depth=16
     samhw::root(root);
     samhw::copy(root, root_to_A_i, root_to_X_i);
 
     // i, A: LS(root)
     stream<index_t> A_i_base("A_i_base");
-#pragma HLS STREAM variable=A_i_base depth=6
+#pragma HLS STREAM variable=A_i_base depth=7
     stream<index_t> A_i_crd("A_i_crd");
 #pragma HLS STREAM variable=A_i_crd depth=2
     stream<index_t> A_i_ref("A_i_ref");
-#pragma HLS STREAM variable=A_i_ref depth=4
+#pragma HLS STREAM variable=A_i_ref depth=5
     stream<index_t> A_i_crd_to_T_i("A_i_crd_to_T_i");
-#pragma HLS STREAM variable=A_i_crd_to_T_i depth=4
+#pragma HLS STREAM variable=A_i_crd_to_T_i depth=7
     stream<index_t> A_i_crd_to_X_i("A_i_crd_to_X_i");
-#pragma HLS STREAM variable=A_i_crd_to_X_i depth=4
+#pragma HLS STREAM variable=A_i_crd_to_X_i depth=7
     samhw::scan_dense_scale(root_to_A_i, A_i_base, i_extent);
     samhw::scan_dense_walk(A_i_base, A_i_crd, A_i_ref, i_extent);
     samhw::copy(A_i_crd, A_i_crd_to_T_i, A_i_crd_to_X_i);
@@ -114,49 +114,49 @@ void spmm(
 
     // k, A: LS(<A_i>)
     stream<index_t> A_k_start("A_k_start");
-#pragma HLS STREAM variable=A_k_start depth=4
+#pragma HLS STREAM variable=A_k_start depth=5
     stream<index_t> A_k_end("A_k_end");
-#pragma HLS STREAM variable=A_k_end depth=4
+#pragma HLS STREAM variable=A_k_end depth=5
     stream<index_t> A_k_crd("A_k_crd");
-#pragma HLS STREAM variable=A_k_crd depth=5
+#pragma HLS STREAM variable=A_k_crd depth=6
     stream<index_t> A_k_ref("A_k_ref");
-#pragma HLS STREAM variable=A_k_ref depth=14
+#pragma HLS STREAM variable=A_k_ref depth=20
     samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_end, A_pos1_chip);
     samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_end, A_k_crd, A_k_ref, A_crd1_chip);
 
     // k, X: Locate(<X_i>)
     stream<index_t> X_k_ref("X_k_ref");
-#pragma HLS STREAM variable=X_k_ref depth=7
+#pragma HLS STREAM variable=X_k_ref depth=8
     samhw::locate<node_locate_X_k>(X_i_ref, A_k_crd, X_k_ref, k_extent);
 
     // j, X: LS(<X_k>)
     stream<index_t> X_j_base("X_j_base");
-#pragma HLS STREAM variable=X_j_base depth=6
+#pragma HLS STREAM variable=X_j_base depth=7
     stream<index_t> X_j_crd("X_j_crd");
 #pragma HLS STREAM variable=X_j_crd depth=2
     stream<index_t> X_j_ref("X_j_ref");
-#pragma HLS STREAM variable=X_j_ref depth=4
+#pragma HLS STREAM variable=X_j_ref depth=5
     stream<index_t> X_j_crd_to_A_j("X_j_crd_to_A_j");
-#pragma HLS STREAM variable=X_j_crd_to_A_j depth=4
+#pragma HLS STREAM variable=X_j_crd_to_A_j depth=7
     stream<index_t> X_j_crd_to_t0("X_j_crd_to_t0");
-#pragma HLS STREAM variable=X_j_crd_to_t0 depth=11
+#pragma HLS STREAM variable=X_j_crd_to_t0 depth=16
     samhw::scan_dense_scale(X_k_ref, X_j_base, j_extent);
     samhw::scan_dense_walk(X_j_base, X_j_crd, X_j_ref, j_extent);
     samhw::copy(X_j_crd, X_j_crd_to_A_j, X_j_crd_to_t0);
 
     // j, A: Rep(<A_k>)
     stream<index_t> A_j_ref("A_j_ref");
-#pragma HLS STREAM variable=A_j_ref depth=4
+#pragma HLS STREAM variable=A_j_ref depth=5
     samhw::repeat<node_repeat_A_j>(A_k_ref, X_j_crd_to_A_j, A_j_ref);
 
     // val, A: Val(<A_j>)
     stream<ap_int<32>> A_val("A_val");
-#pragma HLS STREAM variable=A_val depth=5
+#pragma HLS STREAM variable=A_val depth=6
     samhw::array<node_array_A, A_vals_words>(A_j_ref, A_val, A_vals_chip);
 
     // val, X: Val(<X_j>)
     stream<ap_int<32>> X_val("X_val");
-#pragma HLS STREAM variable=X_val depth=6
+#pragma HLS STREAM variable=X_val depth=10
     samhw::array<node_array_X, X_vals_words>(X_j_ref, X_val, X_vals_chip);
 
     // val: A_val * X_val
@@ -166,14 +166,14 @@ void spmm(
 
     // j, t0: Red1_k[crd0]
     stream<index_t> t0_addr("t0_addr");
-#pragma HLS STREAM variable=t0_addr depth=27
+#pragma HLS STREAM variable=t0_addr depth=29
     stream<ap_int<32>> t0_sum("t0_sum");
-#pragma HLS STREAM variable=t0_sum depth=27
+#pragma HLS STREAM variable=t0_sum depth=29
     stream<index_t> t0_crd0("t0_crd0");
-#pragma HLS STREAM variable=t0_crd0 depth=4
+#pragma HLS STREAM variable=t0_crd0 depth=5
     stream<ap_int<32>> t0_val("t0_val");
-#pragma HLS STREAM variable=t0_val depth=5
-    samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
+#pragma HLS STREAM variable=t0_val depth=6
+    samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 1, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
     samhw::reduce_vector_emit<4>(t0_addr, t0_sum, t0_crd0, t0_val);
 
     // j, T: LW(T_j)

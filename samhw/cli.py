@@ -502,11 +502,6 @@ def build(
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
-    options = _compile_options(
-        order, value, iteration, permute, arch, "vitis" if target == "vitis-hls" else "samhw"
-    )
-    workload = _workload(program, data, value, fuse) if data else None
-    compiled = _compile(program, workload, fuse, options)
     chosen: dict[str, Any] = {
         "part": part,
         "clock": clock,
@@ -518,6 +513,11 @@ def build(
         raise InputError(
             "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
         )
+    options = _compile_options(
+        order, value, iteration, permute, arch, "vitis" if target == "vitis-hls" else "samhw"
+    )
+    workload = _workload(program, data, value, fuse) if data else None
+    compiled = _compile(program, workload, fuse, options)
     tensors = workload.tensors if workload else None
     for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
         click.echo(path)

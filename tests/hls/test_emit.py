@@ -151,13 +151,16 @@ def test_a_graph_that_is_not_sound_is_refused() -> None:
 def test_layout(kernel: str, value: str, tmp_path: Path) -> None:
     """As clang-format lays it out, but for pragmas, in which it would put spaces around every equals sign."""
     program, _ = compiled(kernel, value)
-    files = emit(program.graph, program.arch)
-    (tmp_path / ".clang-format").write_text(files[".clang-format"])
+    assert_laid_out(emit(program.graph, program.arch), tmp_path)
+
+
+def assert_laid_out(files: dict[str, str], folder: Path) -> None:
+    (folder / ".clang-format").write_text(files[".clang-format"])
     for path, text in files.items():
         if path.endswith("pp"):
             plain = re.sub(r"^#pragma HLS.*\n", "", text, flags=re.MULTILINE)
             done = subprocess.run(
-                [str(CLANG_FORMAT), f"--assume-filename={tmp_path / 'x.cpp'}"],
-                input=plain, capture_output=True, text=True, check=True, cwd=tmp_path,
+                [str(CLANG_FORMAT), f"--assume-filename={folder / 'x.cpp'}"],
+                input=plain, capture_output=True, text=True, check=True, cwd=folder,
             )  # fmt: skip
             assert done.stdout == plain, path

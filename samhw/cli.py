@@ -29,7 +29,7 @@ from samhw.frontend import (
     model_description,
     model_names,
 )
-from samhw.graph import Dram, OffChip, dumps, to_dot, to_svg
+from samhw.graph import Arch, Dram, OffChip, dumps, to_dot, to_svg
 from samhw.terminal import follow, line
 
 if TYPE_CHECKING:
@@ -40,9 +40,19 @@ __all__ = ["main"]
 
 TARGETS = ("sim", "verilator", "vitis-hls")
 
+_REGIONS = ("kernels", "top")
+_REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
+
 _SUITES = {"kernels": kernel_names, "models": model_names}
 _DATA = {False: ("karate", "random"), True: ("karate",)}
 """What correlate runs a program on unless told: kernels, and models."""
+
+
+_ARCH = click.option(
+    "--arch",
+    metavar="samhw|vitis|FILE",
+    help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+)
 
 
 def _options(command: Any) -> Any:
@@ -76,6 +86,7 @@ def _options(command: Any) -> Any:
                 is_flag=True,
                 help="Where storage orders conflict, copy a tensor into another mode order first.",
             ),
+            _ARCH,
         ]
     ):
         command = option(command)
@@ -110,9 +121,29 @@ def _workload(spec: str, data: Sequence[str], value: str, fuse: FusionLevel) -> 
     return replace(workload, program=workload.program.with_fusion(fuse))
 
 
-def _compile_options(order: str | None, value: str, iteration: str, permute: bool) -> dict[str, Any]:
-    chosen = tuple(i.strip() for i in order.split(",")) if order else None
-    return {"order": chosen, "value": value, "factored": iteration == "factored", "permute": permute}
+def _compile_options(
+    order: str | None, value: str, iteration: str, permute: bool, arch: str | None, default: str = "samhw"
+) -> dict[str, Any]:
+    return {
+        "order": tuple(i.strip() for i in order.split(",")) if order else None,
+        "value": value,
+        "factored": iteration == "factored",
+        "permute": permute,
+        "arch": _load_arch(arch or default),
+    }
+
+
+def _load_arch(name: str) -> Arch:
+    """--arch: a profile by its name, or what a build has written."""
+    profiles = {"samhw": Arch, "vitis": Arch.vitis}
+    if name in profiles:
+        return profiles[name]()
+    try:
+        return Arch.from_json(json.loads(Path(name).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise InputError(
+            f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build."
+        ) from None
 
 
 def _print_json(target: str, data: object) -> None:
@@ -193,6 +224,7 @@ def compile(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     table: bool,
     html: str | None,
@@ -208,7 +240,7 @@ def compile(
             raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")
         _print_orders(workload.program if workload else load_program(program).with_fusion(fuse), listed)
         return
-    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute))
+    compiled = _compile(program, workload, fuse, _compile_options(order, value, iteration, permute, arch))
     if dot:
         _write(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:
@@ -353,6 +385,7 @@ def _print_table(console: Console, rows: list[list[str]], title: str) -> None:
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @_memory_options
+@click.option("--regions", type=click.Choice(_REGIONS), help=_REGIONS_HELP)
 def run(
     program: str,
     order: str | None,
@@ -360,6 +393,7 @@ def run(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     backend: str,
     json_target: str | None,
@@ -370,6 +404,7 @@ def run(
     window: str | None,
     memory: str | None,
     off_chip: str | None,
+    regions: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
@@ -377,6 +412,7 @@ def run(
     simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
     tensors off chip.
     """
+    from samhw.hls import Options
     from samhw.sim import bottleneck
     from samhw.targets import check, compile_workload, memory_line, memory_report, port_rows
     from samhw.targets import run as execute
@@ -384,13 +420,17 @@ def run(
 
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
+    if regions and backend != "hls":
+        raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
     placement = _off_chip(memory, off_chip)
     if placement and backend != "sim":
         raise InputError(
             f"--memory is a prediction of the simulator, and --backend {backend} runs a design with its "
             "tensors on chip; leave out the one or the other."
         )
-    options = _compile_options(order, value, iteration, permute)
+    options = _compile_options(
+        order, value, iteration, permute, arch, "vitis" if backend == "hls" else "samhw"
+    )
     workload = _workload(program, data, value, fuse)
     compiled = compile_workload(workload, **options)
     recording = _recording(compiled, trace, window)
@@ -400,7 +440,13 @@ def run(
         _write_trace(Path(trace), model)
     chosen = model
     if backend != "sim":
-        chosen = execute(compiled, workload.tensors, backend, wave=Path(wave) if wave else None)
+        chosen = execute(
+            compiled,
+            workload.tensors,
+            backend,
+            wave=Path(wave) if wave else None,
+            hls=Options(one_top=regions == "top"),
+        )
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
     good = all(c.good for c in checks) and all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
@@ -510,6 +556,7 @@ def _write_trace(path: Path, model: "RunResult") -> None:
 @click.option(
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
+@click.option("--regions", type=click.Choice(_REGIONS), help=_REGIONS_HELP)
 def build(
     program: str,
     order: str | None,
@@ -517,12 +564,14 @@ def build(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     data: Sequence[str],
     target: str,
     output: str,
     part: str | None,
     clock: float | None,
     memories: str | None,
+    regions: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     from samhw.hls import Options
@@ -530,13 +579,22 @@ def build(
 
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
-    options = _compile_options(order, value, iteration, permute)
-    workload = _workload(program, data, value, fuse) if data else None
-    compiled = _compile(program, workload, fuse, options)
-    chosen: dict[str, Any] = {"part": part, "clock": clock, "on_chip": memories and memories == "on-chip"}
+    chosen: dict[str, Any] = {
+        "part": part,
+        "clock": clock,
+        "on_chip": memories and memories == "on-chip",
+        "one_top": regions and regions == "top",
+    }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if chosen and target != "vitis-hls":
-        raise InputError("--part, --clock and --memories belong to '--target vitis-hls'; leave them out.")
+        raise InputError(
+            "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
+        )
+    options = _compile_options(
+        order, value, iteration, permute, arch, "vitis" if target == "vitis-hls" else "samhw"
+    )
+    workload = _workload(program, data, value, fuse) if data else None
+    compiled = _compile(program, workload, fuse, options)
     tensors = workload.tensors if workload else None
     for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
         click.echo(path)
@@ -563,6 +621,7 @@ def build(
     metavar="DATA",
     help="As for run.",
 )
+@_ARCH
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
 @_memory_options
 def compare(
@@ -573,6 +632,7 @@ def compare(
     permute: bool,
     value: str,
     data: Sequence[str],
+    arch: str | None,
     json_target: str | None,
     memory: str | None,
     off_chip: str | None,
@@ -599,10 +659,15 @@ def compare(
             f"--order is for one region, but '{program}' has several at {fuse}; add '--fuse full', "
             "or write the orders into the program."
         )
+    options: dict[str, Any] = {
+        "value": value,
+        "arch": _load_arch(arch or "samhw"),
+        "memory": placement,
+    }
     outcomes: list[Outcome] = []
     for number, choice in enumerate(choices, 1):
         with follow(f"{choice} ({number} of {len(choices)})") as progress:
-            outcomes += compare_all(workload, [choice], value=value, memory=placement, progress=progress)
+            outcomes += compare_all(workload, [choice], progress=progress, **options)
     if json_target:
         _print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":
@@ -686,6 +751,7 @@ def correlate(
     value: str,
     iteration: str,
     permute: bool,
+    arch: str | None,
     suite: str | None,
     data: Sequence[str],
     report: str | None,
@@ -702,7 +768,7 @@ def correlate(
         [_workload(name, [spec], value, fuse) for spec in data or _DATA[name in model_names()]]
         for name in names
     ]
-    options = _compile_options(order, value, iteration, permute)
+    options = _compile_options(order, value, iteration, permute, arch)
     with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
         done = count(1)
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None

@@ -1,6 +1,8 @@
 """From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from samhw import primitives
 from samhw.compiler.table import FusionTable, Primitive
@@ -48,6 +50,11 @@ def generate(
 
     for sink in table.sinks:
         make(sink)
+    feeds = Counter(channel.source for channel in channels)
+    channels = [
+        replace(c, latency=c.latency + arch.fanout, depth=c.depth + arch.fanout) if feeds[c.source] > 1 else c
+        for c in channels
+    ]
     used = {v for node in nodes.values() for v in node.params.values() if isinstance(v, str)}
     return Graph(
         name=name,

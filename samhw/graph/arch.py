@@ -7,7 +7,7 @@ from typing import Any
 
 from samhw.errors import InputError
 
-__all__ = ["Arch", "Latencies"]
+__all__ = ["HLS_STEP", "Arch", "Latencies"]
 
 Latencies = Mapping[str, Mapping[str, int]]
 """Cycles by family of value types (`integer`, `fixed`, `bf16`, `f32`) and operation."""
@@ -42,6 +42,15 @@ _REDUCE: Latencies = {
     "f32": {"sum": 7, "max": 1, "min": 1},
 }
 
+_VITIS_F32 = {"add": 6, "sub": 6, "mul": 3, "div": 11, "sqrt": 11}
+"""Latencies to which an HLS project sets the floating-point IP (docs/hls.md, "Cycles")."""
+
+_VITIS_SUM = {"bf16": {"sum": 6}, "f32": {"sum": 8}}
+"""Steps of reductions: the adder, and the choice of what is added."""
+
+HLS_STEP = 2
+"""Latency of an HLS process: it reads in one cycle, writes in the next, and the token is there one later."""
+
 BLOCK = 8
 """Elements of a block of a floating-point sum, and so the most cycles that its adder may take."""
 
@@ -65,13 +74,15 @@ class Arch:
     """Latency of each ALU operation."""
     reduce: Latencies = field(default_factory=lambda: _copy(_REDUCE))
     """Latency of one step of each reduction: from an accumulation to the next that may use its result."""
+    fanout: int = 0
+    """Added to the latency of an output that feeds several inputs: HLS copies it in a process of its own."""
     slack: int = 2
     """Tokens of room that the compiler adds to each channel's depth beyond what full rate needs."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 
     def __post_init__(self) -> None:
-        for name, least in (("step", 1), ("memory", 2), ("locate", 2)):
+        for name, least in (("step", 1), ("memory", 2), ("locate", 2), ("fanout", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"Arch.{name} is {getattr(self, name)}; give at least {least}.")
         if not 8 <= self.index_bits <= 32:
@@ -89,6 +100,25 @@ class Arch:
                     f"Arch.reduce[{family!r}]['sum'] is {latency}; give at most {BLOCK}, the elements of "
                     "a block."
                 )
+
+    @classmethod
+    def vitis(cls) -> "Arch":
+        """A prediction for HLS designs on an UltraScale+ device at 4 ns (docs/hls.md, "Cycles").
+
+        Where the project says nothing, an operation has as many pipeline stages as registers in the RTL.
+        """
+        stages = {family: {op: n - 1 for op, n in table.items()} for family, table in _ALU.items()}
+        for family in ("integer", "fixed"):
+            stages[family] |= dict.fromkeys(_SIMPLE, 0) | {"add": 0, "sub": 0, "mul": 2, "leaky_relu": 2}
+        stages["f32"] |= _VITIS_F32 | {"leaky_relu": _VITIS_F32["mul"]}
+        return cls(
+            step=HLS_STEP,
+            memory=HLS_STEP + 1,
+            locate=HLS_STEP + 3,
+            alu={family: {op: n + HLS_STEP for op, n in table.items()} for family, table in stages.items()},
+            reduce={family: table | _VITIS_SUM.get(family, {}) for family, table in _copy(_REDUCE).items()},
+            fanout=HLS_STEP,
+        )
 
     def alu_latency(self, op: str, value: str) -> int:
         """Latency of an ALU operation on the value type of that name; raises `InputError` if it has none."""

@@ -1,8 +1,19 @@
 """From a SAMML graph to a Vitis HLS project: C++ that an engineer would keep (docs/hls.md)."""
 
-from samhw.hls.design import Design, MemoryPort, Process, Stream
+from samhw.hls.design import Design, MemoryPort, Process, Region, Stream
 from samhw.hls.emit import Options, emit, vectors
 from samhw.hls.lower import lower
 from samhw.hls.regions import emit_order
 
-__all__ = ["Design", "MemoryPort", "Options", "Process", "Stream", "emit", "emit_order", "lower", "vectors"]
+__all__ = [
+    "Design",
+    "MemoryPort",
+    "Options",
+    "Process",
+    "Region",
+    "Stream",
+    "emit",
+    "emit_order",
+    "lower",
+    "vectors",
+]

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from samhw.hls.design import Design
+from samhw.hls.design import Design, Region
 
 __all__ = ["check"]
 
@@ -16,7 +16,8 @@ _COMMENT = re.compile(r"//[^\n]*")
 def check(design: Design, sources: Mapping[str, str]) -> None:
     """Raises `AssertionError` where a stream has not one writer and one reader, a process runs before one
     that feeds it, or the text of a synthesised file allocates or has an array without a size."""
-    _check_streams(design)
+    for region in design.regions:
+        _check_streams(region)
     for path, text in sources.items():
         if path.endswith("csim.hpp"):  # Only for simulation.
             continue
@@ -28,16 +29,18 @@ def check(design: Design, sources: Mapping[str, str]) -> None:
                 raise AssertionError(f"{path} has an array without a size: {found[0].strip()}")
 
 
-def _check_streams(design: Design) -> None:
-    writers = Counter(s.name for p in design.processes for s in p.writes)
-    readers = Counter(s.name for p in design.processes for s in p.reads)
-    for stream in design.streams:
+def _check_streams(region: Region) -> None:
+    writers = Counter(s.name for p in region.processes for s in p.writes)
+    readers = Counter(s.name for p in region.processes for s in p.reads)
+    for stream in region.streams:
         for what, count in (("written", writers[stream.name]), ("read", readers[stream.name])):
             if count != 1:
                 raise AssertionError(f"stream {stream.name} is {what} by {count} processes")
     written: set[str] = set()
-    for process in design.processes:
+    for process in region.processes:
         for stream in process.reads:
             if stream.name not in written:
                 raise AssertionError(f"{process.function} reads {stream.name} before it is written")
         written.update(s.name for s in process.writes)
+    if [s for p in region.processes for s in p.writes] != list(region.streams):
+        raise AssertionError(f"the streams of {region.name} are not declared in the order of their writers")

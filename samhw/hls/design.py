@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from samhw.graph import Memory
 
-__all__ = ["Argument", "Design", "MemoryPort", "Process", "Stream"]
+__all__ = ["Argument", "Design", "MemoryPort", "Process", "Region", "Stream"]
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,15 @@ class Stream:
 
 @dataclass(frozen=True)
 class MemoryPort:
-    """A pointer argument of the top function. A memory that several nodes read has a port for each, since a
-    process owns what it reads."""
+    """An array or pointer argument of a region's function. A memory that several nodes read has a port for
+    each, since a process owns what it reads."""
 
     name: str
     memory: Memory
     word: str
     """C++ type of its words."""
-
-    @property
-    def words(self) -> str:
-        """Name of the constant that says how many words there are."""
-        return f"{self.name}_words"
+    words: str
+    """Name of the constant that says how many words there are."""
 
 
 Argument = Stream | MemoryPort | str
@@ -58,11 +56,11 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Design:
-    """A whole HLS program.
+class Region:
+    """A DATAFLOW region: the nodes of a graph that run at the same time.
 
     Attributes:
-        top: name of the top function.
+        name: name of its function.
         extents: the argument for each index's extent, by the index.
         streams: in the order of their declaration.
         processes: along the flow, so that run one after another they find their input complete.
@@ -71,8 +69,7 @@ class Design:
         nodes: the constants that stand for nodes in errors, in the order of their numbers.
     """
 
-    top: str
-    index_bits: int
+    name: str
     extents: Mapping[str, str]
     inputs: tuple[MemoryPort, ...]
     outputs: tuple[MemoryPort, ...]
@@ -81,3 +78,29 @@ class Design:
     errors: tuple[str, ...]
     counts: Mapping[str, str]
     nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A whole HLS program: the top function's name, and the regions that it runs one after another. A single
+    region is the top function itself."""
+
+    top: str
+    index_bits: int
+    regions: tuple[Region, ...]
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        """Those of all regions, in the order in which they run."""
+        return tuple(process for region in self.regions for process in region.processes)
+
+    @cached_property
+    def streams(self) -> dict[str, Stream]:
+        """Those of all regions by name, in the order of their declaration; where there are several regions,
+        that of the region stands before the name."""
+        several = len(self.regions) > 1
+        return {
+            f"{region.name}.{stream.name}" if several else stream.name: stream
+            for region in self.regions
+            for stream in region.streams
+        }

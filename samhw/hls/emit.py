@@ -1,7 +1,7 @@
 """The files of a Vitis HLS project."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from samhw.graph import Arch, Graph
 from samhw.graph.address_map import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
-from samhw.hls.design import Argument, Design, MemoryPort, Stream
+from samhw.hls.design import Argument, Design, MemoryPort, Process, Region, Stream
+from samhw.hls.interface import Port, kernel_ports, sequence
+from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
-from samhw.hls.lowering import used_extents
+from samhw.hls.lowering import extent_arguments
 from samhw.hls.templates import render
 
 __all__ = ["Options", "emit", "vectors"]
@@ -31,36 +33,69 @@ class Options:
         part: the device; by default the VU9P of AWS F1.
         clock: clock period in nanoseconds.
         on_chip: copy the memories to arrays on the chip; else every access goes through m_axi.
+        one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
     """
 
     part: str = "xcvu9p-flgb2104-2-i"
     clock: float = 4.0
     on_chip: bool = True
+    one_top: bool = False
 
 
-def emit(graph: Graph, arch: Arch, options: Options | None = None) -> dict[str, str]:
+def emit(
+    graph: Graph,
+    arch: Arch,
+    options: Options | None = None,
+    statements: Sequence[Sequence[str]] | None = None,
+) -> dict[str, str]:
     """The texts of a project by their paths, without test vectors; equal graphs give equal texts.
 
-    Raises `InputError` for a graph that `lower` does not take.
+    The top function of a graph of several regions runs one after another.
+
+    Args:
+        statements: those of each region, for comments.
+
+    Raises:
+        InputError: for a graph that `lower` does not take.
     """
     options = options or Options()
     design = lower(graph, arch)
     headers = library(design, graph, on_chip=options.on_chip)
-    context = _context(design, graph, options)
-    context["headers"] = sorted(headers.keys() - _HEADERLESS - _NUMBERS)
-    top = design.top
-    files = {
-        f"src/{top}.hpp": render("project/kernel.hpp.j2", **context),
-        f"src/{top}.cpp": render("project/kernel.cpp.j2", **context),
-        f"tb/{top}_test.cpp": render("project/test.cpp.j2", **context),
-        "hls_config.cfg": render("project/hls_config.cfg.j2", **context),
-        "run_hls.tcl": render("project/run_hls.tcl.j2", **context),
-        "Makefile": render("project/Makefile.j2", **context),
-        "README.md": render("project/README.md.j2", **context),
-        ".clang-format": render("project/clang-format.j2", **context),
-    }
+    context = _context(design, graph, arch, options)
+    context["statements"] = [
+        [comment(s) for s in lines] for lines in statements or [()] * len(design.regions)
+    ]
+    files = _sources(design, graph, options, context)
+    for path in ("hls_config.cfg", "run_hls.tcl", "Makefile", "README.md"):
+        units = [name for name in files if name.endswith(".cpp")]
+        files |= {path: render(f"project/{path}.j2", **context, units=units)}
+    files[f"tb/{design.top}_test.cpp"] = render("project/test.cpp.j2", **context)
+    files[".clang-format"] = render("project/clang-format.j2", **context)
     files |= {f"src/samhw/{name}": text for name, text in headers.items()}
     check(design, {path: text for path, text in files.items() if path.startswith("src/")})
+    return files
+
+
+def _sources(design: Design, graph: Graph, options: Options, context: dict[str, Any]) -> dict[str, str]:
+    """The texts of the top function and, if there are several, of the regions that it runs."""
+    top = design.top
+    if len(design.regions) == 1:
+        (region,) = design.regions
+        whole = context | _body(region, design, graph, options)
+        return {
+            f"src/{top}.hpp": render("project/kernel.hpp.j2", **whole),
+            f"src/{top}.cpp": render("project/kernel.cpp.j2", **whole),
+        }
+    files = {
+        f"src/{top}.hpp": render("project/kernel.hpp.j2", **context),
+        f"src/{top}.cpp": render("project/sequencer.cpp.j2", **context),
+    }
+    inside = replace(options, on_chip=False)  # What a region gets lies on the chip already, or nowhere else.
+    for number, (call, part) in enumerate(zip(context["sequence"].calls, graph.regions, strict=True)):
+        whole = context | _body(call.region, design, part, inside)
+        whole |= {"call": call, "number": number, "on_chip": False}
+        files[f"src/{call.region.name}.hpp"] = render("project/region.hpp.j2", **whole)
+        files[f"src/{call.region.name}.cpp"] = render("project/region.cpp.j2", **whole)
     return files
 
 
@@ -73,7 +108,7 @@ def vectors(
     """The texts of a run's words by their paths: extents, input memories, and output memories as the
     simulator left them."""
     names = identifiers(memory.name for memory in graph.memories)
-    files = {"tb_data/extents.txt": _lines([extents[index] for index in used_extents(graph)])}
+    files = {"tb_data/extents.txt": _lines([extents[index] for index in extent_arguments(graph)])}
     for memory, words in (*inputs.items(), *outputs.items()):
         files[f"tb_data/{names[memory]}.txt"] = _lines(np.asarray(words).tolist())
     return files
@@ -83,9 +118,14 @@ def _lines(numbers: list[int]) -> str:
     return "".join(f"{number}\n" for number in numbers)
 
 
-def _context(design: Design, graph: Graph, options: Options) -> dict[str, Any]:
+def _context(design: Design, graph: Graph, arch: Arch, options: Options) -> dict[str, Any]:
+    """What all files of a project are rendered for."""
+    several = len(design.regions) > 1
+    order = sequence(design, graph, on_chip=options.on_chip) if several else None
+    ports = order.ports if order else kernel_ports(design.regions[0])
     return {
         "design": design,
+        "sequence": order,
         "top": design.top,
         "title": f"{graph.name} on {graph.value}",
         "value": graph.value,
@@ -93,20 +133,68 @@ def _context(design: Design, graph: Graph, options: Options) -> dict[str, Any]:
         "on_chip": options.on_chip,
         "clock": f"{options.clock:g}",
         "extents": graph.extents,
-        "ports": (*design.inputs, *design.outputs),
-        "files": identifiers(memory.name for memory in graph.memories),
-        "calls": [
-            {
-                "note": comment(process.note),
-                "function": process.function,
-                "template": process.template,
-                "arguments": [_argument(a, options) for a in process.arguments],
-            }
-            for process in design.processes
-        ],
-        "writer": {s.name: n for n, process in enumerate(design.processes) for s in process.writes},
-        "reader": {s.name: n for n, process in enumerate(design.processes) for s in process.reads},
+        "arguments": order.extents if order else design.regions[0].extents,
+        "ports": ports,
+        "bundles": _bundles(ports, shared=several and options.on_chip),
+        "memories": {f"{name}_words": graph.memory[m] for m, name in identifiers(graph.memory).items()},
+        "files": identifiers(graph.memory),
+        "links": _links(design),
+        "operators": float_operators(graph, arch),
     }
+
+
+def _bundles(ports: tuple[Port, ...], *, shared: bool) -> dict[str, str]:
+    """The AXI port of each pointer: one of its own, or one for indices and one for values where they are only
+    copied, one after another."""
+    if shared:
+        return {port.name: f"gmem_{'values' if port.memory.is_value else 'indices'}" for port in ports}
+    return {port.name: f"gmem{number}" for number, port in enumerate(ports)}
+
+
+def _links(design: Design) -> list[tuple[str, int, int, int]]:
+    """Of each stream its name and depth, and the numbers of the processes that write and read it."""
+    names = iter(design.streams)
+    links = []
+    before = 0
+    for region in design.regions:
+        writer = {s.name: n for n, process in enumerate(region.processes, before) for s in process.writes}
+        reader = {s.name: n for n, process in enumerate(region.processes, before) for s in process.reads}
+        links += [(next(names), s.depth, writer[s.name], reader[s.name]) for s in region.streams]
+        before += len(region.processes)
+    return links
+
+
+def _body(region: Region, design: Design, graph: Graph, options: Options) -> dict[str, Any]:
+    """What a region's own file is rendered for."""
+    alone = library(replace(design, regions=(region,)), graph, on_chip=options.on_chip)
+    return {
+        "region": region,
+        "blocks": _blocks(region, options),
+        "headers": sorted(alone.keys() - _HEADERLESS - _NUMBERS),
+    }
+
+
+def _blocks(region: Region, options: Options) -> list[dict[str, Any]]:
+    """The calls of a node, and before them the streams and scalars that they write."""
+    blocks: list[dict[str, Any]] = []
+    for process in region.processes:
+        if process.note or not blocks:
+            blocks.append({"note": comment(process.note), "streams": [], "scalars": [], "calls": []})
+        block = blocks[-1]
+        block["streams"] += process.writes
+        block["scalars"] += [
+            {"type": "samhw::error_code" if name in region.errors else "unsigned", "name": name}
+            for name in process.arguments
+            if isinstance(name, str) and name in (*region.errors, *region.counts.values())
+        ]
+        block["calls"].append(_call(process, options))
+    return blocks
+
+
+def _call(process: Process, options: Options) -> str:
+    template = f"<{', '.join(process.template)}>" if process.template else ""
+    arguments = ", ".join(_argument(argument, options) for argument in process.arguments)
+    return f"samhw::{process.function}{template}({arguments})"
 
 
 def _argument(argument: Argument, options: Options) -> str:

@@ -119,7 +119,7 @@ def _context(design: Design, graph: Graph) -> dict[str, Any]:
     blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for n in reductions]
     return {
         "index_bits": design.index_bits,
-        "writers": len(design.errors),
+        "writers": sorted({len(region.errors) for region in design.regions}),
         "fanouts": sorted({len(p.writes) for p in design.processes if p.function == "copy"}),
         "arities": {
             "intersect": sorted({n.params["inputs"] for n in by_kind.get("intersect", [])}),

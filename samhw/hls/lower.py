@@ -6,8 +6,9 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.graph.validate import validate
 from samhw.hls.cpp import top_name
-from samhw.hls.design import Design
+from samhw.hls.design import Design, Region
 from samhw.hls.lowering import Lowering
+from samhw.hls.notes import note
 from samhw.hls.processes import LOWERINGS
 
 __all__ = ["lower"]
@@ -25,6 +26,17 @@ def lower(graph: Graph, arch: Arch) -> Design:
     Raises `InputError` for a graph that is not sound or too large, or has a primitive without an HLS form.
     """
     validate(graph)
+    regions = tuple(_region(region, arch) for region in graph.regions)
+    streams = sum(len(region.streams) for region in regions)
+    if streams > MOST_STREAMS:
+        raise InputError(
+            f"{graph.name} has {streams:,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
+            "split the program."
+        )
+    return Design(top_name(graph.name), arch.index_bits, regions)
+
+
+def _region(graph: Graph, arch: Arch) -> Region:
     if len(graph.nodes) > MOST_NODES:
         raise InputError(
             f"{graph.name} has {len(graph.nodes):,} nodes, and the HLS status can name {MOST_NODES:,}; "
@@ -36,16 +48,10 @@ def lower(graph: Graph, arch: Arch) -> Design:
             raise InputError(
                 f"Node {node.name!r} is a {node.kind}, which has no HLS form; choose another target."
             )
-        to.note = node.note or node.name
+        to.note = note(to, node)
         LOWERINGS[node.kind](to, node)
-    if len(to.streams) > MOST_STREAMS:
-        raise InputError(
-            f"{graph.name} has {len(to.streams):,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
-            "split the program."
-        )
-    return Design(
-        top=top_name(graph.name),
-        index_bits=arch.index_bits,
+    return Region(
+        name=top_name(graph.name),
         extents=to.extents,
         inputs=tuple(to.inputs),
         outputs=tuple(to.outputs),

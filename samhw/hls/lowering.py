@@ -1,5 +1,6 @@
 """What the lowering of a graph works with: names, streams, memory ports and the calls made so far."""
 
+import re
 from collections.abc import Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
@@ -7,7 +8,7 @@ from samhw.graph.address_map import identifiers
 from samhw.hls.cpp import INDEX, memory_word, value_class
 from samhw.hls.design import Argument, MemoryPort, Process, Stream
 
-__all__ = ["Lowering", "used_extents"]
+__all__ = ["Lowering", "extent_arguments"]
 
 FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
@@ -27,9 +28,10 @@ class Lowering:
         self.counts: dict[str, str] = {}
         self.feeds: dict[Endpoint, Stream] = {}
         """The stream of each input port, as far as its producer is lowered."""
-        self.numbers = identifiers(node.name for node in graph.nodes)
-        names = identifiers(used_extents(graph))
-        self.extents = {index: f"{name}_extent" for index, name in names.items()}
+        self.prefix = _prefix(graph)
+        self.numbers = identifiers(node.name.removeprefix(self.prefix) for node in graph.nodes)
+        self.words = {name: f"{text}_words" for name, text in identifiers(graph.memory).items()}
+        self.extents = extent_arguments(graph)
         self.taken: set[str] = set(self.extents.values())
         self.note = ""
 
@@ -47,7 +49,11 @@ class Lowering:
 
     def number(self, node: Node) -> str:
         """The constant that stands for a node in errors."""
-        return f"node_{self.numbers[node.name]}"
+        return f"node_{self.numbers[node.name.removeprefix(self.prefix)]}"
+
+    def base(self, node: Node) -> str:
+        """What streams are named after: the node without its kind, `A_k` for `scan_compressed_A_k`."""
+        return node.name.removeprefix(self.prefix).removeprefix(f"{node.kind}_")
 
     def extent(self, node: Node) -> str:
         """The scalar with the extent that a node uses."""
@@ -69,7 +75,7 @@ class Lowering:
 
     def internal(self, node: Node, name: str, type: str, depth: int) -> Stream:
         """A stream between two processes of one node."""
-        stream = Stream(self.name(f"{base_name(node)}_{name}"), type, depth)
+        stream = Stream(self.name(f"{self.base(node)}_{name}"), type, depth)
         self.streams.append(stream)
         return stream
 
@@ -78,7 +84,7 @@ class Lowering:
         channels = self.graph.fanout.get(Endpoint(node.name, port), ())
         kind = node.output(port).stream.kind
         type = value_class(self.graph.result_type(node)) if kind is StreamKind.VAL else INDEX
-        name = base_name(node) if port == "out" else f"{base_name(node)}_{port}"
+        name = self.base(node) if port == "out" else f"{self.base(node)}_{port}"
         only = channels[0] if len(channels) == 1 else None
         stream = Stream(
             self.name(name), type, only.depth if only else FANOUT_DEPTH, only.name if only else None
@@ -98,7 +104,7 @@ class Lowering:
                 copies = []
                 for channel in channels:
                     sink = self.graph.node[channel.sink.node]
-                    name = self.name(f"{stream.name}_to_{base_name(sink)}")
+                    name = self.name(f"{stream.name}_to_{self.base(sink)}")
                     copies.append(Stream(name, stream.type, channel.depth, channel.name))
                     self.feeds[channel.sink] = copies[-1]
                 self.streams += copies
@@ -108,7 +114,8 @@ class Lowering:
         """A port for a memory that a node uses."""
         memory = self.graph.memory[node.params[param]]
         name = self.name(memory.name)
-        port = MemoryPort(name, memory, memory_word(memory, self.graph.memory_type(memory)))
+        word = memory_word(memory, self.graph.memory_type(memory))
+        port = MemoryPort(name, memory, word, self.words[memory.name])
         (self.inputs if memory.role is MemoryRole.INPUT else self.outputs).append(port)
         return port
 
@@ -119,16 +126,18 @@ class Lowering:
 
     def error(self, node: Node) -> str:
         """The scalar for the error of a writer."""
-        self.errors.append(self.name(f"{base_name(node)}_{node.inputs[0].name}_error"))
+        self.errors.append(self.name(f"{self.base(node)}_{node.inputs[0].name}_error"))
         return self.errors[-1]
 
 
-def base_name(node: Node) -> str:
-    """What streams are named after: the node without its kind, such as `A_k` for `scan_compressed_A_k`."""
-    return node.name.removeprefix(f"{node.kind}_")
+def _prefix(graph: Graph) -> str:
+    """What `merge` has put before the names of a region's nodes, and the region's own code need not say."""
+    prefixes = {name[0] for node in graph.nodes if (name := re.match(r"(?:r\d+_)?", node.name))}
+    return prefixes.pop() if len(prefixes) == 1 else ""
 
 
-def used_extents(graph: Graph) -> list[str]:
-    """The indices whose extents a node uses; the kernel has no argument for others."""
+def extent_arguments(graph: Graph) -> dict[str, str]:
+    """The argument for the extent of each index, as far as a node uses it, by the index."""
     used = {node.params.get("extent") for node in graph.nodes}
-    return [index for index in graph.extents if index in used]
+    names = identifiers(index for index in graph.extents if index in used)
+    return {index: f"{name}_extent" for index, name in names.items()}

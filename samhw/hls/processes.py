@@ -131,8 +131,15 @@ def _reduce_scalar(to: Lowering, node: Node) -> None:
         for stage in range(4):
             depth = 2 * latency + 2 if stage == 2 else to.arch.internal_depth(latency)
             behind = pair(str(stage + 1) if stage < 3 else "", depth)
-            function = "reduce_scalar_pair" if stage < 3 else "reduce_scalar_chain"
-            to.process(function, *here, *behind, reads=here, writes=behind, template=(number,))
+            if stage < 3:
+                to.process(
+                    "reduce_scalar_pair", *here, *behind, reads=here, writes=behind, template=(number,)
+                )
+            else:
+                template = (number, str(latency))
+                to.process(
+                    "reduce_scalar_chain", *here, *behind, reads=here, writes=behind, template=template
+                )
             here = behind
     else:
         here = pair("", to.arch.internal_depth(to.arch.step))
@@ -155,7 +162,8 @@ def _reduce_vector(to: Lowering, node: Node) -> None:
     bits = node.params["bits"]
     address_bits = sum(bits)
     bitmaps = max(1, -(-address_bits // 5))
-    room = arch.internal_depth(arch.reduce_latency(node.params["op"], value) + 1)
+    spacing = arch.reduce_latency(node.params["op"], value)
+    room = arch.internal_depth(spacing + 1)
     room += bitmaps * (arch.internal_depth(arch.memory) + arch.internal_depth(arch.step))
     depth = (1 << address_bits) + room
     addr = to.internal(node, "addr", INDEX, depth)
@@ -169,7 +177,7 @@ def _reduce_vector(to: Lowering, node: Node) -> None:
         *(*inputs, addr, sums),
         reads=inputs,
         writes=(addr, sums),
-        template=(to.number(node), f"samhw::{node.params['op']}", *widths),
+        template=(to.number(node), f"samhw::{node.params['op']}", str(spacing), *widths),
     )
     to.process("reduce_vector_emit", addr, sums, *writes, reads=(addr, sums), writes=writes, template=widths)
     to.spread(node, outputs)

@@ -8,6 +8,7 @@ from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.errors import InputError
 from samhw.graph import Arch, Graph, MemoryRole, Node, validate
 from samhw.graph.address_map import AddressMap, Register, Window, identifiers
 from samhw.rtl.actor import Primitive
@@ -45,6 +46,11 @@ class Top(wiring.Component):
     def __init__(self, graph: Graph, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
         validate(graph)
         self.graph = graph
+        if arch.fanout:
+            raise InputError(
+                f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
+                "another target."
+            )
         self.arch = arch
         self.map = AddressMap(graph, arch)
         self.probes = probes

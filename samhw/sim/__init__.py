@@ -6,7 +6,7 @@ from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.execute import ENGINES, Engine
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
-from samhw.sim.regions import simulate_regions, total_cycles
+from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRun, Progress, simulate
 from samhw.sim.waveform import write_chrome_trace, write_fst, write_vcd
@@ -29,6 +29,7 @@ __all__ = [
     "PortStats",
     "Progress",
     "Result",
+    "SimulatedRegion",
     "Traffic",
     "bench_primitive",
     "bottleneck",
@@ -36,6 +37,7 @@ __all__ = [
     "run_primitive",
     "simulate",
     "simulate_regions",
+    "simulated_regions",
     "total_cycles",
     "traffic",
     "write_chrome_trace",

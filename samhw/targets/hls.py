@@ -3,7 +3,7 @@
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Graph, Kind, Token
+from samhw.graph import Arch, Graph, Kind, MemoryRole, Token
 from samhw.graph.address_map import identifiers
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit, emit_order, lower, vectors
 from samhw.numerics import Words
-from samhw.sim import Result, simulate
+from samhw.sim import Result, SimulatedRegion, simulated_regions
 from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_program
-from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
-__all__ = ["HlsDesign", "HlsResult", "SimulatedRegion", "compare", "project_files", "simulated_regions"]
+__all__ = ["HlsDesign", "HlsResult", "compare", "golden", "project_files"]
 
 
 def project_files(
@@ -31,45 +30,35 @@ def project_files(
 ) -> dict[str, str]:
     """The texts of a program's HLS project by their paths.
 
-    A program of several regions gets a project for each, in a folder with its name, and the order in which a
-    host runs them (`regions.json`). With tensors the projects have the words of a run and the golden results,
-    which the simulator gives.
+    A program of several regions gets one top function that runs them, if the options say so; else a project
+    for each, in a folder with its name, and the order in which a host runs them (`regions.json`). With
+    tensors the projects have the words of a run and the golden results, which the simulator gives.
     """
-    arch = compiled.arch
-    projects = [emit(region.graph, arch, options) for region in compiled.regions]
+    options = options or Options()
+    graph, arch = compiled.graph, compiled.arch
+    runs = []
     if tensors is not None:
-        for project, run in zip(projects, simulated_regions(compiled, tensors), strict=True):
-            project |= vectors(run.graph, run.extents, run.memories, run.model.memories)
-    if len(projects) == 1:
-        return projects[0]
-    graphs = [region.graph for region in compiled.regions]
-    files = emit_order(compiled.program.name, graphs)
-    for graph, project in zip(graphs, projects, strict=True):
-        files |= {f"{graph.name}/{path}": text for path, text in project.items()}
+        memories, extents = load_inputs(compiled.program, graph, tensors)
+        runs = list(simulated_regions(graph, arch, memories, extents))
+    statements = [[str(s) for s in region.region.statements] for region in compiled.regions]
+    if options.one_top or len(graph.regions) == 1:
+        files = emit(graph, arch, options, statements)
+        if runs:
+            files |= vectors(graph, extents, memories, golden(graph, runs))
+        return files
+    files = emit_order(graph.name, graph.regions)
+    for number, region in enumerate(graph.regions):
+        project = emit(region, arch, options, statements[number : number + 1])
+        if runs:
+            project |= vectors(region, extents, runs[number].memories, runs[number].result.memories)
+        files |= {f"{region.name}/{path}": text for path, text in project.items()}
     return files
 
 
-@dataclass(frozen=True)
-class SimulatedRegion:
-    """A region's run in the simulator: what it was given, and what it gave."""
-
-    graph: Graph
-    memories: dict[str, Words]
-    extents: dict[str, int]
-    model: Result
-
-
-def simulated_regions(
-    compiled: Compiled, tensors: Mapping[str, Tensor], *, trace: bool = False
-) -> Iterator[SimulatedRegion]:
-    """Runs region after region in the simulator; `trace` records all tokens."""
-    available = dict(tensors)
-    for region in compiled.regions:
-        graph = region.graph
-        memories, extents = load_inputs(compiled.program, graph, available)
-        model = simulate(graph, compiled.arch, memories, extents, trace=trace)
-        yield SimulatedRegion(graph, memories, extents, model)
-        available |= unload(graph, model.memories, extents)
+def golden(graph: Graph, runs: Iterable[SimulatedRegion]) -> dict[str, Words]:
+    """The words of a graph's output memories after a run."""
+    written = {name: words for run in runs for name, words in run.result.memories.items()}
+    return {name: words for name, words in written.items() if graph.memory[name].role is MemoryRole.OUTPUT}
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,8 @@ class HlsResult:
     """What a C simulation gave."""
 
     memories: dict[str, Words]
-    """The words of each output memory, all of its capacity: the run has written the first of them."""
+    """The words of each memory that it writes for the host, all of the capacity: the run has written the
+    first of them. Memories between regions are among them if they do not lie on the chip."""
     tokens: dict[str, list[Token]] = field(repr=False)
     """If asked for, the tokens of each channel of the graph, by its name."""
     high_water: dict[str, tuple[int, int]]
@@ -103,12 +93,10 @@ class HlsDesign:
             optimise: build for speed: takes twice as long to compile, and runs five times as fast.
         """
         files = {path: text for path, text in emit(graph, arch, options).items() if path.endswith("pp")}
-        units = [path for path in files if path.endswith(".cpp")]
-        return cls(
-            graph,
-            arch,
-            compile_program(files, units, (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")),
-        )
+        # As one unit, since most of the compiler's work is the library.
+        files["all.cpp"] = "".join(f'#include "{path}"\n' for path in files if path.endswith(".cpp"))
+        flags = (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")
+        return cls(graph, arch, compile_program(files, ["all.cpp"], flags))
 
     def run(
         self,
@@ -149,22 +137,16 @@ class HlsDesign:
 
     def _read(self, results: Path, seconds: float, trace: bool) -> HlsResult:
         names = identifiers(memory.name for memory in self.graph.memories)
-        outputs = {
-            node.params[p]
-            for node in self.graph.writers()
-            for p in ("pos", "crd", "vals")
-            if p in node.params
-        }
+        written = {name: results / f"{names[name]}.bin" for name in names}
         marks = (line.split() for line in (results / "streams.txt").read_text().splitlines())
         return HlsResult(
-            memories={name: _words(results / f"{names[name]}.bin") for name in outputs},
+            memories={name: _words(path) for name, path in written.items() if path.exists()},
             tokens={
-                s.channel: [
-                    Token(Kind(w >> 32), w & 0xFFFF_FFFF)
-                    for w in _words(results / f"{s.name}.tokens").tolist()
+                stream.channel: [
+                    Token(Kind(w >> 32), w & 0xFFFF_FFFF) for w in _words(results / f"{name}.tokens").tolist()
                 ]
-                for s in self.streams
-                if trace and s.channel
+                for name, stream in self.streams.items()
+                if trace and stream.channel
             },
             high_water={name: (int(depth), int(high)) for name, depth, high in marks},
             seconds=seconds,

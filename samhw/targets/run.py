@@ -13,8 +13,9 @@ from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
 from samhw.graph import Arch, Graph, OffChip
+from samhw.hls import Options
 from samhw.numerics import Fixed, Float, ValueType, value_type
-from samhw.sim import Result, simulate_regions, total_cycles
+from samhw.sim import Result, simulate_regions, simulated_regions, total_cycles
 from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
@@ -84,6 +85,7 @@ def run(
     *,
     wave: Path | None = None,
     memory: OffChip | None = None,
+    hls: Options | None = None,
     **options: Any,
 ) -> RunResult:
     """Loads the tensors, runs, and reads the results back.
@@ -95,6 +97,7 @@ def run(
         wave: a file (.fst or .vcd) that records every signal of the RTL.
         memory: tensors of the program that lie off chip (docs/memory.md), for the simulator alone. Those that
             fusion keeps out of memory are left out.
+        hls: the options of the HLS design.
         options: of the simulator, as for `simulate`.
 
     Raises:
@@ -107,7 +110,7 @@ def run(
             "tensors on chip; leave out the one or the other."
         )
     if backend == "hls":
-        return _run_hls(compiled, tensors)
+        return _run_hls(compiled, tensors, hls or Options())
     graph, arch = compiled.graph, compiled.arch
     memories, extents = load_inputs(compiled.program, graph, tensors)
     start = time.perf_counter()
@@ -150,24 +153,34 @@ def _stored(compiled: Compiled, memory: OffChip) -> OffChip:
     return replace(memory, tensors=tuple(sorted(chosen)))
 
 
-def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor]) -> RunResult:
-    """The C simulation of each region, compared with the simulator, whose cycles it has."""
+def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options) -> RunResult:
+    """The C simulation, of one design or of one for each region, compared with the simulator, whose cycles it
+    has."""
     # Imported here, since the simulator needs no C++ compiler.
-    from samhw.targets.hls import HlsDesign, compare, simulated_regions
+    from samhw.targets.hls import HlsDesign, compare, golden
 
-    regions = []
+    graph, arch = compiled.graph, compiled.arch
+    memories, extents = load_inputs(compiled.program, graph, tensors)
+    runs = list(simulated_regions(graph, arch, memories, extents, trace=True))
+    # Buffers on the chip stay there; they are the simulator's, since all that writers are given is compared.
+    words = {name: array for run in runs for name, array in run.result.memories.items()}
+    parts = [(graph, memories, runs)]
+    if not options.one_top:
+        parts = [(run.graph, run.memories, [run]) for run in runs]
     building = running = 0.0
-    for region in simulated_regions(compiled, tensors, trace=True):
+    for part, inputs, models in parts:
         start = time.perf_counter()
-        design = HlsDesign.build(region.graph, compiled.arch)
+        design = HlsDesign.build(part, arch, options)
         building += time.perf_counter() - start
-        result = design.run(region.memories, region.extents, region.model.memories, trace=True)
+        result = design.run(inputs, extents, golden(part, models), trace=True)
         running += result.seconds
-        compare(region.model, result)
-        outputs = unload(region.graph, result.memories, region.extents)
-        regions.append(RegionRun(region.graph, region.model.cycles, outputs, region.model))
-    cycles = total_cycles([region.cycles for region in regions])
-    return RunResult("hls", cycles, tuple(regions), running, building)
+        for model in models:
+            compare(model.result, result)
+        words |= result.memories
+    regions = tuple(
+        RegionRun(run.graph, run.result.cycles, unload(run.graph, words, extents), run.result) for run in runs
+    )
+    return RunResult("hls", total_cycles([run.cycles for run in regions]), regions, running, building)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:

@@ -6,7 +6,7 @@ random, of the main matrix' density where it is sparse.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,18 @@ class Workload:
     name: str
     program: Program
     tensors: dict[str, Tensor]
+
+    def in_whole_numbers(self, greatest: int = 4) -> "Workload":
+        """The same structure with integer values, those of each tensor scaled to at most `greatest` and
+        rounded away from zero: what an integer type can hold of a model."""
+
+        def whole(tensor: Tensor) -> Tensor:
+            coords, vals = tensor.to_coo()
+            most = float(np.max(np.abs(vals), initial=0)) or 1.0
+            scaled = np.sign(vals) * np.ceil(np.abs(vals) * (greatest / most) - 1e-9)
+            return Tensor.from_coo(coords, scaled, tensor.shape, tensor.format)
+
+        return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
 
     def capacity(self) -> Capacity:
         """What a build must hold to run this data, in powers of two so that similar data share a build."""

@@ -3,15 +3,18 @@
 import shutil
 from pathlib import Path
 
+from samhw.frontend import load_kernel
+from samhw.graph import Arch
+from samhw.targets import compile_workload, make_workload
 from samhw.targets.hls import project_files
-from tests.hls.test_kernels import compiled
 
 FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"
 
 
 def files() -> dict[str, str]:
     """The texts that the generator emits, by their paths in the folder."""
-    program, workload = compiled("spmm", "i32")
+    workload = make_workload(load_kernel("spmm"), ["karate"])
+    program = compile_workload(workload, arch=Arch.vitis())
     return project_files(program, workload.tensors)
 
 

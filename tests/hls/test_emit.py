@@ -57,7 +57,7 @@ def test_pragmas_have_the_depths_of_the_channels() -> None:
     program, _ = compiled("spmspm_kij", "i32")
     text = emit(program.graph, program.arch)["src/spmspm_kij.cpp"]
     depths = dict(re.findall(r"#pragma HLS STREAM variable=(\w+) depth=(\d+)", text))
-    streams = {s.channel: s for s in lower(program.graph, program.arch).streams if s.channel}
+    streams = {s.channel: s for s in lower(program.graph, program.arch).streams.values() if s.channel}
     assert len(depths) == text.count('("') == len(lower(program.graph, program.arch).streams)
     for channel in program.graph.channels:
         assert depths[streams[channel.name].name] == str(channel.depth)
@@ -89,7 +89,9 @@ def test_comments_name_the_cells_of_the_table() -> None:
     program, _ = compiled("spmm", "i32")
     text = emit(program.graph, program.arch)["src/spmm.cpp"]
     for node in program.graph.nodes:
-        assert f"    // {comment(node.note or node.name)}\n" in text
+        assert not node.note or f"    // {comment(node.note)}\n" in text
+    for text_of_its_own in ("root", "val: A_val * X_val", "j, T: LW(T_j)", "val, T: LW(T_val)"):
+        assert f"    // {text_of_its_own}\n" in text
     assert text.isascii()
 
 
@@ -102,7 +104,8 @@ def test_a_tensor_that_is_read_twice_has_two_ports() -> None:
     text = "tensor A[i=8, j=8] : csr\ntensor X[i, j] : csr\nX[i, j] = A[i, j] * A[i, j]\n"
     workload = make_workload(parse(text, "square.ein"))
     program = compile_workload(workload)
-    names = [port.name for port in lower(program.graph, program.arch).inputs]
+    (region,) = lower(program.graph, program.arch).regions
+    names = [port.name for port in region.inputs]
     assert {"A_vals", "A_vals_2"} <= set(names)
 
 
@@ -110,12 +113,16 @@ def test_check_finds_a_second_reader() -> None:
     program, _ = compiled("spmv", "i32")
     design = lower(program.graph, program.arch)
     check(design, {})
-    doubled = replace(design, processes=(*design.processes, design.processes[-1]))
+    (region,) = design.regions
+    doubled = replace(region, processes=(*region.processes, region.processes[-1]))
     with pytest.raises(AssertionError, match="read by 2 processes"):
-        check(doubled, {})
-    backwards = replace(design, processes=design.processes[::-1])
+        check(replace(design, regions=(doubled,)), {})
+    backwards = replace(region, processes=region.processes[::-1])
     with pytest.raises(AssertionError, match="before it is written"):
-        check(backwards, {})
+        check(replace(design, regions=(backwards,)), {})
+    shuffled = replace(region, streams=region.streams[::-1])
+    with pytest.raises(AssertionError, match="not declared in the order"):
+        check(replace(design, regions=(shuffled,)), {})
 
 
 @pytest.mark.parametrize(
@@ -144,13 +151,16 @@ def test_a_graph_that_is_not_sound_is_refused() -> None:
 def test_layout(kernel: str, value: str, tmp_path: Path) -> None:
     """As clang-format lays it out, but for pragmas, in which it would put spaces around every equals sign."""
     program, _ = compiled(kernel, value)
-    files = emit(program.graph, program.arch)
-    (tmp_path / ".clang-format").write_text(files[".clang-format"])
+    assert_laid_out(emit(program.graph, program.arch), tmp_path)
+
+
+def assert_laid_out(files: dict[str, str], folder: Path) -> None:
+    (folder / ".clang-format").write_text(files[".clang-format"])
     for path, text in files.items():
         if path.endswith("pp"):
             plain = re.sub(r"^#pragma HLS.*\n", "", text, flags=re.MULTILINE)
             done = subprocess.run(
-                [str(CLANG_FORMAT), f"--assume-filename={tmp_path / 'x.cpp'}"],
-                input=plain, capture_output=True, text=True, check=True, cwd=tmp_path,
+                [str(CLANG_FORMAT), f"--assume-filename={folder / 'x.cpp'}"],
+                input=plain, capture_output=True, text=True, check=True, cwd=folder,
             )  # fmt: skip
             assert done.stdout == plain, path

@@ -1,17 +1,19 @@
-"""Every model, fused not at all, in part and as a whole, as HLS projects: a kernel for each region."""
+"""The models as HLS projects, on small data: every level of fusion, every value type."""
 
-import json
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.hls_models import VALUES, model_workload
 from samhw.compiler import Compiled
-from samhw.frontend import FUSION_LEVELS, model_names
-from samhw.targets import compile_workload, make_model_workload
-from samhw.targets.hls import HlsDesign, compare, project_files, simulated_regions
+from samhw.errors import InputError
+from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
+from samhw.graph import Arch
+from samhw.hls import Options
+from samhw.targets import compile_workload, run
+from samhw.targets.hls import project_files
 from samhw.targets.hls_tools import ap_headers
 from samhw.targets.workload import Workload
 
@@ -23,50 +25,80 @@ SIZES = {
     "bigbird_attention": "random:i=16,d=4",
     "gpt3_block": "random:i=8,e=4,h=2,d=2,f=4",
 }
-"""Small, since what counts is that every construct is met; the graphs are the karate club."""
+"""Small, since what counts is that every construct is met; the graphs are the karate club.
+`python -m benchmarks.hls_models` has the default sizes."""
+
+INTEGER = {"gcn", "gin", "mlp"}
+"""The models that integers can hold."""
 
 
-def compiled(model: str, fuse: str, value: str) -> tuple[Compiled, Workload]:
-    workload = make_model_workload(model, [SIZES.get(model, "random:f=8,h=4,c=3")])
-    workload = replace(workload, program=workload.program.with_fusion(fuse))
-    return compile_workload(workload, value=value), workload
+def compiled(model: str, fuse: FusionLevel, value: str) -> tuple[Compiled, Workload]:
+    workload = model_workload(model, fuse, value, [SIZES.get(model, "random:f=8,h=4,c=3")])
+    return compile_workload(workload, value=value, arch=Arch.vitis()), workload
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("fuse", FUSION_LEVELS)
-@pytest.mark.parametrize("model", model_names())
-def test_model(model: str, fuse: str) -> None:
-    value = ("bf16", "f32")[len(model) % 2]
-    program, workload = compiled(model, fuse, value)
-    for region in simulated_regions(program, workload.tensors, trace=True):
-        design = HlsDesign.build(region.graph, program.arch)
-        result = design.run(region.memories, region.extents, region.model.memories, trace=True)
-        compare(region.model, result)
+def write(files: dict[str, str], folder: Path) -> None:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
 
 
-def test_regions_are_kernels_in_order(tmp_path: Path) -> None:
-    """The project as a user runs it: make csim, in a folder of its own."""
-    program, workload = compiled("mlp", "partial", "bf16")
-    for path, text in project_files(program, workload.tensors).items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
-    order = json.loads((tmp_path / "regions.json").read_text())
-    assert [entry["folder"] for entry in order] == [region.graph.name for region in program.regions]
-    written: dict[str, str] = {}
-    for entry in order:
-        for tensor, origin in entry["inputs"].items():
-            assert origin == written.get(tensor, "host")
-        written |= dict.fromkeys(entry["outputs"], entry["folder"])
-    assert set(written) >= {decl.name for decl in program.program.outputs}
+def make_csim(folder: Path) -> list[str]:
+    """What a user sees of `make csim`: the lines that the testbenches print."""
     done = subprocess.run(
-        ["make", "csim"],
-        cwd=tmp_path,
+        ["make", "-s", "csim"],
+        cwd=folder,
         env={**os.environ, "AP_INCLUDE": str(ap_headers())},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert [line for line in done.stdout.splitlines() if "PASS" in line] == [
-        f"{entry['kernel']}: PASS" for entry in order
-    ]
     assert "warning" not in done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("fuse", FUSION_LEVELS)
+@pytest.mark.parametrize("model", model_names())
+def test_model(model: str, fuse: FusionLevel, value: str) -> None:
+    """One top function for the whole program; tokens and results are the simulator's."""
+    if value == "i32" and model not in INTEGER:
+        with pytest.raises(
+            InputError, match=r"^i32 has no operation '\w+', which node .*; choose another --value"
+        ):
+            compiled(model, fuse, value)
+        return
+    program, workload = compiled(model, fuse, value)
+    result = run(program, workload.tensors, "hls", hls=Options(one_top=True))
+    assert [region.name for region in result.regions] == [region.name for region in program.graph.regions]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["gat", "mlp"])
+def test_a_kernel_for_each_region(model: str) -> None:
+    program, workload = compiled(model, "partial", "f32")
+    run(program, workload.tensors, "hls")
+
+
+def test_projects_of_kernels(tmp_path: Path) -> None:
+    """As a user runs them, in a folder for each region."""
+    program, workload = compiled("mlp", "partial", "bf16")
+    write(project_files(program, workload.tensors), tmp_path)
+    assert make_csim(tmp_path) == [f"{region.name}: PASS" for region in program.graph.regions]
+
+
+def test_project_of_one_top(tmp_path: Path) -> None:
+    """As a user runs it; golden words are those of the program's results."""
+    program, workload = compiled("gat", "partial", "bf16")
+    files = project_files(program, workload.tensors, Options(one_top=True))
+    words = {path for path in files if path.startswith("tb_data/")}
+    assert "tb_data/Y_vals.txt" in words
+    assert not words & {"tb_data/P_vals.txt", "tb_data/s_vals.txt"}
+    write(files, tmp_path)
+    assert make_csim(tmp_path) == ["gat: PASS"]
+    golden = tmp_path / "tb_data/Y_vals.txt"
+    first, rest = golden.read_text().split("\n", 1)
+    golden.write_text(f"{int(first) ^ 1}\n{rest}")
+    with pytest.raises(AssertionError, match=r"Y_vals\[0\] is"):
+        make_csim(tmp_path)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
 from samhw.graph.nested import to_stream
-from samhw.hls import Design, Stream
+from samhw.hls import Design, Region, Stream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.lowering import Lowering
@@ -79,9 +79,8 @@ class Bench:
     def sources(self) -> dict[str, str]:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
-        design = Design(
-            top="bench",
-            index_bits=ARCH.index_bits,
+        region = Region(
+            name="bench",
             extents=to.extents,
             inputs=tuple(to.inputs),
             outputs=tuple(to.outputs),
@@ -91,12 +90,13 @@ class Bench:
             counts=to.counts,
             nodes=tuple(to.number(node) for node in self.nodes),
         )
+        design = Design("bench", ARCH.index_bits, (region,))
         headers = library(design, self.graph, on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]
         lines += ["typedef traits<index_t>::memory index_word;"]
-        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(design.nodes)]
+        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(region.nodes)]
         lines += [f"const unsigned {p.words} = {p.memory.capacity};" for p in (*to.inputs, *to.outputs)]
         lines += [
             "template <typename T> void put(stream<T> &out) {",

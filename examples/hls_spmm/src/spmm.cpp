@@ -1,8 +1,10 @@
-// spmm: spmm on i32.
+// spmm on i32.
 //
-// Every call in the DATAFLOW region is a process of its own; the comment above it is the cell of the fusion table from
-// which it comes. Streams are named after the tensor and the index whose coordinates (crd), references (ref) or values
-// (val) they carry, and have the depths of the graph's channels.
+//   T[i, j] = A[i, k] * X[k, j]    order i, k, j
+//
+// Every call in the DATAFLOW region is a process of its own. Each block is a node of the graph; the comment above it is the cell of
+// the fusion table from which it comes. Streams are named after the tensor and the index whose coordinates (crd), references (ref)
+// or values (val) they carry, and have the depths of the graph's channels.
 #include "spmm.hpp"
 
 #include "samhw/alu.hpp"
@@ -33,7 +35,7 @@ void spmm(
     index_word *T_pos1,
     index_word *T_crd1,
     ap_uint<32> *T_vals,
-    samhw::error_code *status) {
+    samhw::status_word *status) {
 #pragma HLS INTERFACE m_axi port=A_pos1 offset=slave bundle=gmem0 depth=65
 #pragma HLS INTERFACE m_axi port=A_crd1 offset=slave bundle=gmem1 depth=256
 #pragma HLS INTERFACE m_axi port=A_vals offset=slave bundle=gmem2 depth=256
@@ -71,124 +73,122 @@ void spmm(
     ap_uint<32> T_vals_chip[T_vals_words];
 #pragma HLS STREAM variable=T_vals_chip type=pipo depth=1
 
-    stream<index_t> root("root");
-#pragma HLS STREAM variable=root depth=2
-    stream<index_t> root_to_A_i("root_to_A_i");
-#pragma HLS STREAM variable=root_to_A_i depth=4
-    stream<index_t> root_to_X_i("root_to_X_i");
-#pragma HLS STREAM variable=root_to_X_i depth=9
-    stream<index_t> A_i_base("A_i_base");
-#pragma HLS STREAM variable=A_i_base depth=6
-    stream<index_t> A_i_crd("A_i_crd");
-#pragma HLS STREAM variable=A_i_crd depth=2
-    stream<index_t> A_i_ref("A_i_ref");
-#pragma HLS STREAM variable=A_i_ref depth=4
-    stream<index_t> A_i_crd_to_T_i("A_i_crd_to_T_i");
-#pragma HLS STREAM variable=A_i_crd_to_T_i depth=4
-    stream<index_t> A_i_crd_to_X_i("A_i_crd_to_X_i");
-#pragma HLS STREAM variable=A_i_crd_to_X_i depth=4
-    stream<index_t> X_i_ref("X_i_ref");
-#pragma HLS STREAM variable=X_i_ref depth=7
-    stream<index_t> A_k_start("A_k_start");
-#pragma HLS STREAM variable=A_k_start depth=4
-    stream<index_t> A_k_end("A_k_end");
-#pragma HLS STREAM variable=A_k_end depth=4
-    stream<index_t> A_k_crd("A_k_crd");
-#pragma HLS STREAM variable=A_k_crd depth=5
-    stream<index_t> A_k_ref("A_k_ref");
-#pragma HLS STREAM variable=A_k_ref depth=14
-    stream<index_t> X_k_ref("X_k_ref");
-#pragma HLS STREAM variable=X_k_ref depth=7
-    stream<index_t> X_j_base("X_j_base");
-#pragma HLS STREAM variable=X_j_base depth=6
-    stream<index_t> X_j_crd("X_j_crd");
-#pragma HLS STREAM variable=X_j_crd depth=2
-    stream<index_t> X_j_ref("X_j_ref");
-#pragma HLS STREAM variable=X_j_ref depth=4
-    stream<index_t> X_j_crd_to_A_j("X_j_crd_to_A_j");
-#pragma HLS STREAM variable=X_j_crd_to_A_j depth=4
-    stream<index_t> X_j_crd_to_t0("X_j_crd_to_t0");
-#pragma HLS STREAM variable=X_j_crd_to_t0 depth=11
-    stream<index_t> A_j_ref("A_j_ref");
-#pragma HLS STREAM variable=A_j_ref depth=4
-    stream<ap_int<32>> A_val("A_val");
-#pragma HLS STREAM variable=A_val depth=5
-    stream<ap_int<32>> X_val("X_val");
-#pragma HLS STREAM variable=X_val depth=6
-    stream<ap_int<32>> mul_val("mul_val");
-#pragma HLS STREAM variable=mul_val depth=7
-    stream<index_t> t0_addr("t0_addr");
-#pragma HLS STREAM variable=t0_addr depth=27
-    stream<ap_int<32>> t0_sum("t0_sum");
-#pragma HLS STREAM variable=t0_sum depth=27
-    stream<index_t> t0_crd0("t0_crd0");
-#pragma HLS STREAM variable=t0_crd0 depth=4
-    stream<ap_int<32>> t0_val("t0_val");
-#pragma HLS STREAM variable=t0_val depth=5
-
-    samhw::error_code T_i_crd_error;
-    samhw::error_code T_j_crd_error;
-    samhw::error_code T_val_error;
-    unsigned T_pos1_count;
-    unsigned T_crd1_count;
-    unsigned T_vals_count;
-
     samhw::load<A_pos1_words>(A_pos1, A_pos1_chip);
     samhw::load<A_crd1_words>(A_crd1, A_crd1_chip);
     samhw::load<A_vals_words>(A_vals, A_vals_chip);
     samhw::load<X_vals_words>(X_vals, X_vals_chip);
 
     // root
+    stream<index_t> root("root");
+#pragma HLS STREAM variable=root depth=2
+    stream<index_t> root_to_A_i("root_to_A_i");
+#pragma HLS STREAM variable=root_to_A_i depth=7
+    stream<index_t> root_to_X_i("root_to_X_i");
+#pragma HLS STREAM variable=root_to_X_i depth=16
     samhw::root(root);
     samhw::copy(root, root_to_A_i, root_to_X_i);
 
     // i, A: LS(root)
+    stream<index_t> A_i_base("A_i_base");
+#pragma HLS STREAM variable=A_i_base depth=7
+    stream<index_t> A_i_crd("A_i_crd");
+#pragma HLS STREAM variable=A_i_crd depth=2
+    stream<index_t> A_i_ref("A_i_ref");
+#pragma HLS STREAM variable=A_i_ref depth=5
+    stream<index_t> A_i_crd_to_T_i("A_i_crd_to_T_i");
+#pragma HLS STREAM variable=A_i_crd_to_T_i depth=7
+    stream<index_t> A_i_crd_to_X_i("A_i_crd_to_X_i");
+#pragma HLS STREAM variable=A_i_crd_to_X_i depth=7
     samhw::scan_dense_scale(root_to_A_i, A_i_base, i_extent);
     samhw::scan_dense_walk(A_i_base, A_i_crd, A_i_ref, i_extent);
     samhw::copy(A_i_crd, A_i_crd_to_T_i, A_i_crd_to_X_i);
 
-    // write_dense_T_i
+    // i, T: LW(T_i)
+    samhw::error_code T_i_crd_error;
     samhw::write_dense<node_write_dense_T_i>(A_i_crd_to_T_i, i_extent, T_i_crd_error);
 
     // i, X: Rep(root)
+    stream<index_t> X_i_ref("X_i_ref");
+#pragma HLS STREAM variable=X_i_ref depth=7
     samhw::repeat<node_repeat_X_i>(root_to_X_i, A_i_crd_to_X_i, X_i_ref);
 
     // k, A: LS(<A_i>)
+    stream<index_t> A_k_start("A_k_start");
+#pragma HLS STREAM variable=A_k_start depth=5
+    stream<index_t> A_k_end("A_k_end");
+#pragma HLS STREAM variable=A_k_end depth=5
+    stream<index_t> A_k_crd("A_k_crd");
+#pragma HLS STREAM variable=A_k_crd depth=6
+    stream<index_t> A_k_ref("A_k_ref");
+#pragma HLS STREAM variable=A_k_ref depth=20
     samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_end, A_pos1_chip);
     samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_end, A_k_crd, A_k_ref, A_crd1_chip);
 
     // k, X: Locate(<X_i>)
+    stream<index_t> X_k_ref("X_k_ref");
+#pragma HLS STREAM variable=X_k_ref depth=8
     samhw::locate<node_locate_X_k>(X_i_ref, A_k_crd, X_k_ref, k_extent);
 
     // j, X: LS(<X_k>)
+    stream<index_t> X_j_base("X_j_base");
+#pragma HLS STREAM variable=X_j_base depth=7
+    stream<index_t> X_j_crd("X_j_crd");
+#pragma HLS STREAM variable=X_j_crd depth=2
+    stream<index_t> X_j_ref("X_j_ref");
+#pragma HLS STREAM variable=X_j_ref depth=5
+    stream<index_t> X_j_crd_to_A_j("X_j_crd_to_A_j");
+#pragma HLS STREAM variable=X_j_crd_to_A_j depth=7
+    stream<index_t> X_j_crd_to_t0("X_j_crd_to_t0");
+#pragma HLS STREAM variable=X_j_crd_to_t0 depth=16
     samhw::scan_dense_scale(X_k_ref, X_j_base, j_extent);
     samhw::scan_dense_walk(X_j_base, X_j_crd, X_j_ref, j_extent);
     samhw::copy(X_j_crd, X_j_crd_to_A_j, X_j_crd_to_t0);
 
     // j, A: Rep(<A_k>)
+    stream<index_t> A_j_ref("A_j_ref");
+#pragma HLS STREAM variable=A_j_ref depth=5
     samhw::repeat<node_repeat_A_j>(A_k_ref, X_j_crd_to_A_j, A_j_ref);
 
     // val, A: Val(<A_j>)
+    stream<ap_int<32>> A_val("A_val");
+#pragma HLS STREAM variable=A_val depth=6
     samhw::array<node_array_A, A_vals_words>(A_j_ref, A_val, A_vals_chip);
 
     // val, X: Val(<X_j>)
+    stream<ap_int<32>> X_val("X_val");
+#pragma HLS STREAM variable=X_val depth=10
     samhw::array<node_array_X, X_vals_words>(X_j_ref, X_val, X_vals_chip);
 
-    // mul
+    // val: A_val * X_val
+    stream<ap_int<32>> mul_val("mul_val");
+#pragma HLS STREAM variable=mul_val depth=7
     samhw::alu<node_mul, samhw::mul>(A_val, X_val, mul_val);
 
     // j, t0: Red1_k[crd0]
-    samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
+    stream<index_t> t0_addr("t0_addr");
+#pragma HLS STREAM variable=t0_addr depth=29
+    stream<ap_int<32>> t0_sum("t0_sum");
+#pragma HLS STREAM variable=t0_sum depth=29
+    stream<index_t> t0_crd0("t0_crd0");
+#pragma HLS STREAM variable=t0_crd0 depth=5
+    stream<ap_int<32>> t0_val("t0_val");
+#pragma HLS STREAM variable=t0_val depth=6
+    samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 1, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
     samhw::reduce_vector_emit<4>(t0_addr, t0_sum, t0_crd0, t0_val);
 
-    // write_compressed_T_j
+    // j, T: LW(T_j)
+    unsigned T_pos1_count;
+    unsigned T_crd1_count;
+    samhw::error_code T_j_crd_error;
     samhw::write_compressed<node_write_compressed_T_j, T_pos1_words, T_crd1_words>(t0_crd0, T_pos1_chip, T_crd1_chip, T_pos1_count, T_crd1_count, T_j_crd_error);
 
-    // write_val_T
+    // val, T: LW(T_val)
+    unsigned T_vals_count;
+    samhw::error_code T_val_error;
     samhw::write_val<node_write_val_T, T_vals_words>(t0_val, T_vals_chip, T_vals_count, T_val_error);
 
     samhw::store<T_pos1_words>(T_pos1_chip, T_pos1, T_pos1_count);
     samhw::store<T_crd1_words>(T_crd1_chip, T_crd1, T_crd1_count);
     samhw::store<T_vals_words>(T_vals_chip, T_vals, T_vals_count);
-    samhw::report(T_i_crd_error, T_j_crd_error, T_val_error, status);
+    samhw::report<0>(T_i_crd_error, T_j_crd_error, T_val_error, *status);
 }

@@ -1,8 +1,8 @@
-// spmm: spmm on i32.
+// spmm on i32.
 #ifndef SPMM_HPP
 #define SPMM_HPP
 
-#include "samhw/token.hpp"
+#include "samhw/status.hpp"
 #include "samhw/values.hpp"
 
 using samhw::bf16;
@@ -61,6 +61,6 @@ void spmm(
     index_word *T_pos1,
     index_word *T_crd1,
     ap_uint<32> *T_vals,
-    samhw::error_code *status);
+    samhw::status_word *status);
 
 #endif

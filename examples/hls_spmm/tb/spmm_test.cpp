@@ -13,7 +13,7 @@
 
 #include "spmm.hpp"
 
-static const char *const node_names[] = {
+static const char *const spmm_names[] = {
     "root",
     "scan_dense_A_i",
     "write_dense_T_i",
@@ -29,37 +29,40 @@ static const char *const node_names[] = {
     "write_compressed_T_j",
     "write_val_T",
 };
+
+/// The names of the nodes, in the order of their numbers.
+static const char *const *const node_names[] = {spmm_names};
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
 static const std::vector<samhw::link> streams = {
     {"root", 2, 0, 1},
-    {"root_to_A_i", 4, 1, 2},
-    {"root_to_X_i", 9, 1, 6},
-    {"A_i_base", 6, 2, 3},
+    {"root_to_A_i", 7, 1, 2},
+    {"root_to_X_i", 16, 1, 6},
+    {"A_i_base", 7, 2, 3},
     {"A_i_crd", 2, 3, 4},
-    {"A_i_ref", 4, 3, 7},
-    {"A_i_crd_to_T_i", 4, 4, 5},
-    {"A_i_crd_to_X_i", 4, 4, 6},
+    {"A_i_ref", 5, 3, 7},
+    {"A_i_crd_to_T_i", 7, 4, 5},
+    {"A_i_crd_to_X_i", 7, 4, 6},
     {"X_i_ref", 7, 6, 9},
-    {"A_k_start", 4, 7, 8},
-    {"A_k_end", 4, 7, 8},
-    {"A_k_crd", 5, 8, 9},
-    {"A_k_ref", 14, 8, 13},
-    {"X_k_ref", 7, 9, 10},
-    {"X_j_base", 6, 10, 11},
+    {"A_k_start", 5, 7, 8},
+    {"A_k_end", 5, 7, 8},
+    {"A_k_crd", 6, 8, 9},
+    {"A_k_ref", 20, 8, 13},
+    {"X_k_ref", 8, 9, 10},
+    {"X_j_base", 7, 10, 11},
     {"X_j_crd", 2, 11, 12},
-    {"X_j_ref", 4, 11, 15},
-    {"X_j_crd_to_A_j", 4, 12, 13},
-    {"X_j_crd_to_t0", 11, 12, 17},
-    {"A_j_ref", 4, 13, 14},
-    {"A_val", 5, 14, 16},
-    {"X_val", 6, 15, 16},
+    {"X_j_ref", 5, 11, 15},
+    {"X_j_crd_to_A_j", 7, 12, 13},
+    {"X_j_crd_to_t0", 16, 12, 17},
+    {"A_j_ref", 5, 13, 14},
+    {"A_val", 6, 14, 16},
+    {"X_val", 10, 15, 16},
     {"mul_val", 7, 16, 17},
-    {"t0_addr", 27, 17, 18},
-    {"t0_sum", 27, 17, 18},
-    {"t0_crd0", 4, 18, 19},
-    {"t0_val", 5, 18, 20},
+    {"t0_addr", 29, 17, 18},
+    {"t0_sum", 29, 17, 18},
+    {"t0_crd0", 5, 18, 19},
+    {"t0_val", 6, 18, 20},
 };
 #endif
 
@@ -143,7 +146,7 @@ int main(int argc, char **argv) {
     std::vector<index_word> T_pos1(T_pos1_words, ~0u);
     std::vector<index_word> T_crd1(T_crd1_words, ~0u);
     std::vector<ap_uint<32>> T_vals(T_vals_words, ~0u);
-    samhw::error_code status = 0;
+    samhw::status_word status = 0;
 
 #ifdef SAMHW_CSIM
     samhw::recorder::instance().start(streams, 21, argc > 3 && std::string(argv[3]) == "tokens");
@@ -156,12 +159,12 @@ int main(int argc, char **argv) {
         save(results + "/T_vals.bin", T_vals);
     }
     if (status != 0) {
-        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4;
+        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4 & 0xfff, region = status.to_uint() >> 16;
         const char *what = cause == samhw::CAUSE_OVERFLOW   ? "overflow"
                            : cause == samhw::CAUSE_CAPACITY ? "capacity"
                            : cause == samhw::CAUSE_RANGE    ? "range"
                                                             : "protocol";
-        std::cerr << what << " error at node " << node_names[node] << "\n";
+        std::cerr << what << " error at node " << node_names[region][node] << "\n";
         return 1;
     }
     bool good = true;

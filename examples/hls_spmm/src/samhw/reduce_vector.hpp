@@ -29,17 +29,20 @@ unsigned below(const index_t &x) {
     return x.to_uint() & ((1u << B) - 1);
 }
 
-/// 1 kept level, of 2^B0 coordinates, innermost first.
-template <unsigned NODE, typename OP, unsigned B0, typename T>
+/// 1 kept level, of 2^B0 coordinates, innermost first. Two elements of one entry are added at least SPACING iterations
+/// apart, so that the adder may take as many cycles.
+template <unsigned NODE, typename OP, unsigned SPACING, unsigned B0, typename T>
 void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<index_t> &addr, stream<T> &sum) {
 #pragma HLS INLINE off
     const unsigned A = B0;
     const unsigned K = A <= 5 ? 1 : (A + 4) / 5; // Levels of bitmaps.
     const unsigned WORDS = A <= 5 ? 1 : 1u << (A - 5);
+    const unsigned FAR = SPACING + 2; // So many iterations later a sum is found in the memory.
     T values[1u << A];
     // Bit a % 32 of word a / 32 in bitmap 0 says that entry a is there; each further bitmap sums up the one below.
     ap_uint<32> bitmap[K][WORDS];
 #pragma HLS ARRAY_PARTITION variable=bitmap dim=1 complete
+#pragma HLS BIND_STORAGE variable=bitmap type=ram_2p impl=lutram
     for (unsigned w = 0; w < WORDS; ++w) {
 #pragma HLS PIPELINE II=1
         for (unsigned k = 0; k < K; ++k)
@@ -50,37 +53,57 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     token<T> x;
     bool running = true, fits = true;
     while (running) {
-        // The entry in work stays in a register until another is wanted: so no read waits for a write.
-        unsigned current = 0;
-        bool open = false, flush = false;
-        T acc = traits<T>::from_word(0);
+        // The sums of the last iterations, the youngest first, and their entries; the memory has them only later.
+        T sums[FAR];
+        unsigned entries[FAR];
+        bool valid[FAR];
+#pragma HLS ARRAY_PARTITION variable=sums complete
+#pragma HLS ARRAY_PARTITION variable=entries complete
+#pragma HLS ARRAY_PARTITION variable=valid complete
+        for (unsigned k = 0; k < FAR; ++k) {
+#pragma HLS UNROLL
+            valid[k] = false;
+        }
+        bool next = true, flush = false;
         while (running && !flush) {
 #pragma HLS PIPELINE II=1 style=flp
-#pragma HLS DEPENDENCE variable=values type=intra direction=RAW dependent=false
-            c0 = crd0.read();
-            x = val.read();
+#pragma HLS DEPENDENCE variable=values type=inter direction=RAW distance=FAR dependent=true
+            if (next) {
+                c0 = crd0.read();
+                x = val.read();
+            }
             const bool payloads = x.is_payload() && c0.is_payload();
             fits = payloads || (same_end(x, c0));
             running = fits && x.kind != DONE;
+            next = true;
+            bool adds = false;
+            unsigned wanted = 0;
+            T total = traits<T>::from_word(0);
             if (running && payloads) {
                 if (c0.payload >> B0 != 0)
                     error = first(error, fault<NODE>(CAUSE_RANGE));
-                const unsigned wanted = below<B0>(c0.payload);
-                if (!open || wanted != current) {
-                    if (open)
-                        values[current] = acc;
-                    acc = values[wanted];
+                wanted = below<B0>(c0.payload);
+                T old = values[wanted];
+                for (unsigned k = FAR; k-- > 0;) {
+#pragma HLS UNROLL
+                    if (valid[k] && entries[k] == wanted) {
+                        old = sums[k];
+                        next = k + 1 >= SPACING; // Else this sum is still in the adder, and the element waits.
+                    }
                 }
-                const bool present = bitmap[0][wanted >> 5][wanted & 31];
-                bool overflow = false;
-                const T next = OP::apply(acc, x.value(), overflow);
-                acc = present ? next : x.value();
-                if (present && overflow)
-                    error = first(error, fault<NODE>(CAUSE_OVERFLOW));
-                current = wanted;
-                open = true;
-                for (unsigned k = 0; k < K; ++k)
-                    bitmap[k][wanted >> (5 * k + 5)][(wanted >> (5 * k)) & 31] = true;
+                adds = next;
+                if (adds) {
+                    const bool present = bitmap[0][wanted >> 5][wanted & 31];
+                    bool overflow = false;
+                    total = OP::apply(old, x.value(), overflow);
+                    if (!present)
+                        total = x.value();
+                    else if (overflow)
+                        error = first(error, fault<NODE>(CAUSE_OVERFLOW));
+                    values[wanted] = total;
+                    for (unsigned k = 0; k < K; ++k)
+                        bitmap[k][wanted >> (5 * k + 5)][(wanted >> (5 * k)) & 31] = true;
+                }
             } else if (running && x.hi() >= 1) {
                 flush = x.lo() <= 1;
                 if (!flush) {
@@ -88,9 +111,16 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
                     sum.write(token<T>::stop(x.lo(), x.hi()));
                 }
             }
+            for (unsigned k = FAR; --k > 0;) {
+#pragma HLS UNROLL
+                sums[k] = sums[k - 1];
+                entries[k] = entries[k - 1];
+                valid[k] = valid[k - 1];
+            }
+            sums[0] = total;
+            entries[0] = wanted;
+            valid[0] = adds;
         }
-        if (open)
-            values[current] = acc;
         if (flush) {
             // Down the bitmaps, from the one that sums up all: a step goes to the next set bit, or one bitmap up or down.
             unsigned level = K - 1;

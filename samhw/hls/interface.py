@@ -1,0 +1,195 @@
+"""The top function: its memory arguments, and the sequence in which it runs its regions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from samhw.graph import Graph, Memory, MemoryRole
+from samhw.graph.address_map import identifiers
+from samhw.hls.cpp import memory_word
+from samhw.hls.design import Design, Region
+from samhw.hls.lowering import extent_arguments
+
+__all__ = ["Call", "Copy", "Port", "Sequence", "kernel_ports", "sequence"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A pointer argument of the top function.
+
+    `first` names the memory's first port. There are more if several processes of a region read the memory;
+    they get the same pointer.
+    """
+
+    name: str
+    memory: Memory
+    word: str
+    words: str
+    first: str
+
+    @property
+    def array(self) -> str:
+        """The array on the chip that stands for it."""
+        return f"{self.name}_chip"
+
+    @property
+    def read_only(self) -> bool:
+        """Only read through this port."""
+        return self.memory.role is MemoryRole.INPUT or self.name != self.first
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of an array's first words, as many as `count` says."""
+
+    words: str
+    source: str
+    target: str
+    count: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """The call of a region, and what is copied for later regions once it has ended."""
+
+    region: Region
+    about: str
+    arguments: tuple[str, ...]
+    counts: tuple[str, ...]
+    """Those of the region's counts that it gives to the top function."""
+    copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A top function that runs regions one after another.
+
+    Attributes:
+        extents: the argument for each index's extent, by the index.
+        arrays: memories on the chip, if they are to lie there.
+        counts: the scalars for the numbers of words written, by memory, where they are needed.
+    """
+
+    extents: Mapping[str, str]
+    ports: tuple[Port, ...]
+    arrays: tuple[Port, ...]
+    counts: Mapping[str, str]
+    calls: tuple[Call, ...]
+
+    @property
+    def loads(self) -> tuple[Port, ...]:
+        """The arrays that are filled before the first region."""
+        return tuple(array for array in self.arrays if array.memory.role is MemoryRole.INPUT)
+
+    @property
+    def stores(self) -> tuple[Port, ...]:
+        """The arrays that are emptied behind the last region."""
+        return tuple(array for array in self.arrays if array.memory.role is MemoryRole.OUTPUT)
+
+
+def kernel_ports(region: Region) -> tuple[Port, ...]:
+    """The ports of a region that is a top function itself."""
+    first: dict[str, str] = {}
+    return tuple(
+        Port(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name))
+        for p in (*region.inputs, *region.outputs)
+    )
+
+
+def sequence(design: Design, graph: Graph, *, on_chip: bool) -> Sequence:
+    """The top function of a graph of several regions.
+
+    On the chip, the host's memories have a pointer and an array, and those between regions an array; there
+    are as many arrays as a region has processes that read the memory. Else all of them are pointers.
+    """
+    places = _places(design, graph)
+    everything = [port for ports in places.values() for port in ports]
+    host = [ports[0] for ports in places.values() if ports[0].memory.role is not MemoryRole.BUFFER]
+    wanted = [
+        name
+        for name, ports in places.items()
+        if on_chip
+        and (
+            ports[0].memory.role is MemoryRole.OUTPUT
+            or (ports[0].memory.role is MemoryRole.BUFFER and len(ports) > 1)
+        )
+    ]
+    counts = {name: f"{places[name][0].name}_count" for name in wanted}
+    extents = extent_arguments(graph)
+    return Sequence(
+        extents=extents,
+        ports=tuple(host if on_chip else everything),
+        arrays=tuple(everything if on_chip else ()),
+        counts=counts,
+        calls=tuple(
+            _call(region, part, places, counts, extents, on_chip)
+            for region, part in zip(design.regions, graph.regions, strict=True)
+        ),
+    )
+
+
+def _places(design: Design, graph: Graph) -> dict[str, list[Port]]:
+    """The ports or arrays of each memory of the graph, by its name."""
+    most = Counter(dict.fromkeys(graph.memory, 1))
+    for region in design.regions:
+        most |= Counter(port.memory.name for port in region.inputs)
+    texts = [(name, k) for k in range(max(most.values())) for name in graph.memory if k < most[name]]
+    names = identifiers(name if k == 0 else f"{name} {k + 1}" for name, k in texts)
+    words = identifiers(graph.memory)
+    places: dict[str, list[Port]] = {name: [] for name in graph.memory}
+    for name, k in texts:
+        memory = graph.memory[name]
+        port = Port(
+            name=names[name if k == 0 else f"{name} {k + 1}"],
+            memory=memory,
+            word=memory_word(memory, graph.memory_type(memory)),
+            words=f"{words[name]}_words",
+            first=names[name],
+        )
+        places[name].append(port)
+    return places
+
+
+def _call(
+    region: Region,
+    graph: Graph,
+    places: Mapping[str, list[Port]],
+    counts: Mapping[str, str],
+    extents: Mapping[str, str],
+    on_chip: bool,
+) -> Call:
+    def text(port: Port) -> str:
+        return port.array if on_chip else port.name
+
+    readers: Counter[str] = Counter()
+    memories = []
+    for port in region.inputs:
+        memories.append(text(places[port.memory.name][readers[port.memory.name]]))
+        readers[port.memory.name] += 1
+    memories += [text(places[port.memory.name][0]) for port in region.outputs]
+    given = [port for port in region.outputs if port.memory.name in counts]
+    return Call(
+        region=region,
+        about=_about(graph),
+        arguments=(
+            *(extents[index] for index in region.extents),
+            *memories,
+            *(counts[port.memory.name] for port in given),
+        ),
+        counts=tuple(region.counts[port.name] for port in given),
+        copies=tuple(
+            Copy(other.words, first.array, other.array, counts[port.memory.name])
+            for port in given
+            for first, *others in [places[port.memory.name]]
+            for other in others
+        ),
+    )
+
+
+def _about(graph: Graph) -> str:
+    """What a region makes of what."""
+
+    def names(role: MemoryRole) -> Iterable[str]:
+        return (tensor.name for tensor in graph.tensors if tensor.role is role)
+
+    return f"{', '.join(names(MemoryRole.OUTPUT))} from {', '.join(names(MemoryRole.INPUT))}"

@@ -1,0 +1,47 @@
+"""The profile of HLS designs."""
+
+import json
+
+import pytest
+
+from samhw.compiler import compile_program
+from samhw.errors import InputError
+from samhw.frontend import load_kernel
+from samhw.graph import Arch
+from samhw.numerics import value_type
+
+
+def test_operators_of_the_floating_point_ip() -> None:
+    """Their stages, and the two cycles of a process (docs/hls.md, "Cycles")."""
+    arch = Arch.vitis()
+    latencies = {op: arch.alu_latency(op, "f32") for op in ("add", "sub", "mul", "div", "sqrt")}
+    assert latencies == {"add": 8, "sub": 8, "mul": 5, "div": 13, "sqrt": 13}
+    assert arch.reduce_latency("sum", "f32") >= latencies["add"]
+
+
+@pytest.mark.parametrize("value", ["i8", "i32", "fixed<16,8>", "bf16", "f32"])
+def test_every_operation_takes_a_process(value: str) -> None:
+    arch = Arch.vitis()
+    for op in value_type(value).operations:
+        assert arch.alu_latency(op, value) >= arch.step
+
+
+def test_json_holds_it() -> None:
+    assert Arch.from_json(json.loads(Arch.vitis().dumps())) == Arch.vitis()
+
+
+def test_a_copied_stream_is_later() -> None:
+    """An output that feeds several inputs goes through a process of its own; one that feeds one does not."""
+    program = load_kernel("spmv").bind({"B": (8, 8), "c": (8,)})
+    plain = compile_program(program, arch=Arch()).graph
+    copied = compile_program(program, arch=Arch(fanout=3)).graph
+    latencies = {c.name: c.latency for c in plain.channels}
+    added = {c.name: c.latency - latencies[c.name] for c in copied.channels}
+    for channel in copied.channels:
+        assert added[channel.name] == (3 if len(copied.fanout[channel.source]) > 1 else 0)
+    assert set(added.values()) == {0, 3}
+
+
+def test_no_negative_fanout() -> None:
+    with pytest.raises(InputError, match=r"Arch.fanout is -1; give at least 0"):
+        Arch(fanout=-1)

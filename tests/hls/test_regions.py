@@ -1,0 +1,156 @@
+"""Programs of several regions: kernels with an order for the host, and one top function with a sequencer."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samhw.compiler import Compiled
+from samhw.errors import RunError
+from samhw.frontend import parse
+from samhw.graph import MemoryRole
+from samhw.graph.deadlock import DeadlockError
+from samhw.hls import Options, emit
+from samhw.numerics import Words
+from samhw.sim import simulate_regions
+from samhw.targets import compile_workload, make_workload
+from samhw.targets.hls import HlsDesign, project_files
+from samhw.targets.images import load
+from samhw.targets.inputs import stored_inputs
+from samhw.targets.workload import Workload
+from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
+
+ON_CHIP = Options(one_top=True)
+IN_MEMORY = Options(one_top=True, on_chip=False)
+
+# T is read twice by the second region.
+SQUARE = """
+tensor A[i=8, k=8] : csr
+tensor B[k=8, j=8] : csr
+tensor T[i=8, j=8] : csr
+tensor X[i=8, j=8] : csr
+fuse { T[i, j] = A[i, k] * B[k, j]    order i, k, j }
+fuse { X[i, j] = T[i, j] * T[i, j] }
+"""
+
+# The second region must keep a row of U until it has its sum.
+ROW_TIMES_ITS_SUM = """
+tensor A[i=4, k=16] : dense
+tensor B[k=16, j=16] : dense
+tensor T[i=4, j=16] : dense
+tensor U[i=4, j=16] : dense
+tensor s[i=4] : dense
+tensor X[i=4, j=16] : dense
+fuse { T[i, j] = A[i, k] * B[k, j]    order i, k, j }
+fuse {
+  U[i, j] = relu(T[i, j])
+  s[i] = U[i, j]
+  X[i, j] = U[i, j] * s[i]
+}
+"""
+
+
+def compiled(text: str = SQUARE) -> tuple[Compiled, Workload]:
+    workload = make_workload(parse(text, "square.ein"), ["random:density=0.4"])
+    return compile_workload(workload), workload
+
+
+def inputs(program: Compiled, workload: Workload) -> tuple[dict[str, Words], dict[str, int]]:
+    return load(program.graph, stored_inputs(program.program, program.graph, workload.tensors))
+
+
+def results(program: Compiled, words: tuple[dict[str, Words], dict[str, int]]) -> dict[str, Words]:
+    """The words of every memory that the simulator's regions write."""
+    runs = simulate_regions(program.graph, program.arch, *words)
+    return {name: array for run in runs for name, array in run.memories.items()}
+
+
+@pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY])
+def test_a_buffer_with_two_readers(options: Options) -> None:
+    """On the chip it has a copy; in memory both ports get one pointer, and the host can read it."""
+    program, workload = compiled()
+    words = inputs(program, workload)
+    written = results(program, words)
+    golden = {n: w for n, w in written.items() if program.graph.memory[n].role is MemoryRole.OUTPUT}
+    result = HlsDesign.build(program.graph, program.arch, options).run(*words, golden)
+    seen = set(golden) if options.on_chip else set(written)
+    assert result.memories.keys() == seen
+    for name in seen:
+        assert list(result.memories[name][: len(written[name])]) == list(written[name])
+    text = emit(program.graph, program.arch, options)["src/square.cpp"]
+    copies = text.count("samhw::store<T_vals_words>(T_vals_chip, T_vals_2_chip, T_vals_count);")
+    assert copies == (1 if options.on_chip else 0)
+    assert ("ap_uint<32> *T_vals,\n" in text) == (not options.on_chip)
+    assert ("const ap_uint<32> *T_vals_2,\n" in text) == (not options.on_chip)
+
+
+def test_status_names_region_and_node() -> None:
+    """The first region that fails is the last one to run."""
+    program, workload = compiled()
+    memories, extents = inputs(program, workload)
+    design = HlsDesign.build(program.graph, program.arch, ON_CHIP)
+    for factor, region, node in ((1 << 28, 0, "mul"), (1 << 13, 1, "mul")):
+        large = {**memories, "A.vals": np.full_like(memories["A.vals"], factor)}
+        large["B.vals"] = np.full_like(memories["B.vals"], 8)
+        with pytest.raises(RunError, match=rf"^overflow at node 'r{region}_{node}' "):
+            simulate_regions(program.graph, program.arch, large, extents)
+        with pytest.raises(RunError, match=rf": overflow error at node {node} of region square_{region}\."):
+            design.run(large, extents, {})
+
+
+def test_deadlock_in_a_later_region() -> None:
+    """Depths are checked for all regions."""
+    program, workload = compiled(ROW_TIMES_ITS_SUM)
+    words = inputs(program, workload)
+    written = results(program, words)
+    tight = program.graph.with_depths(
+        {c.name: 2 for c in program.graph.channels if c.source.node.startswith("r1_")}
+    )
+    with pytest.raises(DeadlockError):
+        simulate_regions(tight, program.arch, *words)
+    with pytest.raises(DeadlockError, match="is full") as error:
+        HlsDesign.build(tight, program.arch, ON_CHIP).run(*words, {"X.vals": written["X.vals"]})
+    assert all(name.startswith("square_1.") for name in error.value.waiting)
+
+
+def test_a_change_changes_only_its_region() -> None:
+    program, _ = compiled()
+    later = replace(
+        program.graph,
+        nodes=tuple(
+            replace(n, params={**n.params, "op": "add"}) if n.name == "r1_mul" else n
+            for n in program.graph.nodes
+        ),
+    )
+    before, after = (emit(graph, program.arch, ON_CHIP) for graph in (program.graph, later))
+    assert {path for path in before if before[path] != after[path]} == {
+        "src/square_1.cpp",
+        "src/samhw/alu.hpp",
+    }
+
+
+def test_kernels_in_order() -> None:
+    program, workload = compiled()
+    files = project_files(program, workload.tensors)
+    order = json.loads(files["regions.json"])
+    assert [entry["folder"] for entry in order] == ["square_0", "square_1"]
+    assert order[0]["inputs"] == {"A": "host", "B": "host"}
+    assert order[1]["inputs"] == {"T": "square_0"}
+    assert files["square_1/tb_data/T_vals.txt"] == files["square_0/tb_data/T_vals.txt"]
+
+
+def test_comments_have_the_statements() -> None:
+    program, _ = compiled()
+    files = project_files(program, options=ON_CHIP)
+    assert "    // Region 1: X from T\n    //   X[i, j] = T[i, j] * T[i, j]\n" in files["src/square.cpp"]
+    assert "//   T[i, j] = A[i, k] * B[k, j]    order i, k, j\n" in files["src/square_0.cpp"]
+    assert "r1_" not in "".join(text for path, text in files.items() if path.startswith("src/"))
+
+
+@pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")
+@pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY])
+def test_layout(options: Options, tmp_path: Path) -> None:
+    program, _ = compiled()
+    assert_laid_out(project_files(program, options=options), tmp_path)

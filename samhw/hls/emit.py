@@ -12,7 +12,7 @@ from samhw.graph.address_map import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
 from samhw.hls.design import Argument, Design, MemoryPort, Process, Region, Stream
-from samhw.hls.interface import Port, kernel_ports, sequence
+from samhw.hls.interface import Port, kernel_ports, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
@@ -91,7 +91,7 @@ def _sources(design: Design, graph: Graph, options: Options, context: dict[str, 
         f"src/{top}.cpp": render("project/sequencer.cpp.j2", **context),
     }
     inside = replace(options, on_chip=False)  # What a region gets lies on the chip already, or nowhere else.
-    for number, (call, part) in enumerate(zip(context["sequence"].calls, graph.regions, strict=True)):
+    for number, (call, part) in enumerate(zip(context["sequencer"].calls, graph.regions, strict=True)):
         whole = context | _body(call.region, design, part, inside)
         whole |= {"call": call, "number": number, "on_chip": False}
         files[f"src/{call.region.name}.hpp"] = render("project/region.hpp.j2", **whole)
@@ -121,11 +121,11 @@ def _lines(numbers: list[int]) -> str:
 def _context(design: Design, graph: Graph, arch: Arch, options: Options) -> dict[str, Any]:
     """What all files of a project are rendered for."""
     several = len(design.regions) > 1
-    order = sequence(design, graph, on_chip=options.on_chip) if several else None
+    order = sequencer(design, graph, on_chip=options.on_chip) if several else None
     ports = order.ports if order else kernel_ports(design.regions[0])
     return {
         "design": design,
-        "sequence": order,
+        "sequencer": order,
         "top": design.top,
         "title": f"{graph.name} on {graph.value}",
         "value": graph.value,

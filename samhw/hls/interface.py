@@ -10,7 +10,7 @@ from samhw.hls.cpp import memory_word
 from samhw.hls.design import Design, Region
 from samhw.hls.lowering import extent_arguments
 
-__all__ = ["Call", "Copy", "Port", "Sequence", "kernel_ports", "sequence"]
+__all__ = ["Call", "Copy", "Port", "Sequencer", "kernel_ports", "sequencer"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Sequencer:
     """A top function that runs regions one after another.
 
     Attributes:
@@ -96,7 +96,7 @@ def kernel_ports(region: Region) -> tuple[Port, ...]:
     )
 
 
-def sequence(design: Design, graph: Graph, *, on_chip: bool) -> Sequence:
+def sequencer(design: Design, graph: Graph, *, on_chip: bool) -> Sequencer:
     """The top function of a graph of several regions.
 
     On the chip, the host's memories have a pointer and an array, and those between regions an array; there
@@ -105,18 +105,13 @@ def sequence(design: Design, graph: Graph, *, on_chip: bool) -> Sequence:
     places = _places(design, graph)
     everything = [port for ports in places.values() for port in ports]
     host = [ports[0] for ports in places.values() if ports[0].memory.role is not MemoryRole.BUFFER]
-    wanted = [
-        name
-        for name, ports in places.items()
-        if on_chip
-        and (
-            ports[0].memory.role is MemoryRole.OUTPUT
-            or (ports[0].memory.role is MemoryRole.BUFFER and len(ports) > 1)
-        )
-    ]
-    counts = {name: f"{places[name][0].name}_count" for name in wanted}
+    counts = {
+        name: f"{first.name}_count"
+        for name, (first, *others) in places.items()
+        if on_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
+    }
     extents = extent_arguments(graph)
-    return Sequence(
+    return Sequencer(
         extents=extents,
         ports=tuple(host if on_chip else everything),
         arrays=tuple(everything if on_chip else ()),
@@ -126,6 +121,11 @@ def sequence(design: Design, graph: Graph, *, on_chip: bool) -> Sequence:
             for region, part in zip(design.regions, graph.regions, strict=True)
         ),
     )
+
+
+def _is_copied(first: Port, others: list[Port]) -> bool:
+    """Whether what a region writes has to be copied for others."""
+    return first.memory.role is MemoryRole.BUFFER and bool(others)
 
 
 def _places(design: Design, graph: Graph) -> dict[str, list[Port]]:

@@ -10,6 +10,7 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel
+from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.targets import compile_workload, make_workload
 from samhw.targets.hls import HlsDesign
@@ -31,6 +32,17 @@ def test_kernel(kernel: str, value: str) -> None:
     program, workload = compiled(kernel, value)
     result = run_hls(program, *run_model(program, workload.tensors))
     assert set(result.tokens) == {channel.name for channel in program.graph.channels}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("latency", [1, 8])
+@pytest.mark.parametrize("kernel", ["spmv", "spmspm_kij"])
+def test_sums_of_other_latencies(kernel: str, latency: int) -> None:
+    """Sums that are still in the adder, that are out of it, and that are in the memory."""
+    workload = make_workload(load_kernel(kernel), ["karate"], value="f32")
+    arch = Arch(reduce={"f32": {"sum": latency}})
+    program = compile_workload(workload, value="f32", arch=arch)
+    run_hls(program, *run_model(program, workload.tensors))
 
 
 @pytest.mark.parametrize("on_chip", [True, False])

@@ -64,9 +64,9 @@ class _Stream:
         stream, scanned below the same outer coordinates, give its own."""
         return frozenset(
             (node, level)
-            for place in range(1, min(len(self.origins), len(other.origins)))
-            for node, level in other.origins[place] - self.origins[place]
-            if (node, level - 1) in self.origins[place - 1]
+            for outer, inner, theirs in zip(self.origins, self.origins[1:], other.origins[1:], strict=False)
+            for node, level in theirs
+            if level and (node, level) not in inner and (node, level - 1) in outer
         )
 
 

@@ -21,6 +21,7 @@ ALLOWED = {
     "hls": {"graph", "numerics"},
     "targets": {"compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"},
     "report": set(),
+    "cli": {"compiler", "frontend", "graph", "hls", "report", "sim", "targets", "tensors"},
 }
 
 

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
+from samhw.cli.progress import follow
 from samhw.sim import Progress
-from samhw.terminal import follow
 
 TERMINAL = {"FORCE_COLOR": "1", "COLUMNS": "150"}
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from samhw.cli.progress import line
 from samhw.errors import InputError
-from samhw.terminal import line
 
 if TYPE_CHECKING:
     from samhw.targets.sweep import Configuration

@@ -1,0 +1,100 @@
+"""`samhw compile`."""
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from samhw.cli.options import Schedule, schedule_options
+from samhw.cli.orders import print_orders
+from samhw.cli.output import print_table, write_text
+from samhw.compiler import CompiledRegion
+from samhw.errors import InputError
+from samhw.frontend import load_program
+from samhw.graph import dumps, to_dot, to_svg
+
+__all__ = ["compile"]
+
+
+@click.command()
+@click.argument("program")
+@schedule_options
+@click.option(
+    "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
+)
+@click.option("--table", is_flag=True, help="Print the fusion table.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
+@click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
+@click.option(
+    "--orders",
+    "listed",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=10,
+    metavar="[N]",
+    help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
+)
+@click.option(
+    "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
+def compile(
+    program: str,
+    schedule: Schedule,
+    data: Sequence[str],
+    table: bool,
+    html: str | None,
+    channels: bool,
+    listed: int | None,
+    dot: str | None,
+    output: str | None,
+) -> None:
+    """Compile PROGRAM to a SAMML graph."""
+    workload = schedule.workload(program, data) if data else None
+    if listed is not None:
+        if table or html or channels or dot or output or schedule.permute:
+            raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")
+        print_orders(
+            workload.program if workload else load_program(program).with_fusion(schedule.fuse), listed
+        )
+        return
+    compiled = schedule.compile(program, workload)
+    if dot:
+        write_text(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
+    if output:
+        write_text(Path(output), dumps(compiled.graph))
+    if html:
+        page = Console(record=True, file=StringIO(), width=10_000)
+        for region in compiled.regions:
+            print_table(page, region.table.grid(), title=_region_title(region))
+        write_text(Path(html), page.export_html())
+    console = Console()
+    for region in compiled.regions:
+        graph = region.graph
+        if table:
+            print_table(console, region.table.grid(), title=_region_title(region))
+        if channels:
+            rows = [["channel", "stream", "latency", "depth", "why"]]
+            rows += [
+                [
+                    c.name,
+                    f"{graph.stream(c).kind} depth {graph.stream(c).depth}",
+                    str(c.latency),
+                    str(c.depth),
+                    region.reasons.get(c.name, ""),
+                ]
+                for c in graph.channels
+            ]
+            print_table(console, rows, title=f"{graph.name}: channels")
+        click.echo(
+            f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
+            f"{len(graph.channels)} channels, {len(graph.memories)} memories"
+        )
+        if region.copy:
+            click.echo(f"  copy: {region.copy}")
+
+
+def _region_title(region: CompiledRegion) -> str:
+    return f"{region.graph.name}: {'; '.join(map(str, region.region.statements))}"

@@ -1,0 +1,90 @@
+"""`samhw correlate`."""
+
+import sys
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from samhw.cli.options import Schedule, schedule_options
+from samhw.cli.output import print_json, print_table
+from samhw.cli.progress import line
+from samhw.errors import InputError
+from samhw.frontend import kernel_names, model_names
+
+__all__ = ["correlate"]
+
+_SUITES = {"kernels": kernel_names, "models": model_names}
+_DATA = {False: ("karate", "random"), True: ("karate",)}
+"""What a program is run on unless told: kernels, and models."""
+
+
+@click.command()
+@click.argument("programs", nargs=-1)
+@schedule_options
+@click.option(
+    "--suite",
+    type=click.Choice(["kernels", "models"]),
+    help="A set of built-in programs instead of PROGRAMS.",
+)
+@click.option(
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data sets, each run by itself; by default karate and random, for models karate.",
+)
+@click.option(
+    "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
+)
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--jobs", type=int, help="Processes; by default one for each processor.")
+def correlate(
+    programs: Sequence[str],
+    schedule: Schedule,
+    suite: str | None,
+    data: Sequence[str],
+    report: str | None,
+    json_target: str | None,
+    jobs: int | None,
+) -> None:
+    """Run programs by simulator and RTL and compare cycles and results."""
+    from samhw.targets import correlate as run_all
+
+    names = [*programs, *_SUITES[suite]()] if suite else list(programs)
+    if not names:
+        raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
+    workloads = [
+        [schedule.workload(name, [spec]) for spec in data or _DATA[name in model_names()]] for name in names
+    ]
+    with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
+        done = count(1)
+        progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
+        if shown:
+            shown.show(0, len(workloads))
+        result = run_all(workloads, jobs=jobs, progress=progress, **schedule.options())
+    summary = result.to_json()
+    if report:
+        from samhw.report import write_report
+
+        write_report(summary, Path(report))
+    if json_target:
+        print_json(json_target, summary)
+    if json_target != "-":
+        rows = [["program", "data", "model cycles", "RTL cycles", "difference", "results"]]
+        rows += [
+            [
+                r.name,
+                r.data,
+                f"{r.model_cycles:,}",
+                f"{r.rtl_cycles:,}",
+                str(r.rtl_cycles - r.model_cycles),
+                "right" if r.checked else "WRONG",
+            ]
+            for r in result.rows
+        ]
+        print_table(Console(), rows, title="simulator against RTL")
+        click.echo(f"{result.exact} of {len(result.rows)} cycle counts equal, R² = {result.r2:.6g}")
+    if not result.good:
+        sys.exit(1)

@@ -1,0 +1,46 @@
+"""`samhw compile --orders`."""
+
+from itertools import islice
+
+import click
+from rich.console import Console
+
+from samhw.cli.output import print_table
+from samhw.compiler import OrderSpace, order_spaces
+from samhw.errors import ScheduleError
+from samhw.frontend import Program
+
+__all__ = ["print_orders"]
+
+_SHARING = {"REDUCED": "indices, where they can", "EQUAL": "equal uses", "NOTHING": "nothing"}
+"""What uses of an intermediate share, by the name of the compiler's choice."""
+
+
+def print_orders(program: Program, most: int) -> None:
+    """The number of orders of each region's indices, and the first ones."""
+    console = Console()
+    for region in program.regions:
+        spaces = order_spaces(program, region)
+        rows = [["intermediates share", "indices", "any order", "storage kept", "and statements' orders"]]
+        rows += [
+            [
+                _SHARING[space.region.sharing.name],
+                str(len(space.indices)),
+                *(_count(space, part) for part in ("any_order", "kept_storage", "kept_all")),
+            ]
+            for space in spaces
+        ]
+        print_table(console, rows, title=", ".join(s.lhs.tensor for s in region.statements))
+        try:
+            for order in islice(spaces[0].orders(), most):
+                click.echo(f"  {','.join(order) or '(no indices)'}")
+        except ScheduleError as error:
+            click.echo(f"  none: {error}")
+
+
+def _count(space: OrderSpace, part: str) -> str:
+    try:
+        number: int = getattr(space, part)
+    except ScheduleError:
+        return "too many to count"
+    return f"{number:,}" if number < 10**12 else f"{number:.2e}"

@@ -1,0 +1,44 @@
+"""What commands print and write."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from samhw.errors import InputError
+
+__all__ = ["print_json", "print_table", "write_text"]
+
+
+def print_json(target: str, data: object) -> None:
+    """Writes a JSON object to a file, or to stdout for `-`."""
+    text = json.dumps(data, indent=2) + "\n"
+    if target == "-":
+        click.echo(text, nl=False)
+        return
+    write_text(Path(target), text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file.
+
+    Raises:
+        InputError: if that cannot be done.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot write {path} ({error.strerror}); choose another place.") from None
+
+
+def print_table(console: Console, rows: list[list[str]], title: str) -> None:
+    """Prints rows, the first of which has the headings."""
+    table = Table(title=Text(title), title_justify="left", show_lines=False)
+    for heading in rows[0]:
+        table.add_column(Text(heading), overflow="fold")
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    console.print(table)

@@ -1,0 +1,220 @@
+"""`samhw run`."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from samhw.cli.options import (
+    REGIONS,
+    REGIONS_HELP,
+    Schedule,
+    memory_options,
+    off_chip_tensors,
+    schedule_options,
+)
+from samhw.cli.output import print_json, print_table
+from samhw.cli.progress import follow
+from samhw.cli.tracing import recording, write_trace
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+
+if TYPE_CHECKING:
+    from samhw.sim import Result
+    from samhw.targets import RunResult, Workload
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("program")
+@schedule_options
+@click.option(
+    "--data",
+    multiple=True,
+    default=("random",),
+    show_default=True,
+    metavar="DATA",
+    help="karate, random:.., a file, or NAME=FILE.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["sim", "verilator", "hls"]),
+    default="sim",
+    show_default=True,
+    help="What runs it.",
+)
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--save", type=click.Path(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
+@click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
+@click.option("--wave", type=click.Path(dir_okay=False), help="Record the RTL's signals (.fst, .vcd).")
+@click.option(
+    "--trace",
+    type=click.Path(dir_okay=False),
+    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
+)
+@click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
+@memory_options
+@click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+def run(
+    program: str,
+    schedule: Schedule,
+    data: Sequence[str],
+    backend: str,
+    json_target: str | None,
+    save: str | None,
+    stats: bool,
+    wave: str | None,
+    trace: str | None,
+    window: str | None,
+    memory: str | None,
+    off_chip: str | None,
+    regions: str | None,
+) -> None:
+    """Run PROGRAM on data and check the result.
+
+    The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
+    simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
+    tensors off chip.
+    """
+    from samhw.hls import Options
+    from samhw.targets import check, memory_report
+    from samhw.targets import run as execute
+
+    if wave and backend != "verilator":
+        raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
+    if regions and backend != "hls":
+        raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
+    placement = off_chip_tensors(memory, off_chip)
+    if placement and backend != "sim":
+        raise InputError(
+            f"--memory is a prediction of the simulator, and --backend {backend} runs a design with its "
+            "tensors on chip; leave out the one or the other."
+        )
+    workload = schedule.workload(program, data)
+    compiled = schedule.compile(program, workload, arch="vitis" if backend == "hls" else "samhw")
+    recorded = recording(compiled, trace, window)
+    with follow("simulator") as progress:
+        model = execute(compiled, workload.tensors, "sim", memory=placement, progress=progress, **recorded)
+    if trace:
+        write_trace(Path(trace), model)
+    chosen = model
+    if backend != "sim":
+        chosen = execute(
+            compiled,
+            workload.tensors,
+            backend,
+            wave=Path(wave) if wave else None,
+            hls=Options(one_top=regions == "top"),
+        )
+    checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
+    right = all(c.good for c in checks)
+    good = right and all(
+        ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+    )
+    if save:
+        _save(Path(save), workload, chosen)
+    used = memory_report(model)
+    error = max(c.max_abs_error for c in checks)
+    if json_target:
+        report = {
+            "program": compiled.program.name,
+            "data": workload.name,
+            "backend": backend,
+            "value": compiled.value,
+            "fuse": schedule.fuse,
+            "regions": [
+                {
+                    "name": ours.name,
+                    "order": list(region.order),
+                    "cycles": theirs.cycles,
+                    "model_cycles": ours.cycles,
+                }
+                for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+            ],
+            "cycles": chosen.cycles,
+            "model_cycles": model.cycles,
+            "checked": good,
+            "max_abs_error": error,
+            "seconds": round(chosen.seconds, 4),
+            "build_seconds": round(chosen.build_seconds, 2),
+            **({"memory": used} if used else {}),
+        }
+        print_json(json_target, report)
+    if json_target != "-":
+        _print_run(workload, compiled, model, chosen, used)
+        if stats:
+            _print_statistics(model)
+        click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
+    if not good:
+        sys.exit(1)
+
+
+def _save(path: Path, workload: "Workload", result: "RunResult") -> None:
+    from samhw.tensors import write_tensor
+
+    outputs = [decl.name for decl in workload.program.outputs]
+    if len(outputs) != 1:
+        raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
+    write_tensor(path, result.outputs[outputs[0]])
+
+
+def _print_run(
+    workload: "Workload",
+    compiled: Compiled,
+    model: "RunResult",
+    chosen: "RunResult",
+    used: dict[str, Any] | None,
+) -> None:
+    """The program, its data, and what each backend took."""
+    from samhw.targets import memory_line
+
+    for statement in compiled.program.statements:
+        click.echo(f"{statement}")
+    shapes = ", ".join(
+        f"{n} {'x'.join(map(str, t.shape)) or 'scalar'} ({t.nnz} stored)" for n, t in workload.tensors.items()
+    )
+    click.echo(f"  data       {workload.name}: {shapes}")
+    click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
+    if used:
+        click.echo(f"  memory     {memory_line(used)}")
+    took = f"{chosen.seconds:.2f} s (build {chosen.build_seconds:.1f} s)"
+    if chosen.backend == "hls":
+        click.echo(f"  HLS        the same tokens in C simulation, {took}")
+    if chosen.backend == "verilator":
+        click.echo(f"  RTL        {chosen.cycles:,} cycles in {took}")
+
+
+def _print_statistics(model: "RunResult") -> None:
+    """Where each region's cycles went."""
+    from samhw.sim import bottleneck
+    from samhw.targets import port_rows
+
+    for region in model.regions:
+        if region.statistics:
+            print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
+            if region.statistics.memory:
+                ports = port_rows(region.statistics.memory)
+                print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
+            click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
+
+
+def _statistics(result: "Result") -> list[list[str]]:
+    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
+    rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
+    if result.memory:
+        rows[0].append("waited for memory")
+    for name, node in result.nodes.items():
+        longest = []
+        for kind in ("starved", "blocked"):
+            waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})
+            longest.append("".join(f"{n:,}: {channel}" for channel, n in waits.most_common(1)))
+        rows.append([name, f"{node.firings:,}", f"{node.firings / result.cycles:.0%}", *longest])
+        if result.memory:
+            waited = sum(actor.memory for actor in node.actors.values())
+            rows[-1].append(f"{waited:,}" if waited else "")
+    return rows

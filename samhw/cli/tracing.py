@@ -1,0 +1,40 @@
+"""`samhw run --trace`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+
+if TYPE_CHECKING:
+    from samhw.targets import RunResult
+
+__all__ = ["recording", "write_trace"]
+
+
+def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict[str, Any]:
+    """The simulator's options for a trace."""
+    if trace is None:
+        if window is not None:
+            raise InputError("--window is a part of a trace; add '--trace run.json'.")
+        return {}
+    if Path(trace).suffix not in (".json", ".vcd", ".fst"):
+        raise InputError(f"{trace} is no trace file; give it the suffix .json, .vcd or .fst.")
+    if len(compiled.regions) > 1:
+        raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
+    if window is None:
+        return {"trace": True}
+    first, _, behind = window.partition(":")
+    if not (first.isdigit() and behind.isdigit()):
+        raise InputError(f"--window {window}: give two cycles, such as 100:200.")
+    return {"trace": True, "window": (int(first), int(behind))}
+
+
+def write_trace(path: Path, model: "RunResult") -> None:
+    """Writes the tokens of a run in the format of the file's suffix."""
+    from samhw.sim import write_chrome_trace, write_fst, write_vcd
+
+    (region,) = model.regions
+    assert region.statistics is not None
+    write = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst}[path.suffix]
+    write(path, region.graph, region.statistics)

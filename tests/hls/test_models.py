@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hls_models import VALUES, model_workload
+from benchmarks.hls_models import VALUES, model_workload, rows
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
@@ -72,6 +72,14 @@ def test_model(model: str, fuse: FusionLevel, value: str) -> None:
     program, workload = compiled(model, fuse, value)
     result = run(program, workload.tensors, "hls", hls=Options(one_top=True))
     assert [region.name for region in result.regions] == [region.name for region in program.graph.regions]
+
+
+@pytest.mark.slow
+def test_rows_of_the_benchmark() -> None:
+    (row,) = rows(["mlp"], ("full",), ("i32", "bf16"), [SIZES["mlp"]])
+    assert (row["i32"], row["bf16"], row["regions"]) == ("equal", "equal", 1)
+    (row,) = rows(["sae"], ("full",), ("i32",), [SIZES["sae"]])
+    assert row["i32"].startswith("refused: i32 has no operation 'sigmoid'")
 
 
 @pytest.mark.slow

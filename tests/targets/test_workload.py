@@ -9,7 +9,7 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.frontend import load_kernel, parse
-from samhw.targets import make_workload
+from samhw.targets import make_model_workload, make_workload
 from samhw.tensors import karate
 
 
@@ -97,3 +97,15 @@ def test_no_operand_for_the_main_matrix() -> None:
     program = parse("tensor a[i=4] : dense\ntensor b[i] : dense\nb[i] = 2 * a[i]")
     with pytest.raises(InputError, match="reads no sparse tensor of rank 2"):
         make_workload(program, ["karate"])
+
+
+def test_whole_numbers_keep_the_structure() -> None:
+    """The greatest becomes 4, and nothing that was not zero becomes zero."""
+    workload = make_model_workload("gcn", ["karate"])
+    whole = workload.in_whole_numbers(4).tensors
+    for name, tensor in workload.tensors.items():
+        before, after = tensor.to_dense(), whole[name].to_dense()
+        assert np.array_equal(after, np.rint(after))
+        assert np.array_equal(np.sign(after), np.sign(before))
+        assert np.max(np.abs(after)) == 4
+        assert whole[name].format == tensor.format

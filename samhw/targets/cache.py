@@ -10,19 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from samhw.cache import cache_directory
 from samhw.errors import InputError
 
-__all__ = ["cache_directory", "cached", "digest"]
+__all__ = ["cached", "digest"]
 
 _KEEP_DAYS = 30
 """An entry that nobody used for so long is removed."""
-
-
-def cache_directory() -> Path:
-    """`$SAMHW_CACHE`, else `samhw` in the user's cache folder (`$XDG_CACHE_HOME`, `~/.cache`)."""
-    if chosen := os.environ.get("SAMHW_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "samhw"
 
 
 def digest(*parts: str | bytes) -> str:

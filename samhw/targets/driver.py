@@ -39,7 +39,7 @@ class HardwareResult:
     traces: dict[str, Trace] = field(repr=False)
     """If asked for: the tokens that each channel's consumer took, with the cycles in which it did."""
     seconds: float
-    """Wall-clock time from `start` to the end of the run."""
+    """Processor time from `start` to the end of the run."""
 
 
 class VerilatedDesign:

@@ -38,7 +38,7 @@ class Ending:
     channels: Sequence[int]
     """The channel state words, unless the run is done."""
     seconds: float
-    """Wall-clock time since the start."""
+    """Processor time since the start."""
     records: NDArray[Any]
 
     def traces(self, channels: int) -> list[Trace]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from samhw.sim import compiled
-from samhw.sim.compiled import channel, library, loop, records
+from samhw.sim.compiled import ahead, channel, firing, library, loop, records
 from samhw.sim.machine import Worker
 
 MOST_WORDS = 1 << 20
@@ -46,10 +46,17 @@ def interpreted() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for name in channel.__all__:
-            patch.setattr(loop, name, getattr(channel, name).py_func)
-        patch.setattr(channel, "words_at", words_at)
-        patch.setattr(loop, "words_at", words_at)
+            function = getattr(channel, name).py_func
+            for module in (channel, loop, firing):
+                patch.setattr(module, name, function, raising=False)
+        for module in (channel, loop, firing):
+            patch.setattr(module, "words_at", words_at)
         patch.setattr(loop, "local_words", local_words)
+        # Short windows, in which producers run ahead by few tokens.
+        patch.setattr(records, "AHEAD", 6)
+        patch.setattr(ahead, "LEAST", 64)
+        patch.setattr(ahead, "COPY", 0)
+        patch.setattr(ahead, "LOOK", 32)
         patch.setattr(compiled, "words_at", words_at)
         patch.setattr(compiled, "call", call)
         patch.setattr(compiled, "_sweep", compiled._sweep.py_func)

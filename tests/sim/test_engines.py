@@ -21,7 +21,7 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor, make
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compiled, engine, execute, simulate
-from samhw.sim.compiled import library, records
+from samhw.sim.compiled import ahead, library, records
 from samhw.sim.machine import Machine, Queue, Worker, connect
 from samhw.targets import compile_workload, make_workload
 from samhw.targets.images import load
@@ -350,3 +350,41 @@ def test_another_process_finds_the_code(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(library, "_compiled", {})
     monkeypatch.setattr("numba.core.ccallback.CFunc._compile_uncached", None)
     assert_same(outcome(graph, Arch(), memories, {}, engine="compiled"), plain)
+
+
+def test_loops_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "KEEP", 1)
+    for name, age in (("loop_a", 40), ("loop_b", 40), ("loop_c", 20), ("loop_d", 0)):
+        for file in (tmp_path / f"{name}.py", tmp_path / "__pycache__" / f"{name}.main.nbi"):
+            file.parent.mkdir(exist_ok=True)
+            file.touch()
+            then = file.stat().st_mtime - age * 86400
+            os.utime(file, (then, then))
+    library._prune(tmp_path)
+    assert sorted(path.stem for path in tmp_path.glob("*.py")) == ["loop_c", "loop_d"]
+    assert len(list(tmp_path.glob("__pycache__/*"))) == 2
+
+
+def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And go back where that would have made a difference, as at the bottom of a slow consumer's channel."""
+    kept: list[int] = []
+    undone: list[int] = []
+    run = ahead.Ahead.run
+
+    def watched(self: ahead.Ahead) -> int:
+        before = self._penalty.copy()
+        fired = run(self)
+        (undone if (self._penalty > before).any() else kept).append(fired)
+        return fired
+
+    monkeypatch.setattr(ahead.Ahead, "run", watched)
+    rng = np.random.default_rng(5)
+    program = gustavson(random_matrix(rng, 12, 12), random_matrix(rng, 12, 12))
+    data = (program.graph.with_depths({c.name: 4 for c in program.graph.channels}), arch_of(program))
+    data = (*data, program.memories, program.extents)
+    plain = outcome(*data, engine="plain")
+    assert isinstance(plain, Result)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled"), plain)
+    assert undone
+    assert len(kept) > 3

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from samhw.cache import cache_directory
 from samhw.errors import InputError
-from samhw.targets.cache import cache_directory, cached, digest
+from samhw.targets.cache import cached, digest
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ until none can.
 
 from collections.abc import Iterable
 
+from samhw.sim.compiled.ahead import Ahead
 from samhw.sim.compiled.channel import njit
 from samhw.sim.compiled.layout import R
 from samhw.sim.compiled.library import missing
@@ -28,7 +29,7 @@ HEAD = len(R)
 
 
 @njit(cache=True)
-def _sweep(rows: Words, most: int) -> int:
+def _sweep(rows: Words, most: int, turn: int = 1 << 14) -> int:
     """Runs the actors until none can go on, or for about as many firings; gives their number."""
     done = 0
     while done < most:
@@ -58,12 +59,17 @@ def run(
         InputError: if the cache cannot be written.
     """
     records = Records(list(workers), limit, window, between)
+    ahead = None if len(records.entries) else Ahead(records, _sweep)
     try:
         while True:
-            fired = _sweep(records.rows, SLICE)
+            fired = ahead.run() if ahead else _sweep(records.rows, SLICE)
             seen = records.drain_log()
             between(records.firings(), records.cycle())
-            if not fired and not seen and not records.grow():
+            if fired or seen:
+                continue
+            if not records.grow():
                 return
+            if ahead:
+                ahead.look_again()
     finally:
         records.store()

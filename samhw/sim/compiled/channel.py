@@ -1,93 +1,71 @@
-"""What an actor does with a channel, on the channel's record (layout.py). Inlined into every loop."""
+"""What an actor does with a channel's ring (layout.py). Inlined into every loop.
+
+A ring is given by its address and its mask, a token by its number; `popped` and `pushed` are the tokens that
+are known to be popped and pushed.
+"""
 
 from typing import Any
 
 import numba
 
-from samhw.sim.compiled.layout import ENTRY, C, L
+from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, C, L
 from samhw.sim.compiled.native import words_at
 
-__all__ = ["has_token", "head", "is_full", "log_passage", "pop", "push", "slot_cycle"]
+__all__ = ["came_early", "entry", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage"]
 
 CHANNEL = len(C)
 LOG = len(L)
-RING_WORDS = 1 << 60
-"""Any ring has fewer; nothing checks bounds."""
 
 njit: Any = numba.njit
 inlined = njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @inlined
-def has_token(address: int) -> bool:
-    """Whether there is a head."""
-    channel = words_at(address, CHANNEL)
-    return channel[C.POPPED] < channel[C.PUSHED]
+def entry(ring: int, mask: int, number: int) -> Any:
+    """The words of a token's slot."""
+    return words_at(ring + 8 * (SLOT * number & mask), SLOT)
 
 
 @inlined
-def head(address: int) -> tuple[int, int]:
-    """The token at the head, and the first cycle in which it is available."""
-    channel = words_at(address, CHANNEL)
-    ring = words_at(channel[C.RING], RING_WORDS)
-    slot = 2 * (channel[C.POPPED] & channel[C.MASK])
-    return ring[slot], ring[slot + 1]
+def is_crowded(ring: int, mask: int, popped: int, pushed: int, high: int, t: int) -> bool:
+    """Not, if a push in cycle t finds a slot and leaves the channel no fuller than ever, as far as is known.
+
+    Slots become free in the order of the tokens, and no more than `high`, hence no more than there are, were
+    ever taken at once: it is enough that the token of so many pushes ago has left, or else the last one that
+    is known to leave.
+    """
+    late: bool = entry(ring, mask, min(pushed - high, popped - 1))[CYCLE] > t
+    return late
 
 
 @inlined
-def is_full(address: int) -> bool:
-    """Whether no slot is known to become free."""
-    channel = words_at(address, CHANNEL)
-    taken = channel[C.PUSHED] - channel[C.FREED]
-    return taken == channel[C.SLOTS] and (channel[C.FREED] == channel[C.POPPED] or channel[C.SHORT] == 1)
+def fullest_at_push(ring: int, mask: int, popped: int, pushed: int, high: int, t: int) -> int:
+    """The most slots taken at once, which were `high`, when one more is taken in cycle t.
+
+    As long as no pop in that cycle or later is known, the tokens may have left by then; then the pop counts.
+    """
+    n = min(pushed - high, popped - 1)
+    # A ring that is all taken belongs to a producer that has run ahead in vain.
+    while SLOT * high < mask and entry(ring, mask, n)[CYCLE] > t:
+        high = pushed + 1 - n
+        n -= 1
+    return high
 
 
 @inlined
-def slot_cycle(address: int) -> int:
-    """The first cycle in which the next token has a slot, or one long past."""
-    channel = words_at(address, CHANNEL)
-    if channel[C.PUSHED] - channel[C.FREED] < channel[C.SLOTS]:
-        return 0
-    return words_at(channel[C.RING], RING_WORDS)[2 * (channel[C.FREED] & channel[C.MASK]) + 1]
-
-
-@inlined
-def pop(address: int, token: int, ready: int, t: int) -> None:
-    """Takes the head, which is that token, available from cycle `ready` on, in cycle t."""
-    channel = words_at(address, CHANNEL)
-    ring = words_at(channel[C.RING], RING_WORDS)
-    mask = channel[C.MASK]
-    popped = channel[C.POPPED]
-    pushed = channel[C.PUSHED]
-    high = channel[C.HIGH]
-    while popped + high < pushed and ring[2 * (popped + high & mask) + 1] - channel[C.LATENCY] <= t:
+def fullest_at_pop(ring: int, mask: int, popped: int, pushed: int, high: int, ready: int) -> int:
+    """The most slots taken at once, which were `high`, counting those that are taken when the next pop comes:
+    of the tokens that are available before cycle `ready`."""
+    while popped + high < pushed and entry(ring, mask, popped + high)[CYCLE] < ready:
         high += 1
-    channel[C.HIGH] = high
-    channel[C.DWELL] += t - ready
-    channel[C.VALS + (token & 3)] += 1
-    ring[2 * (popped & mask) + 1] = t + 1
-    channel[C.POPPED] = popped + 1
+    return high
 
 
 @inlined
-def push(address: int, token: int, t: int) -> None:
-    """Puts a token in, in cycle t."""
-    channel = words_at(address, CHANNEL)
-    ring = words_at(channel[C.RING], RING_WORDS)
-    mask = channel[C.MASK]
-    popped = channel[C.POPPED]
-    freed = channel[C.FREED]
-    while freed < popped and ring[2 * (freed & mask) + 1] <= t:
-        freed += 1
-    channel[C.FREED] = freed
-    pushed = channel[C.PUSHED]
-    # As long as no later pop is known, the tokens may have been popped by now; then `pop` counts them.
-    if freed < popped and pushed + 1 - freed > channel[C.HIGH]:
-        channel[C.HIGH] = pushed + 1 - freed
-    slot = 2 * (pushed & mask)
-    ring[slot] = token
-    ring[slot + 1] = t + channel[C.LATENCY]
-    channel[C.PUSHED] = pushed + 1
+def came_early(ring: int, mask: int, number: int, pushed: int, ready: int) -> bool:
+    """Whether that token, which was to take the slot of a head, was pushed before the head has left, and so
+    is available before cycle `ready`."""
+    return number < pushed and entry(ring, mask, number)[CYCLE] < ready
 
 
 @inlined

@@ -5,7 +5,7 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import IntEnum, auto
 
-__all__ = ["ENTRY", "ActorShape", "C", "L", "R"]
+__all__ = ["CYCLE", "ENTRY", "SLOT", "TOKEN", "ActorShape", "C", "I", "L", "O", "R"]
 
 
 class _Place(IntEnum):
@@ -47,23 +47,28 @@ class C(_Place):
     """A channel's record.
 
     Its ring has two words for each slot: the token (payload << 2 | kind); and a cycle: the first in which the
-    token is available or, behind its pop, the first in which the slot is free again. The ring holds the
-    tokens from number FREED to number PUSHED - 1.
+    token is available or, behind its pop, the first in which the slot is free again. So it remembers as many
+    tokens as it has slots.
     """
 
     RING = auto()
     MASK = auto()
-    """Slots of the ring less one; they are a power of two."""
+    """Words of the ring less one; they are a power of two."""
     SLOTS = auto()
     """The slots that may be taken: the depth, or fewer in a ring that is to grow when need be."""
+    ROOM = auto()
+    """The tokens that may be in the ring: SLOTS, or more if the producer may run ahead (ahead.py)."""
+    BROKEN = auto()
+    """1 if a token was pushed before its slot was free, since the producer had run ahead."""
     SHORT = auto()
     """1 if the ring has fewer slots than the depth allows."""
     LATENCY = auto()
     PUSHED = auto()
     POPPED = auto()
-    FREED = auto()
-    """Of the tokens popped, those whose slot was free again in the cycle of the producer's last push."""
     HIGH = auto()
+    """Greatest number of slots taken in one cycle, as far as the consumer knows."""
+    HIGH_PUSHED = auto()
+    """The same, as far as the producer knows."""
     DWELL = auto()
     STARVED = auto()
     BLOCKED = auto()
@@ -75,6 +80,37 @@ class C(_Place):
     STOPS = auto()
     EMPTIES = auto()
     DONES = auto()
+
+
+class I(_Place):  # noqa: E742
+    """What a loop keeps at hand of an input and its channel. The kind and the payload of the head lie apart,
+    as step functions want them."""
+
+    READY = auto()
+    """The first cycle in which the head is available."""
+    RING = auto()
+    MASK = auto()
+    POPPED = auto()
+    PUSHED = auto()
+    FLIGHT = auto()
+    """Most tokens that are on their way when the first of them arrives: the latency and one."""
+    HIGH = auto()
+    SLOTS = auto()
+    DWELL = auto()
+    """What this call adds to it."""
+
+
+class O(_Place):  # noqa: E742
+    """What a loop keeps at hand of a channel that the actor pushes to."""
+
+    RING = auto()
+    MASK = auto()
+    POPPED = auto()
+    PUSHED = auto()
+    LIMIT = auto()
+    """What PUSHED may become as long as no further pop is known."""
+    LATENCY = auto()
+    HIGH = auto()
 
 
 class L(_Place):
@@ -89,6 +125,11 @@ class L(_Place):
     END = auto()
     """The cycle behind the last one."""
 
+
+SLOT = 2
+"""Words of a slot of a ring."""
+TOKEN, CYCLE = 0, 1
+"""Their places in it."""
 
 ENTRY = 4
 """Words of an entry of the log."""

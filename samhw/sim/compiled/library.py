@@ -6,19 +6,32 @@ import inspect
 import os
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
 import numba
 
+from samhw.cache import cache_directory
 from samhw.errors import InputError
 from samhw.sim.compiled import channel, layout, native
-from samhw.sim.compiled.loop import GateKind, actor_loop
+from samhw.sim.compiled.firing import GateKind
+from samhw.sim.compiled.loop import actor_loop
 from samhw.sim.compiled.source import Untranslatable, function_key, module_text
 from samhw.sim.machine import Earliest, Stalls, Worker
 
 __all__ = ["loop_address", "missing"]
+
+FOLDER = "loops"
+"""In the cache."""
+
+KEEP = 2_000
+"""Loops that are kept at any rate: some 300 MB."""
+
+KEEP_DAYS = 30
+"""Others are removed when nobody has used them for so long."""
 
 MAIN = "@cfunc(int64(int64, int64), cache=True, error_model='numpy')"
 GIVEN = {
@@ -94,7 +107,8 @@ def _loop(worker: Worker, logs: bool) -> FunctionType:
         states=len(actor.state),
         stores=len(worker.memory),
         feeds_itself=any(queue.producer is worker for queue in worker.inputs.values()),
-        key=None if actor.spacing is None else actor.spacing.key,
+        # Firings are a cycle apart anyway.
+        key=actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
         gate=gate,
         logs=logs,
     )
@@ -109,22 +123,19 @@ def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:
         whole = hashlib.sha256(text.encode())
         for module in (channel, layout, native):
             whole.update(inspect.getsource(module).encode())
-        _modules[key] = loop, _folder() / f"loop_{whole.hexdigest()[:32]}.py", text
+        _modules[key] = loop, cache_directory() / FOLDER / f"loop_{whole.hexdigest()[:32]}.py", text
     _, path, text = _modules[key]
     return path, text
 
 
-def _folder() -> Path:
-    """`loops` in `$SAMHW_CACHE`, or else in `samhw` of the user's cache folder."""
-    if chosen := os.environ.get("SAMHW_CACHE"):
-        return Path(chosen) / "loops"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "samhw" / "loops"
-
-
 def _load(path: Path, text: str) -> Any:
     """The compiled function of a module, whose file is made if it is not there."""
-    if not path.exists():
+    if path.exists():
+        with suppress(OSError):  # A cache that is only readable serves too.
+            os.utime(path)
+    else:
         _write(path, text)
+        _prune(path.parent)
     spec = importlib.util.spec_from_file_location(f"samhw_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -147,3 +158,13 @@ def _write(path: Path, text: str) -> None:
             f"The cache {path.parent} cannot be written ({error.strerror}); set SAMHW_CACHE to a folder that "
             "can."
         ) from error
+
+
+def _prune(folder: Path) -> None:
+    """Removes loops that were not used for long, if there are many; no process is about to load those."""
+    oldest = time.time() - KEEP_DAYS * 86400
+    used = sorted((path.stat().st_mtime, path) for path in folder.glob("loop_*.py"))
+    for when, path in used[:-KEEP]:
+        if when < oldest:
+            for made in (path, *folder.glob(f"__pycache__/{path.stem}.*")):
+                made.unlink(missing_ok=True)

@@ -1,43 +1,106 @@
 """What compiled code needs and Numba has no words for: memory by address, and functions by address."""
 
+import operator
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import extending, types
-from numba.core import cgutils
-from numba.np.arrayobj import make_array, populate_array
+from numba.core import cgutils, typing
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
 __all__ = ["call", "local_words", "words_at"]
 
 intrinsic: Any = extending.intrinsic
+lower: Any = extending.lower_builtin
 WORD = ir.IntType(64)
-WORDS = types.Array(types.int64, 1, "C")
 
 
-def _array(context: Any, builder: Any, pointer: Any, count: Any) -> Any:
-    """An array over memory that nobody counts references to."""
-    array = make_array(WORDS)(context, builder)
-    size = context.get_constant(types.intp, 8)
-    populate_array(array, data=pointer, shape=[count], strides=[size], itemsize=size, meminfo=None)
-    return array._getvalue()
+class _Words(types.Type):
+    """64-bit words in a row. Unlike Numba's arrays they have no owner, no strides and no index below zero, so
+    that an access is one instruction."""
+
+    def __init__(self) -> None:
+        super().__init__("samhw.Words")
+
+
+WORDS = _Words()
+
+
+@extending.register_model(_Words)
+class _Model(extending.models.StructModel):
+    def __init__(self, manager: Any, kind: Any):
+        super().__init__(manager, kind, [("data", types.CPointer(types.int64)), ("count", types.int64)])
+
+
+class _OnWords(AbstractTemplate):
+    """The signature of an operator on words and indices or values."""
+
+    result: Any = types.int64
+
+    def generic(self, arguments: Any, named: Any) -> Any:
+        words, *others = arguments
+        if words is WORDS:
+            return typing.signature(self.result, words, *(types.int64 for _ in others))
+        return None
+
+
+@infer_global(len)
+@infer_global(operator.getitem)
+class _Reads(_OnWords):
+    pass
+
+
+@infer_global(operator.setitem)
+class _Writes(_OnWords):
+    result = types.void
+
+
+def _pointer(context: Any, builder: Any, words: Any, index: Any) -> Any:
+    data = cgutils.create_struct_proxy(WORDS)(context, builder, words).data
+    return builder.gep(data, [index], inbounds=True)
+
+
+@lower(operator.getitem, _Words, types.int64)
+def _get(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    words, index = arguments
+    return builder.load(_pointer(context, builder, words, index))
+
+
+@lower(operator.setitem, _Words, types.int64, types.int64)
+def _set(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    words, index, value = arguments
+    builder.store(value, _pointer(context, builder, words, index))
+    return context.get_dummy_value()
+
+
+@lower(len, _Words)
+def _len(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return cgutils.create_struct_proxy(WORDS)(context, builder, arguments[0]).count
+
+
+def _words(context: Any, builder: Any, pointer: Any, count: Any) -> Any:
+    words = cgutils.create_struct_proxy(WORDS)(context, builder)
+    words.data = pointer
+    words.count = count
+    return words._getvalue()
 
 
 @intrinsic
 def words_at(typing: Any, address: Any, count: Any) -> Any:
-    """The words of memory from an address on, as an array."""
+    """The words of memory from an address on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address, count = arguments
-        return _array(context, builder, builder.inttoptr(address, WORD.as_pointer()), count)
+        return _words(context, builder, builder.inttoptr(address, WORD.as_pointer()), count)
 
-    return WORDS(types.int64, types.intp), generate
+    return WORDS(types.int64, types.int64), generate
 
 
 @intrinsic
 def local_words(typing: Any, count: Any) -> Any:
-    """An array of a constant number of words that lives as long as the call.
+    """A constant number of words that live as long as the call.
 
-    Where every index is a constant, LLVM keeps the words in registers.
+    Where every index is a constant, LLVM keeps them in registers.
     """
     if not isinstance(count, types.IntegerLiteral):
         return None
@@ -46,7 +109,7 @@ def local_words(typing: Any, count: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         memory = cgutils.alloca_once(builder, ir.ArrayType(WORD, max(1, size)))
         pointer = builder.bitcast(memory, WORD.as_pointer())
-        return _array(context, builder, pointer, context.get_constant(types.intp, size))
+        return _words(context, builder, pointer, context.get_constant(types.int64, size))
 
     return WORDS(count), generate
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.primitives import Place
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.layout import ENTRY, ActorShape, C, L, R
+from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, ActorShape, C, L, R
 from samhw.sim.compiled.library import loop_address
 from samhw.sim.engine import Between
 from samhw.sim.machine import Earliest, Queue, Stalls, Worker
@@ -18,8 +19,14 @@ Words = NDArray[np.int64]
 RING = 1024
 """Most slots of a ring to begin with; those of deeper channels grow when nothing else can go on."""
 
+AHEAD = 64
+"""Tokens by which a producer may run ahead of a channel that is no deeper than that (ahead.py)."""
+
 LOG = 1 << 16
 """Entries of the log."""
+
+GAP = 3 * 64 // (8 * SLOT)
+"""Slots between two rings: an odd number of cache lines."""
 
 NEVER = -(1 << 62)
 
@@ -30,6 +37,7 @@ class Records:
     Attributes:
         rows: address of each actor's record, in an order in which most channels lead forward.
         log: the log's record (`L`).
+        rooms: for each channel the tokens that its ring has room for.
     """
 
     def __init__(self, workers: Sequence[Worker], limit: int, window: tuple[int, int], between: Between):
@@ -43,11 +51,14 @@ class Records:
         self.log[L.CAPACITY] = len(self.entries)
         self.log[L.BEGIN], self.log[L.END] = window
         self.channels = np.zeros((len(self.queues), len(C)), np.int64)
-        self.rings: list[Words] = []
+        self.rooms = np.array([_room(queue.depth) for queue in self.queues], np.int64)
+        self.rings = _side_by_side([_slots(queue) for queue in self.queues])
         for queue in self.queues:
             self._load_queue(queue)
         self.kept: list[Words] = []
         """Arrays that records hold addresses of."""
+        self.private: dict[int, Words] = {}
+        """Those of them that belong to actors, by address."""
         self.updated: dict[Worker, Words] = {}
         self.records: list[tuple[Words, ActorShape]] = []
         for worker in self.workers:
@@ -58,19 +69,14 @@ class Records:
 
     def _load_queue(self, queue: Queue) -> None:
         record = self.channels[self.numbers[queue]]
-        slots = 1 << (min(queue.depth, RING) - 1).bit_length()
-        while slots < len(queue.free) + len(queue.tokens):
-            slots *= 2
-        ring = np.zeros((slots, 2), np.int64)
-        freed = queue.popped - len(queue.free)
-        for n, cycle in enumerate(queue.free, freed):
-            ring[n % slots, 1] = cycle
+        ring = self.rings[self.numbers[queue]]
+        slots = len(ring)
+        for n, cycle in enumerate(queue.free, queue.popped - len(queue.free)):
+            ring[n % slots, CYCLE] = cycle
         for n, (kind, payload, ready, _) in enumerate(queue.tokens, queue.popped):
             ring[n % slots] = payload << 2 | kind, ready
-        self.rings.append(ring)
         self._set_ring(record, ring, queue.depth)
         record[C.LATENCY] = queue.latency
-        record[C.FREED] = freed
         record[C.POPPED] = queue.popped
         record[C.PUSHED] = queue.popped + len(queue.tokens)
         record[C.HIGH] = queue.high
@@ -85,8 +91,8 @@ class Records:
     @staticmethod
     def _set_ring(record: Words, ring: Words, depth: int) -> None:
         record[C.RING] = ring.ctypes.data
-        record[C.MASK] = len(ring) - 1
-        record[C.SLOTS] = min(depth, len(ring))
+        record[C.MASK] = ring.size - 1
+        record[C.SLOTS] = record[C.ROOM] = min(depth, len(ring))
         record[C.SHORT] = depth > len(ring)
 
     def _load_worker(self, worker: Worker, limit: int, logs: bool) -> tuple[Words, ActorShape]:
@@ -130,6 +136,8 @@ class Records:
         for n, store in enumerate(worker.memory):
             # A list is an extent or the tokens of a source, which nobody writes.
             words = np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
+            if any(declared.place is Place.PRIVATE for declared in worker.actor.memory[n : n + 1]):
+                self.private[words.ctypes.data] = words
             record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(words)
         return record, shape
 
@@ -137,25 +145,43 @@ class Records:
         self.kept.append(words)
         return words.ctypes.data, len(words)
 
+    def changing(self) -> list[Words]:
+        """All words that firings change, but for memories of the graph: what is written there is written
+        again in the same way when actors go back to an earlier state."""
+        records = [record for record, _ in self.records]
+        return [self.channels, *records, *self.rings, *self.updated.values(), *self.private.values()]
+
+    def wake_pending(self) -> None:
+        """Lets the actors try again that wait for slots."""
+        for record, _ in self.records:
+            if record[R.WORD]:
+                record[R.SEEN] = -1
+
     def grow(self) -> bool:
         """Doubles the rings that are full; gives whether there were any."""
         grown = False
         for queue, record in zip(self.queues, self.channels, strict=True):
-            freed, pushed = int(record[C.FREED]), int(record[C.PUSHED])
-            if record[C.SHORT] and pushed - freed == record[C.SLOTS]:
+            if record[C.SHORT] and self._is_tight(queue, record):
                 old = self.rings[self.numbers[queue]]
-                ring = np.zeros((2 * len(old), 2), np.int64)
-                numbers = np.arange(freed, pushed)
+                ring = np.zeros((2 * len(old), SLOT), np.int64)
+                numbers = int(record[C.PUSHED]) - 1 - np.arange(len(old))
                 ring[numbers % len(ring)] = old[numbers % len(old)]
                 self.rings[self.numbers[queue]] = ring
                 self._set_ring(record, ring, queue.depth)
                 grown = True
         if grown:
-            for record, _ in self.records:
-                if record[R.WORD]:
-                    # It may have waited for the ring, not for a pop.
-                    record[R.SEEN] = -1
+            # They may have waited for the ring, not for a pop.
+            self.wake_pending()
         return grown
+
+    def _is_tight(self, queue: Queue, record: Words) -> bool:
+        """Whether a ring may keep a token out for which the channel has a slot."""
+        before = int(record[C.PUSHED]) - int(record[C.SLOTS])
+        ring = self.rings[self.numbers[queue]]
+        producer, _ = self.records[self.workers.index(queue.producer)]
+        if before < 0:
+            return False
+        return before >= record[C.POPPED] or ring[before % len(ring), CYCLE] > producer[R.LAST] + 1
 
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
@@ -189,10 +215,11 @@ class Records:
 
     def _store_queue(self, queue: Queue, record: Words) -> None:
         ring = self.rings[self.numbers[queue]]
-        freed, popped, pushed = (int(record[place]) for place in (C.FREED, C.POPPED, C.PUSHED))
+        popped, pushed = int(record[C.POPPED]), int(record[C.PUSHED])
+        oldest = min(popped, pushed - int(record[C.SLOTS]))
         queue.free.clear()
-        queue.free.extend(int(ring[n % len(ring), 1]) for n in range(freed, popped))
-        queue.spare = queue.depth - (pushed - freed)
+        queue.free.extend(int(ring[n % len(ring), CYCLE]) for n in range(oldest, popped))
+        queue.spare = queue.depth - (pushed - oldest)
         queue.tokens.clear()
         consumer, port = queue.consumer, queue.port
         consumer.kind[port] = NONE
@@ -200,7 +227,7 @@ class Records:
             token, ready = ring[n % len(ring)].tolist()
             queue.append(token & 3, token >> 2, ready, ready - queue.latency)
         queue.popped = popped
-        queue.high = int(record[C.HIGH])
+        queue.high = max(int(record[C.HIGH]), int(record[C.HIGH_PUSHED]))
         queue.dwell = int(record[C.DWELL]) + popped * queue.latency
         queue.starved = int(record[C.STARVED])
         queue.blocked = int(record[C.BLOCKED])
@@ -242,6 +269,28 @@ def _forward(workers: Sequence[Worker]) -> list[Worker]:
                 finished.append(worker)
                 path.pop()
     return finished[::-1]
+
+
+def _slots(queue: Queue) -> int:
+    """The slots of its ring to begin with."""
+    # The slot behind the last one tells when the token before the oldest has left.
+    slots = 1 << min(_room(queue.depth), RING - 1).bit_length()
+    while slots < len(queue.free) + len(queue.tokens):
+        slots *= 2
+    return slots
+
+
+def _side_by_side(slots: Sequence[int]) -> list[Words]:
+    """Rings of so many slots. Their starts are apart by an odd number of cache lines: rings that are in step
+    must not compete for the same lines of the cache."""
+    starts = np.cumsum([0, *(n + GAP for n in slots)])
+    all_slots = np.zeros((starts[-1], SLOT), np.int64)
+    return [all_slots[start : start + n] for start, n in zip(starts, slots, strict=False)]
+
+
+def _room(depth: int) -> int:
+    """The tokens that the ring of a channel of that depth is to have room for."""
+    return depth + AHEAD if depth <= AHEAD and depth + AHEAD < RING else depth
 
 
 def _consumers(worker: Worker) -> list[Worker]:

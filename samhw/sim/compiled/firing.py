@@ -1,0 +1,214 @@
+"""One firing of an actor: in which cycle it happens, and what becomes of its channels.
+
+Every loop over ports has constant bounds, so that LLVM unrolls it and keeps what is at hand in registers.
+"""
+
+from collections.abc import Callable
+from enum import IntEnum
+
+from samhw.primitives.step import NONE, PUSHES, TAKES, Words
+from samhw.sim.compiled.channel import (
+    came_early,
+    entry,
+    fullest_at_pop,
+    fullest_at_push,
+    is_crowded,
+    log_passage,
+)
+from samhw.sim.compiled.layout import CYCLE, TOKEN, ActorShape, C, I, L, O, R
+from samhw.sim.compiled.native import words_at
+from samhw.sim.fault import LATE
+
+__all__ = ["FIRED", "FULL", "LATER", "GateKind", "actor_firing"]
+
+CHANNEL = len(C)
+LOG = len(L)
+IN, OUT = len(I), len(O)
+KIND_BITS = 2
+UNKNOWN = 1 << 60
+"""Words of memory whose size nobody checks."""
+
+# How a firing may end, in this order: what has fired is FIRED or less.
+PAUSES, FIRED, FULL, LATER = range(4)
+"""PAUSES: it has fired, and has taken the last token or the last slot that is known, so that the next firing
+would hardly come about. FULL: it lacks a slot. LATER: it would come after the run's last cycle."""
+
+
+class GateKind(IntEnum):
+    """What holds an actor back besides its channels."""
+
+    NOTHING = 0
+    STALLS = 1
+    """Its gate's words are flags, 1 in a cycle (modulo their number) in which it must not fire."""
+    EARLIEST = 2
+    """Its gate's words are the earliest cycles of its first firings."""
+
+
+def actor_firing(
+    shape: ActorShape,
+    ports: tuple[int, ...],
+    *,
+    inputs: int,
+    key: int | None,
+    gate: GateKind,
+    logs: bool,
+) -> Callable[..., int]:
+    """The function that does the firing of a word (`samhw.primitives.step`), or says why it cannot.
+
+    Its arguments are the address of the actor's record, the word, the cycle of the last firing, the number of
+    firings in this call, kind and data of the heads, the inputs (`I`) and channels (`O`) at hand, the state,
+    and kind and data of the tokens to push. Arguments here as in `actor_loop`.
+    """
+    words = shape.words
+    input_at, queue_at = shape.inputs, shape.queues
+    queues = len(ports)
+    port = ports or (0,)
+    spaced = key is not None
+    key_at = key or 0
+    stalls, waits = gate is GateKind.STALLS, gate is GateKind.EARLIEST
+
+    def fire(
+        address: int,
+        word: int,
+        now: Words,
+        fired: int,
+        kind: Words,
+        data: Words,
+        ins: Words,
+        outs: Words,
+        state: Words,
+        out_kind: Words,
+        out_data: Words,
+    ) -> int:
+        me = words_at(address, words)
+        if logs and words_at(me[R.LOG], LOG)[L.COUNT] + inputs > words_at(me[R.LOG], LOG)[L.CAPACITY]:
+            return FULL
+
+        # t(n) = max(t(n-1) + 1, heads that it needs, slots that it takes, the last update of its key)
+        first = now[0] + 1
+        t = first
+        late = 0
+        for i in range(inputs):
+            if word >> i & 1 and ins[i * IN + I.READY] > t:
+                t = ins[i * IN + I.READY]
+                late = i
+        starved = t - first
+        crowded = False
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1:
+                crowded |= outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT] or is_crowded(
+                    outs[q * OUT + O.RING],
+                    outs[q * OUT + O.MASK],
+                    outs[q * OUT + O.POPPED],
+                    outs[q * OUT + O.PUSHED],
+                    outs[q * OUT + O.HIGH],
+                    t,
+                )
+        if crowded:
+            first = t
+            full = False
+            narrow = 0
+            for q in range(queues):
+                if word >> PUSHES + port[q] & 1:
+                    channel = words_at(me[queue_at + q], CHANNEL)
+                    free = 0
+                    before = outs[q * OUT + O.PUSHED] - channel[C.SLOTS]
+                    if before >= 0 and before < outs[q * OUT + O.POPPED]:
+                        free = entry(outs[q * OUT + O.RING], outs[q * OUT + O.MASK], before)[CYCLE]
+                    if outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT] or (
+                        channel[C.SHORT] and free > first
+                    ):
+                        me[R.WATCH] = me[queue_at + q] + 8 * C.POPPED
+                        me[R.SEEN] = outs[q * OUT + O.POPPED]
+                        full = True
+                    if free > t:
+                        t = free
+                        narrow = q
+            if full:
+                return FULL
+            if t > first:
+                words_at(me[queue_at + narrow], CHANNEL)[C.BLOCKED] += t - first
+        if starved:
+            words_at(me[input_at + late], CHANNEL)[C.STARVED] += starved
+        if spaced and state[key_at] >= 0:
+            first = t
+            t = max(t, words_at(me[R.UPDATED], UNKNOWN)[state[key_at]] + me[R.APART])
+            me[R.SPACED] += t - first
+        if stalls:
+            first = t
+            while words_at(me[R.GATE], UNKNOWN)[t % me[R.GATE_WORDS]]:
+                t += 1
+            me[R.STALLED] += t - first
+        if waits and me[R.FIRINGS] + fired < me[R.GATE_WORDS]:
+            first = t
+            t = max(t, words_at(me[R.GATE], UNKNOWN)[me[R.FIRINGS] + fired])
+            me[R.STALLED] += t - first
+        if t > me[R.LIMIT]:
+            me[R.FAULT] = LATE
+            me[R.FAULT_CYCLE] = t
+            me[R.WATCH] = address + 8 * R.SEEN
+            return LATER
+        now[0] = t
+        if spaced and state[key_at] >= 0:
+            words_at(me[R.UPDATED], UNKNOWN)[state[key_at]] = t
+
+        end = FIRED
+        for i in range(inputs):
+            if word >> TAKES + i & 1:
+                channel = words_at(me[input_at + i], CHANNEL)
+                channel[C.VALS + kind[i]] += 1
+                waited = t - ins[i * IN + I.READY]
+                ins[i * IN + I.DWELL] += waited
+                if logs:
+                    log_passage(
+                        me[R.LOG], me[input_at + i], data[i] << KIND_BITS | kind[i], ins[i * IN + I.READY], t
+                    )
+                # Since the head was pushed, at most one more token has come in each cycle: a wait as short as
+                # this one tells that there are no more than ever, and that none has come too early.
+                if waited + ins[i * IN + I.FLIGHT] > ins[i * IN + I.HIGH]:
+                    if came_early(
+                        ins[i * IN + I.RING],
+                        ins[i * IN + I.MASK],
+                        ins[i * IN + I.POPPED] + ins[i * IN + I.SLOTS],
+                        ins[i * IN + I.PUSHED],
+                        ins[i * IN + I.FLIGHT] + t,
+                    ):
+                        channel[C.BROKEN] = 1
+                    ins[i * IN + I.HIGH] = fullest_at_pop(
+                        ins[i * IN + I.RING],
+                        ins[i * IN + I.MASK],
+                        ins[i * IN + I.POPPED],
+                        ins[i * IN + I.PUSHED],
+                        ins[i * IN + I.HIGH],
+                        ins[i * IN + I.FLIGHT] + t,
+                    )
+                entry(ins[i * IN + I.RING], ins[i * IN + I.MASK], ins[i * IN + I.POPPED])[CYCLE] = t + 1
+                ins[i * IN + I.POPPED] += 1
+                if ins[i * IN + I.POPPED] < ins[i * IN + I.PUSHED]:
+                    slot = entry(ins[i * IN + I.RING], ins[i * IN + I.MASK], ins[i * IN + I.POPPED])
+                    kind[i] = slot[TOKEN] & 3
+                    data[i] = slot[TOKEN] >> KIND_BITS
+                    ins[i * IN + I.READY] = slot[CYCLE]
+                else:
+                    kind[i] = NONE
+                    end = PAUSES
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1:
+                if crowded:
+                    outs[q * OUT + O.HIGH] = fullest_at_push(
+                        outs[q * OUT + O.RING],
+                        outs[q * OUT + O.MASK],
+                        outs[q * OUT + O.POPPED],
+                        outs[q * OUT + O.PUSHED],
+                        outs[q * OUT + O.HIGH],
+                        t,
+                    )
+                slot = entry(outs[q * OUT + O.RING], outs[q * OUT + O.MASK], outs[q * OUT + O.PUSHED])
+                slot[TOKEN] = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
+                slot[CYCLE] = t + outs[q * OUT + O.LATENCY]
+                outs[q * OUT + O.PUSHED] += 1
+                if outs[q * OUT + O.PUSHED] == outs[q * OUT + O.LIMIT]:
+                    end = PAUSES
+        return end
+
+    return fire

@@ -29,7 +29,7 @@ HEAD = len(R)
 
 
 @njit(cache=True)
-def _sweep(rows: Words, most: int, turn: int = 1 << 14) -> int:
+def _sweep(rows: Words, most: int) -> int:
     """Runs the actors until none can go on, or for about as many firings; gives their number."""
     done = 0
     while done < most:

@@ -66,6 +66,7 @@ class Records:
             # Each may have had to be compiled.
             between(sum(w.firings for w in workers), max(w.last for w in workers))
         self.rows = np.array([record.ctypes.data for record, _ in self.records], np.int64)
+        self.position = {worker: n for n, worker in enumerate(self.workers)}
 
     def _load_queue(self, queue: Queue) -> None:
         record = self.channels[self.numbers[queue]]
@@ -178,7 +179,7 @@ class Records:
         """Whether a ring may keep a token out for which the channel has a slot."""
         before = int(record[C.PUSHED]) - int(record[C.SLOTS])
         ring = self.rings[self.numbers[queue]]
-        producer, _ = self.records[self.workers.index(queue.producer)]
+        producer, _ = self.records[self.position[queue.producer]]
         if before < 0:
             return False
         return before >= record[C.POPPED] or ring[before % len(ring), CYCLE] > producer[R.LAST] + 1

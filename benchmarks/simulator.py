@@ -24,8 +24,7 @@ from rich.table import Table
 from samhw.compiler import Capacity, Compiled, compile_program
 from samhw.frontend import FusionLevel, Program, load_kernel, load_model, model_data, parse
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
-from samhw.targets.images import load
-from samhw.targets.inputs import stored_inputs
+from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
 
 PLAIN_FIRINGS = 20_000_000
@@ -188,7 +187,7 @@ def measure(case: Case, rtl: bool) -> list[str]:
     """A row of the table."""
     compiled = compiled_case(case)
     graph, arch = compiled.graph, compiled.arch
-    memories, extents = load(graph, stored_inputs(compiled.program, graph, case.tensors))
+    memories, extents = load_inputs(compiled.program, graph, case.tensors)
 
     def timed(engine: Engine) -> tuple[Sequence[Result], float]:
         begin = time.process_time()
@@ -228,9 +227,7 @@ def print_flatness(console: Console, plot: Path | None) -> None:
         flat = np.arange(rows * 8)
         case = spmm("flat", pattern(np.stack([flat // 8, flat % 8 * 7]), (rows, 56), "csr"), FEATURES)
         compiled = compiled_case(case)
-        memories, extents = load(
-            compiled.graph, stored_inputs(compiled.program, compiled.graph, case.tensors)
-        )
+        memories, extents = load_inputs(compiled.program, compiled.graph, case.tensors)
         best = float("inf")
         for _ in range(RUNS if rows < 100_000 else 1):
             begin = time.process_time()

@@ -3,14 +3,15 @@
 import sys
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 from rich.console import Console
 
-from samhw.cli.options import ARCH, load_arch, memory_options, off_chip_tensors
+from samhw.cli.options import ARCH, load_arch, memory_options, off_chip_tensors, parse_order
 from samhw.cli.output import print_json, print_table
 from samhw.cli.progress import follow
+from samhw.compiler import ITERATIONS
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel
 
@@ -65,10 +66,10 @@ def compare(
     from samhw.targets import compare as compare_all
 
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
-    spaces = [_one_of(space, ("factored", "global"), "--iteration") for space in iteration.split(",")]
+    spaces = [_one_of(space, ITERATIONS, "--iteration") for space in iteration.split(",")]
     workload = bind_program(program, data, value=value)
     placement = off_chip_tensors(memory, off_chip)
-    chosen = [tuple(i.strip() for i in order.split(",")) for order in orders]
+    chosen = list(map(parse_order, orders))
     choices = []
     for level, space in product(levels, spaces):
         several = len(workload.program.with_fusion(cast(FusionLevel, level)).regions) > 1
@@ -79,15 +80,13 @@ def compare(
             f"--order is for one region, but '{program}' has several at {fuse}; add '--fuse full', "
             "or write the orders into the program."
         )
-    options: dict[str, Any] = {
-        "value": value,
-        "arch": load_arch(arch or "samhw"),
-        "memory": placement,
-    }
+    latencies = load_arch(arch or "samhw")
     outcomes: list[Outcome] = []
     for number, choice in enumerate(choices, 1):
         with follow(f"{choice} ({number} of {len(choices)})") as progress:
-            outcomes += compare_all(workload, [choice], progress=progress, **options)
+            outcomes += compare_all(
+                workload, [choice], value=value, arch=latencies, memory=placement, progress=progress
+            )
     if json_target:
         print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
     if json_target != "-":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import ITERATIONS, Compiled, compile_program
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch, Dram, OffChip
@@ -25,6 +25,7 @@ __all__ = [
     "load_arch",
     "memory_options",
     "off_chip_tensors",
+    "parse_order",
     "schedule_options",
 ]
 
@@ -55,7 +56,7 @@ _SCHEDULE = (
     ),
     click.option(
         "--iteration",
-        type=click.Choice(["factored", "global"]),
+        type=click.Choice(ITERATIONS),
         default="factored",
         show_default=True,
         help="Iteration spaces.",
@@ -90,7 +91,7 @@ class Schedule:
     def options(self, arch: str = "samhw") -> dict[str, Any]:
         """The options of the compiler; `arch` is what --arch is by default."""
         return {
-            "order": tuple(i.strip() for i in self.order.split(",")) if self.order else None,
+            "order": parse_order(self.order) if self.order else None,
             "value": self.value,
             "factored": self.iteration == "factored",
             "permute": self.permute,
@@ -150,6 +151,11 @@ def off_chip_tensors(memory: str | None, tensors: str | None) -> OffChip | None:
         return None
     names = None if tensors is None else tuple(name.strip() for name in tensors.split(","))
     return OffChip(Dram.load(memory), names)
+
+
+def parse_order(text: str) -> tuple[str, ...]:
+    """--order: the indices between its commas."""
+    return tuple(index.strip() for index in text.split(","))
 
 
 def load_arch(name: str) -> Arch:

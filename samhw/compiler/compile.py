@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Literal, get_args
 
 import networkx as nx
 
@@ -25,7 +26,11 @@ from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
 
-__all__ = ["Compiled", "CompiledRegion", "compile_program"]
+__all__ = ["ITERATIONS", "Compiled", "CompiledRegion", "Iteration", "compile_program"]
+
+Iteration = Literal["factored", "global"]
+ITERATIONS = get_args(Iteration)
+"""What users call iteration spaces: `factored` of `compile_program`, and not."""
 
 ATTEMPTS = 12
 """Orders that are tried for a region before its first refusal is reported."""

@@ -10,7 +10,7 @@ from samhw.numerics import Words
 from samhw.targets.images import load
 from samhw.tensors import Tensor
 
-__all__ = ["load_inputs", "stored_inputs"]
+__all__ = ["load_inputs"]
 
 
 def load_inputs(
@@ -28,11 +28,11 @@ def load_inputs(
     Raises:
         InputError: as `load` does; and for shapes of which the program makes no extents, or too great ones.
     """
-    memories, extents = load(graph, stored_inputs(program, graph, tensors))
+    memories, extents = load(graph, _stored(program, graph, tensors))
     return memories, extents | _inferred(program, graph, tensors)
 
 
-def stored_inputs(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _stored(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Those of the tensors that the graph takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask

@@ -17,8 +17,7 @@ from samhw.numerics import Words
 from samhw.sim import simulate_regions
 from samhw.targets import compile_workload, make_workload
 from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.images import load
-from samhw.targets.inputs import stored_inputs
+from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
@@ -58,7 +57,7 @@ def compiled(text: str = SQUARE) -> tuple[Compiled, Workload]:
 
 
 def inputs(program: Compiled, workload: Workload) -> tuple[dict[str, Words], dict[str, int]]:
-    return load(program.graph, stored_inputs(program.program, program.graph, workload.tensors))
+    return load_inputs(program.program, program.graph, workload.tensors)
 
 
 def results(program: Compiled, words: tuple[dict[str, Words], dict[str, int]]) -> dict[str, Words]:

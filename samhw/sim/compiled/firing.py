@@ -15,7 +15,7 @@ from samhw.sim.compiled.channel import (
     is_crowded,
     log_passage,
 )
-from samhw.sim.compiled.layout import CYCLE, TOKEN, ActorShape, C, I, L, O, R
+from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, L, O, R
 from samhw.sim.compiled.native import words_at
 from samhw.sim.fault import LATE
 
@@ -24,7 +24,6 @@ __all__ = ["FIRED", "FULL", "LATER", "GateKind", "actor_firing"]
 CHANNEL = len(C)
 LOG = len(L)
 IN, OUT = len(I), len(O)
-KIND_BITS = 2
 UNKNOWN = 1 << 60
 """Words of memory whose size nobody checks."""
 

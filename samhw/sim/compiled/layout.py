@@ -5,7 +5,7 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import IntEnum, auto
 
-__all__ = ["CYCLE", "ENTRY", "SLOT", "TOKEN", "ActorShape", "C", "I", "L", "O", "R"]
+__all__ = ["CYCLE", "ENTRY", "KIND_BITS", "SLOT", "TOKEN", "ActorShape", "C", "I", "L", "O", "R"]
 
 
 class _Place(IntEnum):
@@ -130,6 +130,8 @@ SLOT = 2
 """Words of a slot of a ring."""
 TOKEN, CYCLE = 0, 1
 """Their places in it."""
+KIND_BITS = 2
+"""Of a token, below its payload."""
 
 ENTRY = 4
 """Words of an entry of the log."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from samhw.primitives.step import NONE, Step, Words, fault_needs
 from samhw.sim.compiled.channel import entry
 from samhw.sim.compiled.firing import FIRED, FULL, LATER, GateKind, actor_firing
-from samhw.sim.compiled.layout import CYCLE, TOKEN, ActorShape, C, I, O, R
+from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.engine import FIRES
 
@@ -18,7 +18,6 @@ __all__ = ["actor_loop"]
 
 CHANNEL = len(C)
 IN, OUT = len(I), len(O)
-KIND_BITS = 2
 
 
 def actor_loop(

@@ -6,19 +6,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
 import samhw
+from samhw.compiler import ITERATIONS, Iteration
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch, Dram, OffChip
 from samhw.numerics import value_type
 from samhw.targets.cache import digest
 
-__all__ = ["ITERATIONS", "Configuration", "version_digest"]
-
-Iteration = Literal["factored", "global"]
-ITERATIONS = get_args(Iteration)
+__all__ = ["Configuration", "version_digest"]
 
 Setting = int | float | str
 """The value of a field of `Arch`."""

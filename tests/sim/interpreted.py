@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from samhw.sim import compiled
-from samhw.sim.compiled import ahead, channel, firing, library, loop, records
+from samhw.sim.compiled import ahead, burst, channel, firing, library, loop, records
 from samhw.sim.machine import Worker
 
 MOST_WORDS = 1 << 20
@@ -47,9 +47,9 @@ def interpreted() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in channel.__all__:
             function = getattr(channel, name).py_func
-            for module in (channel, loop, firing):
+            for module in (channel, loop, firing, burst):
                 patch.setattr(module, name, function, raising=False)
-        for module in (channel, loop, firing):
+        for module in (channel, loop, firing, burst):
             patch.setattr(module, "words_at", words_at)
         patch.setattr(loop, "local_words", local_words)
         # Short windows, in which producers run ahead by few tokens.

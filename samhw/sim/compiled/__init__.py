@@ -72,4 +72,6 @@ def run(
             if ahead:
                 ahead.look_again()
     finally:
+        if ahead:
+            ahead.settle()
         records.store()

@@ -1,17 +1,17 @@
 """What an actor does with a channel's ring (layout.py). Inlined into every loop.
 
-A ring is given by its address and its mask, a token by its number; `popped` and `pushed` are the tokens that
-are known to be popped and pushed.
+A row of a ring is given by its address and the ring's mask, a token by its number; `popped` and `pushed` are
+the tokens that are known to be popped and pushed.
 """
 
 from typing import Any
 
 import numba
 
-from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, C, L
+from samhw.sim.compiled.layout import ENTRY, C, L
 from samhw.sim.compiled.native import words_at
 
-__all__ = ["came_early", "entry", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage"]
+__all__ = ["came_early", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "words_of"]
 
 CHANNEL = len(C)
 LOG = len(L)
@@ -21,51 +21,51 @@ inlined = njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, n
 
 
 @inlined
-def entry(ring: int, mask: int, number: int) -> Any:
-    """The words of a token's slot."""
-    return words_at(ring + 8 * (SLOT * number & mask), SLOT)
+def words_of(row: int, mask: int, number: int) -> Any:
+    """The words of a row from a token's slot on, up to the last slot."""
+    return words_at(row + 8 * (number & mask), mask + 1 - (number & mask))
 
 
 @inlined
-def is_crowded(ring: int, mask: int, popped: int, pushed: int, high: int, t: int) -> bool:
+def is_crowded(cycles: int, mask: int, popped: int, pushed: int, high: int, t: int) -> bool:
     """Not, if a push in cycle t finds a slot and leaves the channel no fuller than ever, as far as is known.
 
     Slots become free in the order of the tokens, and no more than `high`, hence no more than there are, were
     ever taken at once: it is enough that the token of so many pushes ago has left, or else the last one that
     is known to leave.
     """
-    late: bool = entry(ring, mask, min(pushed - high, popped - 1))[CYCLE] > t
+    late: bool = words_of(cycles, mask, min(pushed - high, popped - 1))[0] > t
     return late
 
 
 @inlined
-def fullest_at_push(ring: int, mask: int, popped: int, pushed: int, high: int, t: int) -> int:
+def fullest_at_push(cycles: int, mask: int, popped: int, pushed: int, high: int, t: int) -> int:
     """The most slots taken at once, which were `high`, when one more is taken in cycle t.
 
     As long as no pop in that cycle or later is known, the tokens may have left by then; then the pop counts.
     """
     n = min(pushed - high, popped - 1)
     # A ring that is all taken belongs to a producer that has run ahead in vain.
-    while SLOT * high < mask and entry(ring, mask, n)[CYCLE] > t:
+    while high <= mask and words_of(cycles, mask, n)[0] > t:
         high = pushed + 1 - n
         n -= 1
     return high
 
 
 @inlined
-def fullest_at_pop(ring: int, mask: int, popped: int, pushed: int, high: int, ready: int) -> int:
+def fullest_at_pop(cycles: int, mask: int, popped: int, pushed: int, high: int, ready: int) -> int:
     """The most slots taken at once, which were `high`, counting those that are taken when the next pop comes:
     of the tokens that are available before cycle `ready`."""
-    while popped + high < pushed and entry(ring, mask, popped + high)[CYCLE] < ready:
+    while popped + high < pushed and words_of(cycles, mask, popped + high)[0] < ready:
         high += 1
     return high
 
 
 @inlined
-def came_early(ring: int, mask: int, number: int, pushed: int, ready: int) -> bool:
+def came_early(cycles: int, mask: int, number: int, pushed: int, ready: int) -> bool:
     """Whether that token, which was to take the slot of a head, was pushed before the head has left, and so
     is available before cycle `ready`."""
-    return number < pushed and entry(ring, mask, number)[CYCLE] < ready
+    return number < pushed and words_of(cycles, mask, number)[0] < ready
 
 
 @inlined

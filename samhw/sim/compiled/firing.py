@@ -9,13 +9,13 @@ from enum import IntEnum
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
 from samhw.sim.compiled.channel import (
     came_early,
-    entry,
     fullest_at_pop,
     fullest_at_push,
     is_crowded,
     log_passage,
+    words_of,
 )
-from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, L, O, R
+from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, L, O, R
 from samhw.sim.compiled.native import words_at
 from samhw.sim.fault import LATE
 
@@ -96,7 +96,7 @@ def actor_firing(
         for q in range(queues):
             if word >> PUSHES + port[q] & 1:
                 crowded |= outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT] or is_crowded(
-                    outs[q * OUT + O.RING],
+                    outs[q * OUT + O.CYCLES],
                     outs[q * OUT + O.MASK],
                     outs[q * OUT + O.POPPED],
                     outs[q * OUT + O.PUSHED],
@@ -113,7 +113,7 @@ def actor_firing(
                     free = 0
                     before = outs[q * OUT + O.PUSHED] - channel[C.SLOTS]
                     if before >= 0 and before < outs[q * OUT + O.POPPED]:
-                        free = entry(outs[q * OUT + O.RING], outs[q * OUT + O.MASK], before)[CYCLE]
+                        free = words_of(outs[q * OUT + O.CYCLES], outs[q * OUT + O.MASK], before)[0]
                     if outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT] or (
                         channel[C.SHORT] and free > first
                     ):
@@ -166,7 +166,7 @@ def actor_firing(
                 # this one tells that there are no more than ever, and that none has come too early.
                 if waited + ins[i * IN + I.FLIGHT] > ins[i * IN + I.HIGH]:
                     if came_early(
-                        ins[i * IN + I.RING],
+                        ins[i * IN + I.CYCLES],
                         ins[i * IN + I.MASK],
                         ins[i * IN + I.POPPED] + ins[i * IN + I.SLOTS],
                         ins[i * IN + I.PUSHED],
@@ -174,20 +174,21 @@ def actor_firing(
                     ):
                         channel[C.BROKEN] = 1
                     ins[i * IN + I.HIGH] = fullest_at_pop(
-                        ins[i * IN + I.RING],
+                        ins[i * IN + I.CYCLES],
                         ins[i * IN + I.MASK],
                         ins[i * IN + I.POPPED],
                         ins[i * IN + I.PUSHED],
                         ins[i * IN + I.HIGH],
                         ins[i * IN + I.FLIGHT] + t,
                     )
-                entry(ins[i * IN + I.RING], ins[i * IN + I.MASK], ins[i * IN + I.POPPED])[CYCLE] = t + 1
+                words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], ins[i * IN + I.POPPED])[0] = t + 1
                 ins[i * IN + I.POPPED] += 1
                 if ins[i * IN + I.POPPED] < ins[i * IN + I.PUSHED]:
-                    slot = entry(ins[i * IN + I.RING], ins[i * IN + I.MASK], ins[i * IN + I.POPPED])
-                    kind[i] = slot[TOKEN] & 3
-                    data[i] = slot[TOKEN] >> KIND_BITS
-                    ins[i * IN + I.READY] = slot[CYCLE]
+                    head = ins[i * IN + I.POPPED]
+                    token = words_of(ins[i * IN + I.TOKENS], ins[i * IN + I.MASK], head)[0]
+                    kind[i] = token & 3
+                    data[i] = token >> KIND_BITS
+                    ins[i * IN + I.READY] = words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], head)[0]
                 else:
                     kind[i] = NONE
                     end = PAUSES
@@ -195,17 +196,19 @@ def actor_firing(
             if word >> PUSHES + port[q] & 1:
                 if crowded:
                     outs[q * OUT + O.HIGH] = fullest_at_push(
-                        outs[q * OUT + O.RING],
+                        outs[q * OUT + O.CYCLES],
                         outs[q * OUT + O.MASK],
                         outs[q * OUT + O.POPPED],
                         outs[q * OUT + O.PUSHED],
                         outs[q * OUT + O.HIGH],
                         t,
                     )
-                slot = entry(outs[q * OUT + O.RING], outs[q * OUT + O.MASK], outs[q * OUT + O.PUSHED])
-                slot[TOKEN] = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
-                slot[CYCLE] = t + outs[q * OUT + O.LATENCY]
-                outs[q * OUT + O.PUSHED] += 1
+                new = outs[q * OUT + O.PUSHED]
+                token = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
+                words_of(outs[q * OUT + O.TOKENS], outs[q * OUT + O.MASK], new)[0] = token
+                ready = t + outs[q * OUT + O.LATENCY]
+                words_of(outs[q * OUT + O.CYCLES], outs[q * OUT + O.MASK], new)[0] = ready
+                outs[q * OUT + O.PUSHED] = new + 1
                 if outs[q * OUT + O.PUSHED] == outs[q * OUT + O.LIMIT]:
                     end = PAUSES
         return end

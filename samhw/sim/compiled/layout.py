@@ -5,7 +5,7 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import IntEnum, auto
 
-__all__ = ["CYCLE", "ENTRY", "KIND_BITS", "SLOT", "TOKEN", "ActorShape", "C", "I", "L", "O", "R"]
+__all__ = ["ENTRY", "KIND_BITS", "ActorShape", "C", "I", "L", "O", "R"]
 
 
 class _Place(IntEnum):
@@ -46,14 +46,17 @@ class R(_Place):
 class C(_Place):
     """A channel's record.
 
-    Its ring has two words for each slot: the token (payload << 2 | kind); and a cycle: the first in which the
-    token is available or, behind its pop, the first in which the slot is free again. So it remembers as many
-    tokens as it has slots.
+    Its ring has two words for each slot, in two rows: the token (payload << 2 | kind); and a cycle: the first
+    in which the token is available or, behind its pop, the first in which the slot is free again. So it
+    remembers as many tokens as it has slots.
     """
 
-    RING = auto()
+    TOKENS = auto()
+    """Address of the ring's tokens."""
+    CYCLES = auto()
+    """Address of its cycles."""
     MASK = auto()
-    """Words of the ring less one; they are a power of two."""
+    """Slots of the ring less one; they are a power of two."""
     SLOTS = auto()
     """The slots that may be taken: the depth, or fewer in a ring that is to grow when need be."""
     ROOM = auto()
@@ -88,7 +91,8 @@ class I(_Place):  # noqa: E742
 
     READY = auto()
     """The first cycle in which the head is available."""
-    RING = auto()
+    TOKENS = auto()
+    CYCLES = auto()
     MASK = auto()
     POPPED = auto()
     PUSHED = auto()
@@ -103,7 +107,8 @@ class I(_Place):  # noqa: E742
 class O(_Place):  # noqa: E742
     """What a loop keeps at hand of a channel that the actor pushes to."""
 
-    RING = auto()
+    TOKENS = auto()
+    CYCLES = auto()
     MASK = auto()
     POPPED = auto()
     PUSHED = auto()
@@ -126,10 +131,6 @@ class L(_Place):
     """The cycle behind the last one."""
 
 
-SLOT = 2
-"""Words of a slot of a ring."""
-TOKEN, CYCLE = 0, 1
-"""Their places in it."""
 KIND_BITS = 2
 """Of a token, below its payload."""
 

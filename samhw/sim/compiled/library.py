@@ -16,7 +16,7 @@ import numba
 
 from samhw.cache import cache_directory
 from samhw.errors import InputError
-from samhw.sim.compiled import channel, layout, native
+from samhw.sim.compiled import channel, floats, layout, native
 from samhw.sim.compiled.firing import GateKind
 from samhw.sim.compiled.loop import actor_loop
 from samhw.sim.compiled.source import Untranslatable, function_key, module_text
@@ -45,6 +45,7 @@ import numpy as np
 from numba import cfunc, int64, njit
 
 from {channel.__name__} import {", ".join(channel.__all__)}
+from {floats.__name__} import {", ".join(floats.STAND_INS.values())}
 from {native.__name__} import local_words, words_at
 
 """
@@ -119,9 +120,9 @@ def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:
     """The file and the text of a loop's module. Its name stands for all that the code depends on and that
     Numba does not look at."""
     if key not in _modules:
-        text = HEAD + module_text(loop, MAIN, GIVEN)
+        text = HEAD + module_text(loop, MAIN, GIVEN, floats.STAND_INS)
         whole = hashlib.sha256(text.encode())
-        for module in (channel, layout, native):
+        for module in (channel, floats, layout, native):
             whole.update(inspect.getsource(module).encode())
         _modules[key] = loop, cache_directory() / FOLDER / f"loop_{whole.hexdigest()[:32]}.py", text
     _, path, text = _modules[key]

@@ -8,9 +8,10 @@ end, since nobody else runs meanwhile.
 from collections.abc import Callable
 
 from samhw.primitives.step import NONE, Step, Words, fault_needs
-from samhw.sim.compiled.channel import entry
+from samhw.sim.compiled.burst import actor_burst
+from samhw.sim.compiled.channel import words_of
 from samhw.sim.compiled.firing import FIRED, FULL, LATER, GateKind, actor_firing
-from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, O, R
+from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.engine import FIRES
 
@@ -49,6 +50,8 @@ def actor_loop(
     queues = len(ports)
     in_words, out_words = inputs * IN, queues * OUT
     fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs)
+    burst = actor_burst(shape, ports, step, inputs=inputs, key=key)
+    bursts = gate is GateKind.NOTHING and not logs and not feeds_itself
 
     def loop(address: int, budget: int) -> int:
         me = words_at(address, words)
@@ -58,7 +61,8 @@ def actor_loop(
         ins = local_words(in_words)
         for i in range(inputs):
             channel = words_at(me[input_at + i], CHANNEL)
-            ins[i * IN + I.RING] = channel[C.RING]
+            ins[i * IN + I.TOKENS] = channel[C.TOKENS]
+            ins[i * IN + I.CYCLES] = channel[C.CYCLES]
             ins[i * IN + I.MASK] = channel[C.MASK]
             ins[i * IN + I.POPPED] = channel[C.POPPED]
             ins[i * IN + I.PUSHED] = channel[C.PUSHED]
@@ -70,10 +74,10 @@ def actor_loop(
             kind[i] = NONE
             data[i] = 0
             if channel[C.POPPED] < channel[C.PUSHED]:
-                slot = entry(channel[C.RING], channel[C.MASK], channel[C.POPPED])
-                kind[i] = slot[TOKEN] & 3
-                data[i] = slot[TOKEN] >> KIND_BITS
-                ins[i * IN + I.READY] = slot[CYCLE]
+                token = words_of(channel[C.TOKENS], channel[C.MASK], channel[C.POPPED])[0]
+                kind[i] = token & 3
+                data[i] = token >> KIND_BITS
+                ins[i * IN + I.READY] = words_of(channel[C.CYCLES], channel[C.MASK], channel[C.POPPED])[0]
         out_kind = local_words(outputs)
         out_data = local_words(outputs)
         for j in range(outputs):
@@ -82,7 +86,8 @@ def actor_loop(
         outs = local_words(out_words)
         for q in range(queues):
             channel = words_at(me[queue_at + q], CHANNEL)
-            outs[q * OUT + O.RING] = channel[C.RING]
+            outs[q * OUT + O.TOKENS] = channel[C.TOKENS]
+            outs[q * OUT + O.CYCLES] = channel[C.CYCLES]
             outs[q * OUT + O.MASK] = channel[C.MASK]
             outs[q * OUT + O.POPPED] = channel[C.POPPED]
             outs[q * OUT + O.PUSHED] = channel[C.PUSHED]
@@ -96,6 +101,8 @@ def actor_loop(
         now[0] = me[R.LAST]
 
         word = me[R.WORD]
+        undone = local_words(1)
+        undone[0] = 0
         end = FIRED
         fired = 0
         # Whatever it watches differs from what it has seen: it can go on, if only the budget ends.
@@ -104,24 +111,24 @@ def actor_loop(
         while end == FIRED and fired < budget:
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
-                if word < FIRES:
-                    # At rest for good, unless it waits for a head: then until a token comes in that channel.
-                    me[R.WATCH] = address + 8 * R.SEEN
-                    if word < 0:
-                        t = now[0] + 1
-                        needs = fault_needs(word)
-                        for i in range(inputs):
-                            if needs >> i & 1:
-                                t = max(t, ins[i * IN + I.READY])
-                        me[R.FAULT] = word
-                        me[R.FAULT_CYCLE] = t
-                    else:
-                        for i in range(inputs):
-                            if kind[i] == NONE and word >> i & 1:
-                                me[R.WATCH] = me[input_at + i] + 8 * C.PUSHED
-                                me[R.SEEN] = ins[i * IN + I.PUSHED]
-                    word = 0
-                    break
+            if word < FIRES:
+                # At rest for good, unless it waits for a head: then until a token comes in that channel.
+                me[R.WATCH] = address + 8 * R.SEEN
+                if word < 0:
+                    t = now[0] + 1
+                    needs = fault_needs(word)
+                    for i in range(inputs):
+                        if needs >> i & 1:
+                            t = max(t, ins[i * IN + I.READY])
+                    me[R.FAULT] = word
+                    me[R.FAULT_CYCLE] = t
+                else:
+                    for i in range(inputs):
+                        if kind[i] == NONE and word >> i & 1:
+                            me[R.WATCH] = me[input_at + i] + 8 * C.PUSHED
+                            me[R.SEEN] = ins[i * IN + I.PUSHED]
+                word = 0
+                break
             end = fire(
                 address,
                 word,
@@ -137,10 +144,28 @@ def actor_loop(
             )
             if end == FULL:
                 break
-            word = 0
             if end == LATER:
+                word = 0
                 break
             fired += 1
+            if bursts and end == FIRED:
+                fired += burst(
+                    address,
+                    word,
+                    now,
+                    budget - fired - 1,
+                    kind,
+                    data,
+                    ins,
+                    outs,
+                    state,
+                    memory,
+                    out_kind,
+                    out_data,
+                    undone,
+                )
+            word = undone[0]
+            undone[0] = 0
             if feeds_itself:
                 # What it pushed may be the head of its own input, which is seen by the next call.
                 break

@@ -8,7 +8,7 @@ from numba import extending, types
 from numba.core import cgutils, typing
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-__all__ = ["call", "local_words", "words_at"]
+__all__ = ["call", "f32_of", "local_words", "word_of", "words_at"]
 
 intrinsic: Any = extending.intrinsic
 lower: Any = extending.lower_builtin
@@ -123,3 +123,23 @@ def call(typing: Any, code: Any, first: Any, second: Any) -> Any:
         return builder.call(builder.inttoptr(arguments[0], function), arguments[1:])
 
     return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def f32_of(typing: Any, word: Any) -> Any:
+    """The number whose bits are the lowest 32 of a word."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(builder.trunc(arguments[0], ir.IntType(32)), ir.FloatType())
+
+    return types.float32(types.int64), generate
+
+
+@intrinsic
+def word_of(typing: Any, number: Any) -> Any:
+    """The bits of a number of single precision."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.zext(builder.bitcast(arguments[0], ir.IntType(32)), WORD)
+
+    return types.int64(types.float32), generate

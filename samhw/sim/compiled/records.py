@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, ActorShape, C, L, R
+from samhw.sim.compiled.layout import ENTRY, KIND_BITS, ActorShape, C, L, R
 from samhw.sim.compiled.library import loop_address
 from samhw.sim.engine import Between
 from samhw.sim.machine import Earliest, Queue, Stalls, Worker
@@ -25,8 +25,12 @@ AHEAD = 64
 LOG = 1 << 16
 """Entries of the log."""
 
-GAP = 3 * 64 // (8 * SLOT)
-"""Slots between two rings: an odd number of cache lines."""
+GAP = 3 * 64 // 8
+"""Words between two rings: an odd number of cache lines. Rings that are in step must not compete for the same
+lines of the cache."""
+
+TOKEN, CYCLE = 0, 1
+"""The rows of a ring."""
 
 NEVER = -(1 << 62)
 
@@ -50,9 +54,18 @@ class Records:
         self.log[L.ENTRIES] = self.entries.ctypes.data
         self.log[L.CAPACITY] = len(self.entries)
         self.log[L.BEGIN], self.log[L.END] = window
-        self.channels = np.zeros((len(self.queues), len(C)), np.int64)
+        shapes = [_shape(worker) for worker in self.workers]
+        slots = [_slots(queue) for queue in self.queues]
+        sizes = [len(self.queues) * len(C), *(shape.words for shape in shapes), *(2 * n + GAP for n in slots)]
+        self.whole = np.zeros(sum(sizes), np.int64)
+        """All records and rings in one piece, which is copied at once."""
+        parts = iter(np.split(self.whole, np.cumsum(sizes)[:-1]))
+        self.channels = next(parts).reshape(len(self.queues), len(C))
         self.rooms = np.array([_room(queue.depth) for queue in self.queues], np.int64)
-        self.rings = _side_by_side([_slots(queue) for queue in self.queues])
+        self.records = [(next(parts), shape) for shape in shapes]
+        self.rings = [part[:-GAP].reshape(2, -1) for part in parts]
+        self.grown: dict[int, Words] = {}
+        """The rings that had to grow, by their numbers, which lie apart."""
         for queue in self.queues:
             self._load_queue(queue)
         self.kept: list[Words] = []
@@ -60,9 +73,8 @@ class Records:
         self.private: dict[int, Words] = {}
         """Those of them that belong to actors, by address."""
         self.updated: dict[Worker, Words] = {}
-        self.records: list[tuple[Words, ActorShape]] = []
-        for worker in self.workers:
-            self.records.append(self._load_worker(worker, limit, logs))
+        for worker, (record, shape) in zip(self.workers, self.records, strict=True):
+            self._load_worker(worker, record, shape, limit, logs)
             # Each may have had to be compiled.
             between(sum(w.firings for w in workers), max(w.last for w in workers))
         self.rows = np.array([record.ctypes.data for record, _ in self.records], np.int64)
@@ -71,11 +83,11 @@ class Records:
     def _load_queue(self, queue: Queue) -> None:
         record = self.channels[self.numbers[queue]]
         ring = self.rings[self.numbers[queue]]
-        slots = len(ring)
+        slots = ring.shape[1]
         for n, cycle in enumerate(queue.free, queue.popped - len(queue.free)):
-            ring[n % slots, CYCLE] = cycle
+            ring[CYCLE, n % slots] = cycle
         for n, (kind, payload, ready, _) in enumerate(queue.tokens, queue.popped):
-            ring[n % slots] = payload << 2 | kind, ready
+            ring[:, n % slots] = payload << KIND_BITS | kind, ready
         self._set_ring(record, ring, queue.depth)
         record[C.LATENCY] = queue.latency
         record[C.POPPED] = queue.popped
@@ -91,17 +103,14 @@ class Records:
 
     @staticmethod
     def _set_ring(record: Words, ring: Words, depth: int) -> None:
-        record[C.RING] = ring.ctypes.data
-        record[C.MASK] = ring.size - 1
-        record[C.SLOTS] = record[C.ROOM] = min(depth, len(ring))
-        record[C.SHORT] = depth > len(ring)
+        slots = ring.shape[1]
+        record[C.TOKENS] = ring[TOKEN].ctypes.data
+        record[C.CYCLES] = ring[CYCLE].ctypes.data
+        record[C.MASK] = slots - 1
+        record[C.SLOTS] = record[C.ROOM] = min(depth, slots)
+        record[C.SHORT] = depth > slots
 
-    def _load_worker(self, worker: Worker, limit: int, logs: bool) -> tuple[Words, ActorShape]:
-        queues = [queue for queues in worker.outputs for queue in queues]
-        shape = ActorShape(
-            len(worker.inputs), len(queues), len(worker.outputs), len(worker.state), len(worker.memory)
-        )
-        record = np.zeros(shape.words, np.int64)
+    def _load_worker(self, worker: Worker, record: Words, shape: ActorShape, limit: int, logs: bool) -> None:
         record[R.CODE] = loop_address(worker, logs)
         # The watched word differs from the one seen: the actor can go on.
         record[R.WATCH] = record.ctypes.data
@@ -129,7 +138,7 @@ class Records:
             record[R.APART] = worker.actor.spacing.latency
         for i, queue in worker.inputs.items():
             record[shape.inputs + i] = self.channels[self.numbers[queue]].ctypes.data
-        for n, queue in enumerate(queues):
+        for n, queue in enumerate(queue for queues in worker.outputs for queue in queues):
             record[shape.queues + n] = self.channels[self.numbers[queue]].ctypes.data
         record[shape.out_kind : shape.out_data] = worker.out_kind
         record[shape.out_data : shape.state] = worker.out_data
@@ -140,7 +149,6 @@ class Records:
             if any(declared.place is Place.PRIVATE for declared in worker.actor.memory[n : n + 1]):
                 self.private[words.ctypes.data] = words
             record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(words)
-        return record, shape
 
     def _keep(self, words: Words) -> tuple[int, int]:
         self.kept.append(words)
@@ -149,8 +157,7 @@ class Records:
     def changing(self) -> list[Words]:
         """All words that firings change, but for memories of the graph: what is written there is written
         again in the same way when actors go back to an earlier state."""
-        records = [record for record, _ in self.records]
-        return [self.channels, *records, *self.rings, *self.updated.values(), *self.private.values()]
+        return [self.whole, *self.grown.values(), *self.updated.values(), *self.private.values()]
 
     def wake_pending(self) -> None:
         """Lets the actors try again that wait for slots."""
@@ -163,11 +170,13 @@ class Records:
         grown = False
         for queue, record in zip(self.queues, self.channels, strict=True):
             if record[C.SHORT] and self._is_tight(queue, record):
-                old = self.rings[self.numbers[queue]]
-                ring = np.zeros((2 * len(old), SLOT), np.int64)
-                numbers = int(record[C.PUSHED]) - 1 - np.arange(len(old))
-                ring[numbers % len(ring)] = old[numbers % len(old)]
-                self.rings[self.numbers[queue]] = ring
+                number = self.numbers[queue]
+                old = self.rings[number]
+                slots = old.shape[1]
+                ring = np.zeros((2, 2 * slots), np.int64)
+                tokens = int(record[C.PUSHED]) - 1 - np.arange(slots)
+                ring[:, tokens % (2 * slots)] = old[:, tokens % slots]
+                self.rings[number] = self.grown[number] = ring
                 self._set_ring(record, ring, queue.depth)
                 grown = True
         if grown:
@@ -182,7 +191,7 @@ class Records:
         producer, _ = self.records[self.position[queue.producer]]
         if before < 0:
             return False
-        return before >= record[C.POPPED] or ring[before % len(ring), CYCLE] > producer[R.LAST] + 1
+        return before >= record[C.POPPED] or ring[CYCLE, before % ring.shape[1]] > producer[R.LAST] + 1
 
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
@@ -219,14 +228,15 @@ class Records:
         popped, pushed = int(record[C.POPPED]), int(record[C.PUSHED])
         oldest = min(popped, pushed - int(record[C.SLOTS]))
         queue.free.clear()
-        queue.free.extend(int(ring[n % len(ring), CYCLE]) for n in range(oldest, popped))
+        slots = ring.shape[1]
+        queue.free.extend(int(ring[CYCLE, n % slots]) for n in range(oldest, popped))
         queue.spare = queue.depth - (pushed - oldest)
         queue.tokens.clear()
         consumer, port = queue.consumer, queue.port
         consumer.kind[port] = NONE
         for n in range(popped, pushed):
-            token, ready = ring[n % len(ring)].tolist()
-            queue.append(token & 3, token >> 2, ready, ready - queue.latency)
+            token, ready = ring[:, n % slots].tolist()
+            queue.append(token & 3, token >> KIND_BITS, ready, ready - queue.latency)
         queue.popped = popped
         queue.high = max(int(record[C.HIGH]), int(record[C.HIGH_PUSHED]))
         queue.dwell = int(record[C.DWELL]) + popped * queue.latency
@@ -281,12 +291,14 @@ def _slots(queue: Queue) -> int:
     return slots
 
 
-def _side_by_side(slots: Sequence[int]) -> list[Words]:
-    """Rings of so many slots. Their starts are apart by an odd number of cache lines: rings that are in step
-    must not compete for the same lines of the cache."""
-    starts = np.cumsum([0, *(n + GAP for n in slots)])
-    all_slots = np.zeros((starts[-1], SLOT), np.int64)
-    return [all_slots[start : start + n] for start, n in zip(starts, slots, strict=False)]
+def _shape(worker: Worker) -> ActorShape:
+    return ActorShape(
+        len(worker.inputs),
+        sum(map(len, worker.outputs)),
+        len(worker.outputs),
+        len(worker.state),
+        len(worker.memory),
+    )
 
 
 def _room(depth: int) -> int:

@@ -39,19 +39,22 @@ def _value_key(value: Any) -> Any:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
-def module_text(function: FunctionType, main: str, given: Mapping[str, Any]) -> str:
+def module_text(
+    function: FunctionType, main: str, given: Mapping[str, Any], stand_ins: Mapping[Any, str]
+) -> str:
     """The text of a module that defines the function and what it needs.
 
     Args:
         main: decorator of the function itself.
         given: what the module's head imports, by name.
+        stand_ins: names that the module's head imports, by the function that each is to be called for.
 
     The function is called `main` there.
 
     Raises:
         Untranslatable: for a value that is not an integer, a function, an int64 table or a tuple of those.
     """
-    module = _Module(given)
+    module = _Module(given, stand_ins)
     lines, definition = module.parts_of(function)
     definition.name = "main"
     # Not inside a function as the others are: Numba cannot keep closures over compiled functions.
@@ -59,8 +62,9 @@ def module_text(function: FunctionType, main: str, given: Mapping[str, Any]) -> 
 
 
 class _Module:
-    def __init__(self, given: Mapping[str, Any]):
+    def __init__(self, given: Mapping[str, Any], stand_ins: Mapping[Any, str]):
         self.given = given
+        self.stand_ins = stand_ins
         self.parts: list[str] = []
         self.names: dict[str, str] = {}
         """Of functions, by their text."""
@@ -90,7 +94,7 @@ class _Module:
     def express(self, value: Any, where: str) -> str:
         """An expression for a value that a function refers to."""
         if isinstance(value, FunctionType):
-            return self.define(value)
+            return self.stand_ins.get(value) or self.define(value)
         if isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
             return f"math.{value.__name__}"
         if isinstance(value, bool):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from samhw.sim import compiled
-from samhw.sim.compiled import ahead, burst, channel, firing, library, loop, records
+from samhw.sim.compiled import ahead, burst, channel, firing, library, loop, records, sweeps
 from samhw.sim.machine import Worker
 
 MOST_WORDS = 1 << 20
@@ -55,10 +55,23 @@ def interpreted() -> Iterator[None]:
         # Short windows, in which producers run ahead by few tokens.
         patch.setattr(records, "AHEAD", 6)
         patch.setattr(ahead, "LEAST", 64)
-        patch.setattr(ahead, "COPY", 0)
+        patch.setattr(ahead, "COPIED", MOST_WORDS)
         patch.setattr(ahead, "LOOK", 32)
-        patch.setattr(compiled, "words_at", words_at)
-        patch.setattr(compiled, "call", call)
-        patch.setattr(compiled, "_sweep", compiled._sweep.py_func)
+        for name in (
+            "_save",
+            "_restore",
+            "_set_room",
+            "_is_unseen",
+            "_any_unseen",
+            "_any_broken",
+            "_fire",
+            "_run",
+        ):
+            patch.setattr(ahead, name, getattr(ahead, name).py_func)
+        patch.setattr(ahead, "words_at", words_at)
+        patch.setattr(sweeps, "words_at", words_at)
+        patch.setattr(sweeps, "call", call)
+        for module in (compiled, ahead):
+            patch.setattr(module, "sweep", sweeps.sweep.py_func)
         patch.setattr(records, "loop_address", loop_address)
         yield

@@ -8,12 +8,10 @@ until none can.
 from collections.abc import Iterable
 
 from samhw.sim.compiled.ahead import Ahead
-from samhw.sim.compiled.channel import njit
-from samhw.sim.compiled.layout import R
 from samhw.sim.compiled.library import missing
-from samhw.sim.compiled.native import call, words_at
-from samhw.sim.compiled.records import Records, Words
+from samhw.sim.compiled.records import Records
 from samhw.sim.compiled.source import Untranslatable
+from samhw.sim.compiled.sweeps import sweep
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.machine import Worker
 
@@ -21,26 +19,6 @@ __all__ = ["Untranslatable", "missing", "run"]
 
 SLICE = 1 << 22
 """Firings between two looks at what the caller wants: some 50 ms."""
-
-TURN = 1 << 14
-"""Most firings of an actor before others have their turn."""
-
-HEAD = len(R)
-
-
-@njit(cache=True)
-def _sweep(rows: Words, most: int) -> int:
-    """Runs the actors until none can go on, or for about as many firings; gives their number."""
-    done = 0
-    while done < most:
-        before = done
-        for n in range(len(rows)):
-            record = words_at(rows[n], HEAD)
-            if words_at(record[R.WATCH], 1)[0] != record[R.SEEN]:
-                done += call(record[R.CODE], rows[n], TURN)
-        if done == before:
-            break
-    return done
 
 
 def run(
@@ -59,10 +37,10 @@ def run(
         InputError: if the cache cannot be written.
     """
     records = Records(list(workers), limit, window, between)
-    ahead = None if len(records.entries) else Ahead(records, _sweep)
+    ahead = None if len(records.entries) else Ahead(records)
     try:
         while True:
-            fired = ahead.run() if ahead else _sweep(records.rows, SLICE)
+            fired = ahead.run(SLICE) if ahead else sweep(records.rows, SLICE)
             seen = records.drain_log()
             between(records.firings(), records.cycle())
             if fired or seen:

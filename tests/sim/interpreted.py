@@ -61,10 +61,10 @@ def interpreted() -> Iterator[None]:
             "_save",
             "_restore",
             "_set_room",
-            "_is_unseen",
-            "_any_unseen",
-            "_any_broken",
-            "_fire",
+            "_is_ahead",
+            "_any_ahead",
+            "_broken",
+            "_run_ahead", "_catch_up",
             "_run",
         ):
             patch.setattr(ahead, name, getattr(ahead, name).py_func)

@@ -50,6 +50,4 @@ def run(
             if ahead:
                 ahead.look_again()
     finally:
-        if ahead:
-            ahead.settle()
         records.store()

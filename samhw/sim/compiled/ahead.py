@@ -3,12 +3,9 @@
 A channel of four slots lets its producer fire four times before the consumer must have its turn. Longer
 turns cost less, and where nobody waits for slots anyway a producer may go on as if its channel were deeper:
 when the consumer comes to pop a token, it sees whether the one that took its slot was pushed too early. If
-that happens to a single token, everything goes back to a state that is known to be right and is done again,
-in a shorter window; so what is kept is right to the last cycle. Channels on which it happens in the shortest
-windows too keep to their depth for a while, and for four times as long each time.
-
-A state is known to be right when all tokens pushed before it have been looked at. That is so some time later,
-so two copies are held: one that is right, and a later one that is to become so.
+that happens to a single token, everything goes back to where the window began and is done again, in shorter
+windows; so what is kept is right to the last cycle. Channels on which it happens in the shortest windows too
+keep to their depth for a while, and for four times as long if it happens again soon.
 """
 
 import numpy as np
@@ -33,8 +30,8 @@ COPIED = 8
 LOOK = 1 << 10
 """Firings between two looks at whether a window is in vain."""
 
-PATIENCE = 2
-"""Windows for which tokens may wait to be looked at; longer, and the channel counts as too shallow."""
+CATCH_UP = 16
+"""Turns that consumers need at most at the end of a window; others are too far behind for running ahead."""
 
 REST = 1 << 14
 """Firings for which a channel keeps to its depth when it was too shallow for the first time."""
@@ -43,35 +40,29 @@ HEAD = len(R)
 
 
 class Ahead:
-    """Runs the actors of some records, window by window."""
+    """Runs the actors of some records, window by window. Between windows no producer is ahead."""
 
     def __init__(self, records: Records):
         self._records = records
         count = len(records.channels)
         self._rest = np.zeros(count, np.int64)
         """For how many firings each channel keeps to its depth."""
+        self._calm = np.zeros(count, np.int64)
+        """For how many firings it has been free since."""
         self._penalty = np.full(count, REST)
-        self._known = np.zeros(count, np.int64)
-        """The tokens of each channel that had been pushed when the right copy was made."""
-        self._pushed = np.zeros(count, np.int64)
-        """The same of the later copy."""
         self._window = 0
         self.look_again()
 
     def look_again(self) -> None:
-        """Must be called when rings have grown. No producer may be ahead."""
+        """Must be called when rings have grown."""
         self._kept = self._records.changing()
         self._pieces = np.array([(array.ctypes.data, array.size) for array in self._kept], np.int64)
         size = sum(array.size for array in self._kept)
-        self._right = np.empty(size, np.int64)
-        self._later = np.empty(size, np.int64)
-        _save(self._pieces, self._right)
-        _save(self._pieces, self._later)
-        self._known[:] = self._pushed[:] = self._records.channels[:, C.PUSHED]
+        self._copy = np.empty(size, np.int64)
         self._least = max(LEAST, size // COPIED)
 
     def run(self, most: int) -> int:
-        """Fires about so many times; gives the number, 0 if no firing is possible. Then the state is right."""
+        """Fires about so many times; gives the number, 0 if no firing is possible."""
         records = self._records
         if self._least > MOST:
             return int(sweep(records.rows, most))
@@ -80,23 +71,15 @@ class Ahead:
             records.channels,
             records.rooms,
             self._pieces,
-            self._right,
-            self._later,
-            self._known,
-            self._pushed,
+            self._copy,
             self._rest,
+            self._calm,
             self._penalty,
             max(self._window, self._least),
             self._least,
             most,
         )
         return int(fired)
-
-    def settle(self) -> None:
-        """Leaves the records in a state that is known to be right, if need be an earlier one."""
-        channels = self._records.channels
-        if channels[:, C.BROKEN].any() or _any_unseen(channels, self._known, channels[:, C.PUSHED]):
-            _restore(self._pieces, self._right)
 
 
 @njit(cache=True)
@@ -133,35 +116,56 @@ def _set_room(rows: Words, channels: Words, rooms: Words, rest: Words) -> None:
 
 
 @njit(cache=True)
-def _is_unseen(channels: Words, c: int, known: Words, pushed: Words) -> bool:
-    """Whether there are tokens of a channel, behind those that are known to be right, to be looked at."""
-    unseen: bool = pushed[c] > known[c] and channels[c, C.POPPED] < pushed[c] - channels[c, C.SLOTS]
-    return unseen
+def _is_ahead(channels: Words, c: int) -> bool:
+    """Whether a channel has more tokens than slots."""
+    ahead: bool = channels[c, C.PUSHED] - channels[c, C.POPPED] > channels[c, C.SLOTS]
+    return ahead
 
 
 @njit(cache=True)
-def _any_unseen(channels: Words, known: Words, pushed: Words) -> bool:
+def _any_ahead(channels: Words) -> bool:
     for c in range(len(channels)):
-        if _is_unseen(channels, c, known, pushed):
+        if _is_ahead(channels, c):
             return True
     return False
 
 
 @njit(cache=True)
-def _any_broken(channels: Words) -> bool:
+def _broken(channels: Words) -> int:
+    """The first cycle in which a token was pushed too early, or 0."""
+    first = 0
     for c in range(len(channels)):
-        if channels[c, C.BROKEN]:
-            return True
-    return False
+        cycle = channels[c, C.BROKEN]
+        if cycle and (first == 0 or cycle < first):
+            first = cycle
+    return first
 
 
 @njit(cache=True)
-def _fire(rows: Words, channels: Words, most: int) -> int:
+def _run_ahead(rows: Words, channels: Words, most: int) -> int:
     """Fires about so many times, or until it turns out to be in vain; gives the number."""
     fired = 0
-    while fired < most and not _any_broken(channels):
+    while fired < most and _broken(channels) == 0:
         more = sweep(rows, LOOK)
         fired += more
+        if more == 0:
+            break
+    return fired
+
+
+@njit(cache=True)
+def _catch_up(rows: Words, channels: Words, slow: Words) -> int:
+    """Fires until no producer is ahead, or it turns out to be in vain; gives the number of firings. Sets `slow`
+    for channels that take long."""
+    fired = 0
+    turns = 0
+    while _any_ahead(channels) and _broken(channels) == 0:
+        more = sweep(rows, 1)
+        fired += more
+        turns += 1
+        if more == 0 or turns == CATCH_UP:
+            for c in range(len(channels)):
+                slow[c] = _is_ahead(channels, c)
         if more == 0:
             break
     return fired
@@ -173,11 +177,9 @@ def _run(
     channels: Words,
     rooms: Words,
     pieces: Words,
-    right: Words,
-    later: Words,
-    known: Words,
-    pushed: Words,
+    copy: Words,
     rest: Words,
+    calm: Words,
     penalty: Words,
     window: int,
     least: int,
@@ -185,40 +187,39 @@ def _run(
 ) -> tuple[int, int]:
     """Windows until there are about `most` firings; gives their number, and the length of the next window."""
     total = 0
-    waited = 0
+    nobody = np.zeros(len(channels), np.int64)
+    slow = np.zeros(len(channels), np.int64)
     while total < most:
+        _save(pieces, copy)
         _set_room(rows, channels, rooms, rest)
-        fired = _fire(rows, channels, window)
-        waited += 1
-        if fired == 0:
-            # Nothing more will be looked at.
-            pushed[:] = channels[:, C.PUSHED]
-        unseen = _any_unseen(channels, known, pushed)
-        late = unseen and (fired == 0 or waited == PATIENCE)
-        if late or _any_broken(channels):
-            shortest = window == least
-            window = max(window // 2, least)
-            for c in range(len(channels)):
-                if (shortest and channels[c, C.BROKEN]) or (late and _is_unseen(channels, c, known, pushed)):
-                    rest[c] = penalty[c]
-                    penalty[c] *= 4
-            _restore(pieces, right)
+        fired = _run_ahead(rows, channels, window)
+        _set_room(rows, channels, channels[:, C.SLOTS], nobody)
+        slow[:] = 0
+        fired += _catch_up(rows, channels, slow)
+        broken = _broken(channels)
+        for c in range(len(channels)):
+            # Behind the first wrong cycle, others may be wrong because of it.
+            shallow = window == least and broken > 0 and channels[c, C.BROKEN] == broken
+            if shallow or slow[c]:
+                if calm[c] > penalty[c]:
+                    penalty[c] = REST
+                rest[c] = penalty[c]
+                penalty[c] *= 4
+                calm[c] = 0
+        if broken or _any_ahead(channels):
+            _restore(pieces, copy)
+            _set_room(rows, channels, channels[:, C.SLOTS], nobody)
             # Whatever comes of the next windows, the run goes on.
-            _set_room(rows, channels, channels[:, C.SLOTS], rest)
             fired = sweep(rows, least)
-            _save(pieces, later)
-            pushed[:] = channels[:, C.PUSHED]
-            waited = 0
-        elif fired:
+            window = max(window // 2, least)
+        else:
             window = min(window + window // GROWTH, MOST)
-            if not unseen:
-                right[:] = later
-                known[:] = pushed
-                _save(pieces, later)
-                pushed[:] = channels[:, C.PUSHED]
-                waited = 0
         if fired == 0:
             break
         total += fired
-        np.maximum(rest - fired, 0, rest)
+        for c in range(len(channels)):
+            if rest[c]:
+                rest[c] = max(rest[c] - fired, 0)
+            else:
+                calm[c] += fired
     return total, window

@@ -7,7 +7,7 @@ for slots. What is left to do for each firing is its step.
 
 from collections.abc import Callable
 
-from samhw.primitives.step import PUSHES, TAKES, Step, Words
+from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
 from samhw.sim.compiled.channel import words_of
 from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import words_at
@@ -33,8 +33,8 @@ def actor_burst(
     """The function that repeats a firing, as long as it has the same word, in the cycles that follow it.
 
     Its arguments are those of `actor_firing`, but `most` in place of `fired`: the most firings. It gives the
-    number of firings, and in `undone` the word of the next one, if it is decided. Behind them each input that
-    they take from still has a head, and each channel that they push to a slot.
+    number of firings and in `undone` two words: the next firing, if it is decided, or else 0; and whether the
+    actor had better pause, since the last token, the last slot or the last of `most` firings is used up.
     """
     words = shape.words
     input_at = shape.inputs
@@ -49,13 +49,13 @@ def actor_burst(
         for i in range(inputs):
             if word >> TAKES + i & 1:
                 slot = ins[i * IN + I.POPPED] & ins[i * IN + I.MASK]
-                n = min(n, ins[i * IN + I.PUSHED] - ins[i * IN + I.POPPED] - 1, ins[i * IN + I.MASK] - slot)
+                n = min(n, ins[i * IN + I.PUSHED] - ins[i * IN + I.POPPED], ins[i * IN + I.MASK] + 1 - slot)
         for q in range(queues):
             if word >> PUSHES + port[q] & 1:
                 slot = outs[q * OUT + O.PUSHED] & outs[q * OUT + O.MASK]
                 n = min(
                     n,
-                    outs[q * OUT + O.LIMIT] - outs[q * OUT + O.PUSHED] - 1,
+                    outs[q * OUT + O.LIMIT] - outs[q * OUT + O.PUSHED],
                     outs[q * OUT + O.MASK] + 1 - slot,
                 )
         if n < LEAST:
@@ -105,6 +105,8 @@ def actor_burst(
         t = now[0]
         n = settled(word, t, min(most, me[R.LIMIT] - t, MOST), ins, outs)
         done = 0
+        undone[0] = 0
+        undone[1] = 0
         while done < n:
             again = step(kind, data, state, memory, out_kind, out_data)
             if again != word:
@@ -125,13 +127,16 @@ def actor_burst(
             for i in range(inputs):
                 if word >> TAKES + i & 1:
                     head = ins[i * IN + I.POPPED]
-                    token = words_of(ins[i * IN + I.TOKENS], ins[i * IN + I.MASK], head)[done]
+                    # Behind the last token and the last slot this is anything, and not looked at.
+                    slot = head & ins[i * IN + I.MASK]
+                    token = words_at(ins[i * IN + I.TOKENS] + 8 * slot, MOST + 1)[done]
                     kind[i] = token & 3
                     data[i] = token >> KIND_BITS
         if done == 0:
             return 0
 
         now[0] = t + done
+        undone[1] = done == most
         for i in range(inputs):
             if word >> TAKES + i & 1:
                 head = ins[i * IN + I.POPPED]
@@ -148,7 +153,15 @@ def actor_burst(
                     channel[C.VALS + j] += kinds >> (j << COUNT_BITS) & COUNT
                 ins[i * IN + I.DWELL] += dwell
                 ins[i * IN + I.POPPED] = head + done
-                ins[i * IN + I.READY] = cycles[done]
+                if head + done == ins[i * IN + I.PUSHED]:
+                    kind[i] = NONE
+                    undone[1] = 1
+                else:
+                    head += done
+                    ins[i * IN + I.READY] = words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], head)[0]
+                    token = words_of(ins[i * IN + I.TOKENS], ins[i * IN + I.MASK], head)[0]
+                    kind[i] = token & 3
+                    data[i] = token >> KIND_BITS
         for q in range(queues):
             if word >> PUSHES + port[q] & 1:
                 new = outs[q * OUT + O.PUSHED]
@@ -157,6 +170,8 @@ def actor_burst(
                 for k in range(done):
                     cycles[k] = ready + k
                 outs[q * OUT + O.PUSHED] = new + done
+                if new + done == outs[q * OUT + O.LIMIT]:
+                    undone[1] = 1
         return done
 
     return burst

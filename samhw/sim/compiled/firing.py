@@ -172,7 +172,10 @@ def actor_firing(
                         ins[i * IN + I.PUSHED],
                         ins[i * IN + I.FLIGHT] + t,
                     ):
-                        channel[C.BROKEN] = 1
+                        early = ins[i * IN + I.POPPED] + ins[i * IN + I.SLOTS]
+                        early = words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], early)[0]
+                        if channel[C.BROKEN] == 0:
+                            channel[C.BROKEN] = early - ins[i * IN + I.FLIGHT] + 1
                     ins[i * IN + I.HIGH] = fullest_at_pop(
                         ins[i * IN + I.CYCLES],
                         ins[i * IN + I.MASK],

@@ -27,6 +27,8 @@ class R(_Place):
     FIRINGS = auto()
     WORD = auto()
     """A firing that is decided but lacks a slot, or 0."""
+    GUESS = auto()
+    """The last firing, or 0: the next ones may be the same."""
     FAULT = auto()
     FAULT_CYCLE = auto()
     LIMIT = auto()
@@ -62,7 +64,8 @@ class C(_Place):
     ROOM = auto()
     """The tokens that may be in the ring: SLOTS, or more if the producer may run ahead (ahead.py)."""
     BROKEN = auto()
-    """1 if a token was pushed before its slot was free, since the producer had run ahead."""
+    """The first cycle in which a token was pushed before its slot was free, since the producer had run ahead;
+    or 0."""
     SHORT = auto()
     """1 if the ring has fewer slots than the depth allows."""
     LATENCY = auto()

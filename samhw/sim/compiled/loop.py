@@ -101,14 +101,33 @@ def actor_loop(
         now[0] = me[R.LAST]
 
         word = me[R.WORD]
-        undone = local_words(1)
-        undone[0] = 0
+        guess = me[R.GUESS]
+        undone = local_words(2)
         end = FIRED
         fired = 0
         # Whatever it watches differs from what it has seen: it can go on, if only the budget ends.
         me[R.WATCH] = address + 8 * R.FIRINGS
         me[R.SEEN] = -1
         while end == FIRED and fired < budget:
+            if bursts and word == 0 and guess != 0:
+                fired += burst(
+                    address,
+                    guess,
+                    now,
+                    budget - fired,
+                    kind,
+                    data,
+                    ins,
+                    outs,
+                    state,
+                    memory,
+                    out_kind,
+                    out_data,
+                    undone,
+                )
+                word = undone[0]
+                if undone[1]:
+                    break
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
@@ -144,28 +163,11 @@ def actor_loop(
             )
             if end == FULL:
                 break
+            guess = word
+            word = 0
             if end == LATER:
-                word = 0
                 break
             fired += 1
-            if bursts and end == FIRED:
-                fired += burst(
-                    address,
-                    word,
-                    now,
-                    budget - fired - 1,
-                    kind,
-                    data,
-                    ins,
-                    outs,
-                    state,
-                    memory,
-                    out_kind,
-                    out_data,
-                    undone,
-                )
-            word = undone[0]
-            undone[0] = 0
             if feeds_itself:
                 # What it pushed may be the head of its own input, which is seen by the next call.
                 break
@@ -173,6 +175,7 @@ def actor_loop(
         me[R.LAST] = now[0]
         me[R.FIRINGS] += fired
         me[R.WORD] = word
+        me[R.GUESS] = guess
         if word:
             for j in range(outputs):
                 me[out_kind_at + j] = out_kind[j]

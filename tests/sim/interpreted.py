@@ -54,6 +54,7 @@ def interpreted() -> Iterator[None]:
         patch.setattr(loop, "local_words", local_words)
         # Short windows, in which producers run ahead by few tokens.
         patch.setattr(records, "AHEAD", 6)
+        patch.setattr(burst, "LEAST", 1)
         patch.setattr(ahead, "LEAST", 64)
         patch.setattr(ahead, "COPIED", MOST_WORDS)
         patch.setattr(ahead, "LOOK", 32)
@@ -64,7 +65,8 @@ def interpreted() -> Iterator[None]:
             "_is_ahead",
             "_any_ahead",
             "_broken",
-            "_run_ahead", "_catch_up",
+            "_run_ahead",
+            "_catch_up",
             "_run",
         ):
             patch.setattr(ahead, name, getattr(ahead, name).py_func)

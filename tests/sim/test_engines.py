@@ -108,7 +108,10 @@ def test_random_graphs(source: Source, number: int) -> None:
     )
     graph = random_depths(built.graph, rng)
     data = (graph, built.arch, memories, extents)
-    options = {"stalls": random_stalls(graph, rng), "trace": True, "check": True}
+    # Bursts need actors without stalls, and like running ahead channels that nobody looks at.
+    options: dict[str, Any] = {"stalls": random_stalls(graph, rng)} if rng.random() < 0.5 else {}
+    if rng.random() < 0.5:
+        options |= {"trace": True, "check": True}
     plain = outcome(*data, engine="plain", **options)
     with interpreted():
         assert_same(outcome(*data, engine="compiled", **options), plain)
@@ -367,17 +370,7 @@ def test_loops_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.
 
 def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """And go back where that would have made a difference, as at the bottom of a slow consumer's channel."""
-    kept: list[int] = []
-    undone: list[int] = []
-    run = ahead.Ahead.run
-
-    def watched(self: ahead.Ahead) -> int:
-        before = self._penalty.copy()
-        fired = run(self)
-        (undone if (self._penalty > before).any() else kept).append(fired)
-        return fired
-
-    monkeypatch.setattr(ahead.Ahead, "run", watched)
+    windows, undone = [], []
     rng = np.random.default_rng(5)
     program = gustavson(random_matrix(rng, 12, 12), random_matrix(rng, 12, 12))
     data = (program.graph.with_depths({c.name: 4 for c in program.graph.channels}), arch_of(program))
@@ -385,6 +378,9 @@ def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = outcome(*data, engine="plain")
     assert isinstance(plain, Result)
     with interpreted():
+        save, restore = ahead._save, ahead._restore
+        monkeypatch.setattr(ahead, "_save", lambda *arrays: windows.append(save(*arrays)))
+        monkeypatch.setattr(ahead, "_restore", lambda *arrays: undone.append(restore(*arrays)))
         assert_same(outcome(*data, engine="compiled"), plain)
     assert undone
-    assert len(kept) > 3
+    assert len(windows) > len(undone) + 3

@@ -124,7 +124,7 @@ def _is_ahead(channels: Words, c: int) -> bool:
 
 @njit(cache=True)
 def _any_ahead(channels: Words) -> bool:
-    for c in range(len(channels)):
+    for c in range(len(channels)):  # noqa: SIM110 (Numba has no generators)
         if _is_ahead(channels, c):
             return True
     return False
@@ -155,8 +155,10 @@ def _run_ahead(rows: Words, channels: Words, most: int) -> int:
 
 @njit(cache=True)
 def _catch_up(rows: Words, channels: Words, slow: Words) -> int:
-    """Fires until no producer is ahead, or it turns out to be in vain; gives the number of firings. Sets `slow`
-    for channels that take long."""
+    """Fires until no producer is ahead, or it turns out to be in vain; gives the number of firings.
+
+    Sets `slow` for the channels that take long.
+    """
     fired = 0
     turns = 0
     while _any_ahead(channels) and _broken(channels) == 0:

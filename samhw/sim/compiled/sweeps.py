@@ -15,7 +15,7 @@ HEAD = len(R)
 
 @njit(cache=True)
 def sweep(rows: Words, most: int) -> int:
-    """Runs the actors of these records until none can go on, or for about as many firings; gives their number."""
+    """Runs actors until none can go on, or for about so many firings; gives their number."""
     done = 0
     while done < most:
         before = done

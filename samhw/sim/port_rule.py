@@ -1,7 +1,7 @@
 """The rule of an actor's ports to off-chip memory (docs/memory.md), as functions of a record of words.
 
 As with the DRAM itself (dram.py), both engines have this one rule: the plain engine runs the functions over a
-list, the compiled one compiles them into the actor's loop.
+list, the compiled one compiles them.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,52 +14,86 @@ from samhw.sim.dram import request
 
 __all__ = [
     "CYCLE",
+    "DATA",
     "NOBODY",
     "PLACE",
-    "Look",
+    "USE",
+    "USE_SIZE",
     "PortCounts",
     "PortPlan",
+    "Want",
     "access_words",
     "committed",
-    "data_at",
-    "look_rule",
+    "look",
     "port_counts",
     "port_starts",
     "serve_access",
+    "want_rule",
 ]
 
 NOBODY = 1 << 62
 """As the cycle of a firing that waits: none does."""
+NOTHING = -1
+"""As a word that is read, or a line in a buffer."""
 
-# The record of an access. DECIDED: 1 if the next firing has been looked at; ASKING: how many lines it asks for;
-# PLACE: the first cycle in which its ports have places for these; CYCLE: the firing's own, while it waits to be
-# served, or NOBODY; how many ports there are, and where the first begins; how many reads. From USE on it has
-# two words for each read and then for each memory that is written: where its port begins; and, for a read, the
-# first cycle in which its data are there, or ~n for those of line n that its port asks for, or 0 without data.
-DECIDED, ASKING, PLACE, CYCLE, PORTS, FIRST_PORT, READS, USE = range(8)
-USE_SIZE = 2
+# The record of an access; its uses and its ports follow.
+DECIDED = 0
+"""1 if the next firing has been looked at."""
+ASKING = 1
+"""How many lines it asks for."""
+PLACE = 2
+"""The first cycle in which the ports have places for these."""
+CYCLE = 3
+"""The firing's own cycle while it waits to be served, or NOBODY."""
+END = 4
+"""1 if it is a writer's last."""
+READS, USES, PORTS, FIRST_PORT = range(5, 9)
+"""How many reads there are, uses and ports; where the first port begins."""
+USE = 9
 
-# A port. SIZE: its words; WRITE: 1 if it writes; FIRST, PER: first line of its memory and words of a line, LINES:
-# as many as hold words of this run; PREFETCH, PLACES as in `Dram`; LAST: the line of the last word that was
-# read, or how many lines were asked to be written; DATA: of the line LAST, as in a use; ASKED: lines that the
-# next firing asks for; COMMITTED_IN: the latest cycle in which a line is written. The next four are statistics:
-# words and lines so far, lines that were read ahead, cycles from request to done. From RECENT on the port has
-# for each of the latest PLACES requests the cycle in which it is done; then the buffer, two words for each line
-# (its number, and as DATA), line n at place n % (1 + PREFETCH); then two words for each line asked for.
-SIZE, WRITE, FIRST, PER, LINES, PREFETCH, PLACES, LAST, DATA, ASKED, COMMITTED_IN = range(11)
-WORDS, REQUESTS, AHEAD, WAITED, RECENT = range(11, 16)
+# A use: one of the actor's reads or, behind those, a memory that it writes.
+PORT = 0
+"""Where its port begins."""
+WORD = 1
+"""The word that the next firing reads, or NOTHING; how many words have been written."""
+DATA = 2
+"""Of a read the first cycle in which the word is there, or ~n if it comes with line n of those that the port
+asks for, or 0 if nothing is read."""
+USE_SIZE = 3
+
+# A port; behind it come RECENT, the buffer and the lines that it asks for.
+SIZE = 0
+"""Its words."""
+WRITE = 1
+"""1 if it writes."""
+FIRST = 2
+"""The first line of its memory in the address space."""
+PER = 3
+"""Words of a line."""
+LINES = 4
+"""Lines of its memory that hold words of this run."""
+PREFETCH, PLACES = 5, 6
+"""`Dram.prefetch`, `Dram.outstanding`."""
+LAST = 7
+"""The line of the last word that was read, or NOTHING; how many lines were asked to be written."""
+LAST_DATA = 8
+"""When the line LAST is there, as DATA."""
+ASKED = 9
+"""How many lines the next firing asks for."""
+DONE = 10
+"""The latest cycle in which a line is written."""
+WORDS, REQUESTS, AHEAD, WAITED = range(11, 15)
+"""As in `PortCounts`."""
+RECENT = 15
+"""For each of the latest PLACES requests the cycle in which it is done: request n at place n % PLACES."""
 LINE_SIZE = 2
-EMPTY = -1
-"""As the number of a line in a buffer."""
-
-Look = Callable[[int, Words, Words, Words, Words, Words, Words], int]
-"""(word of the next firing, kind, data, state, out_kind, out_data, record of the access) -> whether the firing
-may happen: it asks for nothing, or has been served. If so it happens now."""
+"""Words of a line in the buffer (number, and as DATA; line n is at place n % (1 + PREFETCH)), and of one that is
+asked for (number, and the cycle in which it is done)."""
 
 
 class PortPlan(NamedTuple):
-    """A port to be made: of the store of that number, which begins at line `first`, has `per` words a line
-    and `lines` lines in this run; and whether it writes."""
+    """A port to be made: of the store of that number, whose memory begins at line `first`, has `per` words a
+    line and `lines` lines in this run; and whether it writes."""
 
     store: int
     first: int
@@ -72,28 +106,27 @@ def access_words(ports: Sequence[PortPlan], uses: Sequence[int], reads: int, dra
     """The record of an access in which nothing has happened yet.
 
     Args:
-        uses: for each read, then for each store that is written, the store.
+        uses: for each read, then for each memory that is written, the store.
         reads: how many reads these are.
     """
     first = USE + USE_SIZE * len(uses)
-    words = [0, 0, 0, NOBODY, len(ports), first, reads] + [0] * (first - USE)
-    buffer = LINE_SIZE * (1 + dram.prefetch)
+    words = [0, 0, 0, NOBODY, 0, reads, len(uses), len(ports), first] + [0] * (first - USE)
+    buffer = [NOTHING, 0] * (1 + dram.prefetch)
     for port in ports:
         for n, store in enumerate(uses):
             if store == port.store and (n >= reads) == port.write:
-                words[USE + USE_SIZE * n] = len(words)
-        asks = 0 if port.write else buffer * uses[:reads].count(port.store)
-        size = RECENT + dram.outstanding + buffer + asks
-        head = [size, int(port.write), port.first, port.per, port.lines, dram.prefetch, dram.outstanding]
-        last = 0 if port.write else EMPTY
-        lines = [EMPTY, 0] * (1 + dram.prefetch)
-        words += [*head, last] + [0] * (RECENT - LAST - 1 + dram.outstanding) + lines + [0] * asks
+                words[USE + USE_SIZE * n + PORT] = len(words)
+        head = [int(port.write), port.first, port.per, port.lines, dram.prefetch, dram.outstanding]
+        head.append(0 if port.write else NOTHING)
+        asks = 0 if port.write else len(buffer) * uses[:reads].count(port.store)
+        rest = [0] * (RECENT - LAST_DATA + dram.outstanding) + buffer + [0] * asks
+        words += [1 + len(head) + len(rest), *head, *rest]
     return words
 
 
 class PortCounts(NamedTuple):
-    """What a port has done: words read or written, lines asked for, of these those that were read ahead, and the
-    cycles from request to done, summed."""
+    """What a port has done: words read or written, lines asked for, of these those that were read ahead, and
+    the cycles from request to done, summed."""
 
     write: bool
     words: int
@@ -118,72 +151,77 @@ def port_counts(access: Words, at: int) -> PortCounts:
 
 def committed(access: Words) -> int:
     """The cycle in which the last line that has been written is done; 0 if none was."""
-    return max(access[at + COMMITTED_IN] for at in port_starts(access))
+    return max(access[at + DONE] for at in port_starts(access))
 
 
-def data_at(read: int) -> int:
-    """Where the record of an access has the cycle in which the data of that read are there."""
-    return USE + USE_SIZE * read + 1
+Want = Callable[[int, Words, Words, Words, Words, Words, Words], None]
+"""(word of the next firing, kind, data, state, out_kind, out_data, record of the access): notes in the record
+the words that the firing reads and has written."""
 
 
-def look_rule(reads: Sequence[Read], written: Sequence[int]) -> Look:
-    """The function that looks at an actor's next firing.
+def want_rule(reads: Sequence[Read], written: Sequence[int]) -> Want:
+    """The `Want` of an actor.
 
     Args:
         reads: the reads of the record, in order.
-        written: the registers that count the words written, of the stores of the record, in order.
+        written: the registers that count the words written to the memories of the record, in order.
     """
     read_count, written_count = len(reads), len(written)
-    # Without a read or a store there is something to index all the same.
+    # Without a read or a memory there is something to index all the same.
     outputs = tuple(read.output for read in reads) or (0,)
-    heads = tuple(-1 if read.pushed else read.port for read in reads) or (0,)
-    pushed = tuple(read.port if read.pushed else -1 for read in reads) or (0,)
+    pushed = tuple(read.pushed for read in reads) or (False,)
+    ports = tuple(read.port for read in reads) or (0,)
     offsets = tuple(read.offset for read in reads) or (0,)
     registers = tuple(written) or (0,)
 
-    def look(
-        word: int,
-        kind: Words,
-        data: Words,
-        state: Words,
-        out_kind: Words,
-        out_data: Words,
-        access: Words,
-    ) -> int:
-        if not access[DECIDED]:
-            access[DECIDED] = 1
-            for n in range(read_count):
-                cycle = 0
-                if word >> PUSHES + outputs[n] & 1:
-                    if heads[n] >= 0:
-                        if kind[heads[n]] == VAL:
-                            cycle = read_word(access, access[USE + USE_SIZE * n], data[heads[n]] + offsets[n])
-                    elif out_kind[pushed[n]] == VAL:
-                        cycle = read_word(
-                            access, access[USE + USE_SIZE * n], out_data[pushed[n]] + offsets[n]
-                        )
-                access[USE + USE_SIZE * n + 1] = cycle
-            for n in range(written_count):
-                at = access[USE + USE_SIZE * (read_count + n)]
-                write_words(access, at, state[registers[n]], state[COMMITTED])
-            find_places(access)
-        if access[ASKING]:
-            return 0
-        access[DECIDED] = 0
-        return 1
+    def want(
+        word: int, kind: Words, data: Words, state: Words, out_kind: Words, out_data: Words, access: Words
+    ) -> None:
+        for n in range(read_count):
+            wanted = NOTHING
+            if word >> PUSHES + outputs[n] & 1:
+                if pushed[n]:
+                    if out_kind[ports[n]] == VAL:
+                        wanted = out_data[ports[n]] + offsets[n]
+                elif kind[ports[n]] == VAL:
+                    wanted = data[ports[n]] + offsets[n]
+            access[USE + USE_SIZE * n + WORD] = wanted
+        for n in range(written_count):
+            access[USE + USE_SIZE * (read_count + n) + WORD] = state[registers[n]]
+        if written_count:
+            access[END] = state[COMMITTED]
 
-    return look
+    return want
 
 
-def read_word(access: Words, at: int, word: int) -> int:
-    """What a use has of a word that is read through the port at `at`, which asks for what it needs for it."""
+def look(access: Words) -> int:
+    """1 if the next firing may happen: it asks for nothing, or has been served. If so it happens now."""
+    if not access[DECIDED]:
+        access[DECIDED] = 1
+        for n in range(access[USES]):
+            use = USE + USE_SIZE * n
+            if n >= access[READS]:
+                _write(access, access[use + PORT], access[use + WORD])
+            elif access[use + WORD] == NOTHING:
+                access[use + DATA] = 0
+            else:
+                access[use + DATA] = _read(access, access[use + PORT], access[use + WORD])
+        access[PLACE] = _place(access) if access[ASKING] else 0
+    if access[ASKING]:
+        return 0
+    access[DECIDED] = 0
+    return 1
+
+
+def _read(access: Words, at: int, word: int) -> int:
+    """When a word is there that is read through the port at `at`, as DATA; asks for what has to be fetched."""
     access[at + WORDS] += 1
-    before = access[at + LAST]
-    if before != EMPTY and 0 <= word - before * access[at + PER] < access[at + PER]:
-        return access[at + DATA]
-    number = word // access[at + PER]
+    last, per = access[at + LAST], access[at + PER]
+    if last != NOTHING and 0 <= word - last * per < per:
+        return access[at + LAST_DATA]
+    number = word // per
     end = number + 1
-    if number == before + 1:
+    if number == last + 1:
         end = max(end, min(end + access[at + PREFETCH], access[at + LINES]))
     places = 1 + access[at + PREFETCH]
     buffer = at + RECENT + access[at + PLACES]
@@ -191,90 +229,84 @@ def read_word(access: Words, at: int, word: int) -> int:
     for n in range(number, end):
         line = buffer + LINE_SIZE * (n % places)
         if access[line] != n:
-            access[line] = n
-            access[line + 1] = ~access[at + ASKED]
-            access[asks + LINE_SIZE * access[at + ASKED]] = n
+            asked = access[at + ASKED]
+            access[line], access[line + 1] = n, ~asked
+            access[asks + LINE_SIZE * asked] = n
             access[at + ASKED] += 1
-            access[at + AHEAD] += n > number
+            access[ASKING] += 1
+            if n > number:
+                access[at + AHEAD] += 1
     for n in range(places):
         line = buffer + LINE_SIZE * n
         if access[line] < number or access[line] >= number + places:
-            access[line] = EMPTY
+            access[line] = NOTHING
     access[at + LAST] = number
-    access[at + DATA] = access[buffer + LINE_SIZE * (number % places) + 1]
-    return access[at + DATA]
+    access[at + LAST_DATA] = access[buffer + LINE_SIZE * (number % places) + 1]
+    return access[at + LAST_DATA]
 
 
-def write_words(access: Words, at: int, words: int, end: int) -> None:
-    """So many words have been written through the port at `at`, and at the end there will be no more."""
+def _write(access: Words, at: int, words: int) -> None:
+    """So many words have been written through the port at `at`; asks for the lines that are full to be written,
+    and at the end for one that is begun."""
     access[at + WORDS] = words
-    lines = words // access[at + PER]
-    if end and lines * access[at + PER] < words:
-        lines += 1
+    per = access[at + PER]
+    lines = (words + per - 1 if access[END] else words) // per
     access[at + ASKED] = lines - access[at + LAST]
+    access[ASKING] += lines - access[at + LAST]
     access[at + LAST] = lines
 
 
-def find_places(access: Words) -> None:
-    """Sums up what the next firing asks for, and finds the first cycle in which there are places for it."""
-    place, asking = 0, 0
+def _place(access: Words) -> int:
+    """The first cycle in which all ports have places for what is asked of them."""
+    place = 0
     at = access[FIRST_PORT]
     for _ in range(access[PORTS]):
-        asked = access[at + ASKED]
-        if asked:
-            asking += asked
-            # Each takes the place of the request that was made so many before it.
-            made, places = access[at + REQUESTS], access[at + PLACES]
-            for n in range(max(0, made - places), min(made, made - places + asked)):
-                place = max(place, access[at + RECENT + n % places])
+        # Each request takes the place of the one that was made PLACES before.
+        made, places = access[at + REQUESTS], access[at + PLACES]
+        for n in range(max(0, made - places), min(made, made - places + access[at + ASKED])):
+            place = max(place, access[at + RECENT + n % places])
         at += access[at + SIZE]
-    access[PLACE] = place
-    access[ASKING] = asking
+    return place
 
 
 def serve_access(access: Words, memory: Words) -> None:
     """Makes the requests of a firing, in its cycle."""
     at = access[FIRST_PORT]
     for _ in range(access[PORTS]):
-        if access[at + ASKED]:
-            serve_port(access, at, access[CYCLE], memory)
+        _serve(access, at, memory)
         at += access[at + SIZE]
     for n in range(access[READS]):
         use = USE + USE_SIZE * n
-        access[use + 1] = there(access, access[use], access[use + 1])
-    at = access[FIRST_PORT]
-    for _ in range(access[PORTS]):
-        access[at + ASKED] = 0
-        at += access[at + SIZE]
+        access[use + DATA] = _there(access, access[use + PORT], access[use + DATA])
     access[ASKING] = 0
     access[CYCLE] = NOBODY
 
 
-def serve_port(access: Words, at: int, cycle: int, memory: Words) -> None:
+def _serve(access: Words, at: int, memory: Words) -> None:
     """Makes the requests of one port."""
-    write = access[at + WRITE]
+    cycle, write = access[CYCLE], access[at + WRITE]
     buffer = at + RECENT + access[at + PLACES]
     asks = buffer + LINE_SIZE * (1 + access[at + PREFETCH])
     for n in range(access[at + ASKED]):
         number = access[at + REQUESTS]
-        # A writer's lines are asked for one after another.
+        # Lines are written one after another.
         line = number if write else access[asks + LINE_SIZE * n]
         done = request(memory, cycle, access[at + FIRST] + line, write)
         access[at + RECENT + number % access[at + PLACES]] = done
         access[at + REQUESTS] += 1
         access[at + WAITED] += done - cycle
         if write:
-            access[at + COMMITTED_IN] = max(access[at + COMMITTED_IN], done)
+            access[at + DONE] = max(access[at + DONE], done)
         else:
             access[asks + LINE_SIZE * n + 1] = done
-    if not write:
-        access[at + DATA] = there(access, at, access[at + DATA])
-        for n in range(1 + access[at + PREFETCH]):
-            access[buffer + LINE_SIZE * n + 1] = there(access, at, access[buffer + LINE_SIZE * n + 1])
+    access[at + ASKED] = 0
+    access[at + LAST_DATA] = _there(access, at, access[at + LAST_DATA])
+    for line in range(buffer, asks, LINE_SIZE):
+        access[line + 1] = _there(access, at, access[line + 1])
 
 
-def there(access: Words, at: int, data: int) -> int:
-    """The cycle in which data are there, of which a use or a buffer of the port at `at` knows this."""
+def _there(access: Words, at: int, data: int) -> int:
+    """The cycle that DATA stands for, once the port at `at` has been served."""
     if data >= 0:
         return data
     asks = at + RECENT + access[at + PLACES] + LINE_SIZE * (1 + access[at + PREFETCH])

@@ -14,14 +14,17 @@ from samhw.primitives.step import PUSHES
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_rule import (
     CYCLE,
+    DATA,
     PLACE,
+    USE,
+    USE_SIZE,
     PortPlan,
     access_words,
     committed,
-    data_at,
-    look_rule,
+    look,
     port_starts,
     serve_access,
+    want_rule,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ class Access:
         number: of its first port; ports are numbered in the order of the machine.
         words: its record (port_rule.py), which has all that changes in a run.
         ports: where each of its ports begins in there, by name, '<node>/<actor>:<memory>'.
-        rule: looks at its next firing.
+        want: notes what its next firing reads and writes.
         carried: for each output the read whose data its tokens carry, by number, or -1.
         arrival: for each output the first cycle in which the line is there that the next token is read from.
     """
@@ -53,7 +56,7 @@ class Access:
         self.words = access_words(plans, [*(r.store for r in reads), *registers], len(reads), memory.dram)
         names = [f"{worker.node}/{actor.name}:{actor.memory[plan.store].name}" for plan in plans]
         self.ports = dict(zip(names, port_starts(self.words), strict=True))
-        self.rule = look_rule(reads, list(registers.values()))
+        self.want = want_rule(reads, list(registers.values()))
         self.carried = [-1] * len(worker.outputs)
         for n, one in enumerate(reads):
             self.carried[one.output] = n
@@ -68,11 +71,11 @@ class Access:
         """Whether the firing may happen: it asks for nothing, or has been served. If so it happens now."""
         worker = self.worker
         pushes = sum({1 << PUSHES + output for output, _ in plan[2]})
-        if not self.rule(
-            pushes, worker.kind, worker.data, worker.state, worker.out_kind, worker.out_data, self.words
-        ):
+        out_kind, out_data = worker.out_kind, worker.out_data
+        self.want(pushes, worker.kind, worker.data, worker.state, out_kind, out_data, self.words)
+        if not look(self.words):
             return False
-        self.arrival = [0 if n < 0 else self.words[data_at(n)] for n in self.carried]
+        self.arrival = [0 if n < 0 else self.words[USE + USE_SIZE * n + DATA] for n in self.carried]
         return True
 
 

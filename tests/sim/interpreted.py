@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from samhw.sim import compiled
-from samhw.sim.compiled import ahead, channel, firing, library, loop, records
+from samhw.sim.compiled import ahead, channel, firing, library, loop, ports, records
 from samhw.sim.machine import Worker
 
 MOST_WORDS = 1 << 20
@@ -35,7 +35,7 @@ def local_words(count: int) -> np.ndarray:
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Inside, `engine="compiled"` interprets its loops."""
-    loops: list[Callable[[int, int], int]] = []
+    loops: list[Callable[[int, int], int]] = [ports.look_at, ports.serve_next]
 
     def loop_address(worker: Worker, logs: bool) -> int:
         loops.append(library._loop(worker, logs))
@@ -49,7 +49,7 @@ def interpreted() -> Iterator[None]:
             function = getattr(channel, name).py_func
             for module in (channel, loop, firing):
                 patch.setattr(module, name, function, raising=False)
-        for module in (channel, loop, firing):
+        for module in (channel, loop, firing, ports, compiled):
             patch.setattr(module, "words_at", words_at)
         patch.setattr(loop, "local_words", local_words)
         # Short windows, in which producers run ahead by few tokens.
@@ -57,8 +57,10 @@ def interpreted() -> Iterator[None]:
         patch.setattr(ahead, "LEAST", 64)
         patch.setattr(ahead, "COPY", 0)
         patch.setattr(ahead, "LOOK", 32)
-        patch.setattr(compiled, "words_at", words_at)
-        patch.setattr(compiled, "call", call)
+        for module in (firing, compiled):
+            patch.setattr(module, "call", call)
         patch.setattr(compiled, "_sweep", compiled._sweep.py_func)
+        patch.setattr(compiled, "_sweep_and_serve", compiled._sweep_and_serve.py_func)
+        patch.setattr(compiled, "port_addresses", lambda: (0, 1))
         patch.setattr(records, "loop_address", loop_address)
         yield

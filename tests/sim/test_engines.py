@@ -50,6 +50,7 @@ def assert_same(a: Result | str, b: Result | str) -> None:
     assert a.cycles == b.cycles
     assert a.nodes == b.nodes
     assert a.channels == b.channels
+    assert a.memory == b.memory
     assert a.passages == b.passages
     assert {n: w.tolist() for n, w in a.memories.items()} == {n: w.tolist() for n, w in b.memories.items()}
 

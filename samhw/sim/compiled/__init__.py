@@ -10,17 +10,22 @@ from collections.abc import Iterable
 from samhw.sim.compiled.ahead import Ahead
 from samhw.sim.compiled.channel import njit
 from samhw.sim.compiled.layout import R
-from samhw.sim.compiled.library import missing
+from samhw.sim.compiled.library import missing, port_addresses
 from samhw.sim.compiled.native import call, words_at
+from samhw.sim.compiled.ports import Ports
 from samhw.sim.compiled.records import Records, Words
 from samhw.sim.compiled.source import Untranslatable
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.machine import Worker
+from samhw.sim.ports import Arbiter
 
 __all__ = ["Untranslatable", "missing", "run"]
 
 SLICE = 1 << 22
 """Firings between two looks at what the caller wants: some 50 ms."""
+
+SERVED_SLICE = 1 << 19
+"""The same with off-chip memory."""
 
 TURN = 1 << 14
 """Most firings of an actor before others have their turn."""
@@ -43,26 +48,45 @@ def _sweep(rows: Words, most: int) -> int:
     return done
 
 
+@njit(cache=True)
+def _sweep_and_serve(rows: Words, most: int, code: int, record: int) -> int:
+    """As `_sweep`, but that whenever no actor can go on the arbiter, of that code and record, serves one."""
+    done = 0
+    while done < most:
+        done += _sweep(rows, most - done)
+        if done < most and not call(code, record, 0):
+            break
+    return done
+
+
 def run(
     workers: Iterable[Worker],
     limit: int = UNLIMITED,
     window: tuple[int, int] = (0, UNLIMITED),
     between: Between = nothing,
+    arbiter: Arbiter | None = None,
 ) -> None:
     """Runs the workers, from wherever they are, until none can fire, as `samhw.sim.engine.run` does.
 
     Args:
         window: first cycle whose tokens the taps see, and the cycle behind the last one.
+        arbiter: serves those that have memories off chip. Then no producer runs ahead.
 
     Raises:
         Untranslatable: if a step function cannot be compiled; then nothing has changed.
         InputError: if the cache cannot be written.
     """
-    records = Records(list(workers), limit, window, between)
-    ahead = None if len(records.entries) else Ahead(records, _sweep)
+    look, serve = port_addresses() if arbiter else (0, 0)
+    records = Records(list(workers), limit, window, between, Ports(arbiter, look) if arbiter else None)
+    ahead = None if arbiter or len(records.entries) else Ahead(records, _sweep)
     try:
         while True:
-            fired = ahead.run() if ahead else _sweep(records.rows, SLICE)
+            if ahead:
+                fired = ahead.run()
+            elif arbiter:
+                fired = _sweep_and_serve(records.rows, SERVED_SLICE, serve, records.arbiter)
+            else:
+                fired = _sweep(records.rows, SLICE)
             seen = records.drain_log()
             between(records.firings(), records.cycle())
             if fired or seen:

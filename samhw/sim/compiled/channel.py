@@ -11,7 +11,7 @@ import numba
 from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, C, L
 from samhw.sim.compiled.native import words_at
 
-__all__ = ["came_early", "entry", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage"]
+__all__ = ["came_early", "entry", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "with_data"]
 
 CHANNEL = len(C)
 LOG = len(L)
@@ -24,6 +24,12 @@ inlined = njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, n
 def entry(ring: int, mask: int, number: int) -> Any:
     """The words of a token's slot."""
     return words_at(ring + 8 * (SLOT * number & mask), SLOT)
+
+
+@inlined
+def with_data(there: int, mask: int, number: int) -> Any:
+    """The word that says when a token is there with its data from off-chip memory; `there` as in `C`."""
+    return words_at(there + 8 * (number & mask // SLOT), 1)
 
 
 @inlined

@@ -8,8 +8,8 @@ end, since nobody else runs meanwhile.
 from collections.abc import Callable
 
 from samhw.primitives.step import NONE, Step, Words, fault_needs
-from samhw.sim.compiled.channel import entry
-from samhw.sim.compiled.firing import FIRED, FULL, LATER, GateKind, actor_firing
+from samhw.sim.compiled.channel import entry, with_data
+from samhw.sim.compiled.firing import ASKS, FIRED, FULL, LATER, GateKind, OffChip, actor_firing
 from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.engine import FIRES
@@ -32,6 +32,7 @@ def actor_loop(
     key: int | None,
     gate: GateKind,
     logs: bool,
+    off_chip: OffChip,
 ) -> Callable[[int, int], int]:
     """The function (address of the actor's record, most firings) -> number of firings.
 
@@ -48,7 +49,8 @@ def actor_loop(
     stored = _stores(shape.stores, stores)
     queues = len(ports)
     in_words, out_words = inputs * IN, queues * OUT
-    fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs)
+    fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs, off_chip=off_chip)
+    late_inputs = off_chip.late
 
     def loop(address: int, budget: int) -> int:
         me = words_at(address, words)
@@ -74,6 +76,9 @@ def actor_loop(
                 kind[i] = slot[TOKEN] & 3
                 data[i] = slot[TOKEN] >> KIND_BITS
                 ins[i * IN + I.READY] = slot[CYCLE]
+                if late_inputs >> i & 1:
+                    there = with_data(channel[C.THERE], channel[C.MASK], channel[C.POPPED])[0]
+                    ins[i * IN + I.THERE] = there
         out_kind = local_words(outputs)
         out_data = local_words(outputs)
         for j in range(outputs):
@@ -113,6 +118,8 @@ def actor_loop(
                         for i in range(inputs):
                             if needs >> i & 1:
                                 t = max(t, ins[i * IN + I.READY])
+                                if late_inputs >> i & 1:
+                                    t = max(t, ins[i * IN + I.THERE])
                         me[R.FAULT] = word
                         me[R.FAULT_CYCLE] = t
                     else:
@@ -135,7 +142,7 @@ def actor_loop(
                 out_kind,
                 out_data,
             )
-            if end == FULL:
+            if end == FULL or end == ASKS:
                 break
             word = 0
             if end == LATER:

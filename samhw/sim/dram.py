@@ -5,7 +5,7 @@ functions of integers, as step functions are, so that both engines have one rule
 over a list, the compiled one compiles them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from samhw.graph import Dram
 from samhw.primitives.step import Words
@@ -16,15 +16,14 @@ NEVER = -(1 << 62)
 CLOSED = -1
 """Instead of a row."""
 
-# The record: the numbers of `Dram`, then ORIGIN, the cycle of the memory's own time in which the present run
-# has its cycle 0; SIZE, the words of a channel; and from CHANNEL on the channels.
-NUMBERS = tuple(
-    "clock_ps cycle_ps channels groups banks cl cwl burst rcd rp ras rtp wr ccd_s ccd_l rrd_s rrd_l faw"
-    " wtr_s wtr_l rfc refi frontend backend".split()
-)
-CLOCK_PS, CYCLE_PS, CHANNELS, GROUPS, BANKS, CL, CWL, BURST, RCD, RP, RAS, RTP, WR = range(13)
-CCD_S, CCD_L, RRD_S, RRD_L, FAW, WTR_S, WTR_L, RFC, REFI, FRONTEND, BACKEND = range(13, 24)
-COLUMNS, ORIGIN, SIZE, CHANNEL = range(24, 28)
+# The record: the numbers of `Dram`, in the order of its fields; then COLUMNS, the lines of a row; ORIGIN, the
+# cycle of the memory's own time in which the present run has its cycle 0; SIZE, the words of a channel; and
+# from CHANNEL on the channels.
+NUMBERS = [field.name for field in fields(Dram) if field.name != "name"]
+CLOCK_PS, CHANNELS, GROUPS, BANKS, _, _, BURST, CL, CWL, RCD, RP, RAS, RTP, WR = range(14)
+CCD_S, CCD_L, RRD_S, RRD_L, FAW, WTR_S, WTR_L, RFC, REFI, FRONTEND, BACKEND, CYCLE_PS = range(14, 26)
+COLUMNS = len(NUMBERS)
+ORIGIN, SIZE, CHANNEL = range(COLUMNS + 1, COLUMNS + 4)
 
 # A channel: its counts (`Counts`); the clock of its next refresh; those of its latest RD, of its latest WR
 # and of its four latest ACTs, the oldest first; then its groups, and its banks group by group.

@@ -87,8 +87,8 @@ WORDS, REQUESTS, AHEAD, WAITED = range(11, 15)
 RECENT = 15
 """For each of the latest PLACES requests the cycle in which it is done: request n at place n % PLACES."""
 LINE_SIZE = 2
-"""Words of a line in the buffer (number, and as DATA; line n is at place n % (1 + PREFETCH)), and of one that is
-asked for (number, and the cycle in which it is done)."""
+"""Words of a line in the buffer: its number, and as DATA; line n is at place n % (1 + PREFETCH). And of one that
+is asked for: its number, and the cycle in which it is done."""
 
 
 class PortPlan(NamedTuple):
@@ -214,7 +214,7 @@ def look(access: Words) -> int:
 
 
 def _read(access: Words, at: int, word: int) -> int:
-    """When a word is there that is read through the port at `at`, as DATA; asks for what has to be fetched."""
+    """When a word is there that is read through the port at `at`, as DATA; asks for what it lacks."""
     access[at + WORDS] += 1
     last, per = access[at + LAST], access[at + PER]
     if last != NOTHING and 0 <= word - last * per < per:
@@ -246,8 +246,8 @@ def _read(access: Words, at: int, word: int) -> int:
 
 
 def _write(access: Words, at: int, words: int) -> None:
-    """So many words have been written through the port at `at`; asks for the lines that are full to be written,
-    and at the end for one that is begun."""
+    """So many words have been written through the port at `at`: asks for full lines to be written and, at the
+    end, for one that is begun."""
     access[at + WORDS] = words
     per = access[at + PER]
     lines = (words + per - 1 if access[END] else words) // per

@@ -44,7 +44,7 @@ def test_requests_agree_with_the_clock(dram: Dram, seed: int) -> None:
 
 
 def served(dram: Dram, *requests: tuple[int, int, int, int, bool]) -> tuple[list[int], Counts]:
-    """When the data of requests (arrival, group, bank, row, write) have passed; and what channel 0 has done."""
+    """When the data of requests (arrival, group, bank, row, write) have passed, and the counts."""
     memory = dram_words(dram)
     ends = [serve(memory, channel_at(memory, 0), *request) for request in requests]
     return ends, dram_counts(memory)[0]
@@ -132,6 +132,16 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
         ("e.json", '{"preset": "ddr4", "tRP": 4}', "has no field 'tRP'"),
         ("i.json", '{"preset": "ddr4", "name": 5}', "Dram.name is 5; give a name"),
         ("f.json", '{"preset": "ddr4", "rp": 0}', "Dram.rp is 0; give a whole number from 1 on"),
+        (
+            "j.json",
+            '{"preset": "ddr4", "refi": 100000000001}',
+            "refi is 100000000001; give at most 1000",
+        ),
+        (
+            "k.json",
+            '{"preset": "ddr4", "clock_ps": 1000001}',
+            "clock_ps is 1000001; give at most 1000000",
+        ),
         ("g.json", '{"preset": "ddr4", "outstanding": 3}', "Dram.outstanding is 3; give at least"),
         ("h.json", '{"preset": "ddr4", "burst_bytes": 6}', "burst_bytes is 6; give a multiple of 4"),
     ):

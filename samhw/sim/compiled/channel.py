@@ -11,7 +11,15 @@ import numba
 from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, C, L
 from samhw.sim.compiled.native import words_at
 
-__all__ = ["came_early", "entry", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "with_data"]
+__all__ = [
+    "came_early",
+    "entry",
+    "fullest_at_pop",
+    "fullest_at_push",
+    "is_crowded",
+    "log_passage",
+    "with_data",
+]
 
 CHANNEL = len(C)
 LOG = len(L)

@@ -142,7 +142,7 @@ def actor_loop(
                 out_kind,
                 out_data,
             )
-            if end == FULL or end == ASKS:
+            if end in (FULL, ASKS):
                 break
             word = 0
             if end == LATER:

@@ -1,7 +1,7 @@
 """Off-chip memory in the compiled engine: the records of accesses, and the arbiter that serves them.
 
-An actor's loop looks itself at what a firing asks for (firing.py), and rests until that is served. The rules of
-ports and of the DRAM are those of the plain engine, compiled.
+An actor's loop calls `look_at` before a firing (firing.py) and, if that asks for lines, rests until served.
+The rules of ports and of the DRAM are those of the plain engine, compiled.
 """
 
 from collections.abc import Mapping
@@ -43,10 +43,10 @@ def serve_next(address: int, unused: int) -> int:
         rows = words_at(record[M.ROWS], UNKNOWN)
         for n in range(record[M.ROW_COUNT]):
             actor = words_at(rows[n], ACTOR)
-            # Who has a firing, and is not at rest for good or until it is served, waits for a pop or for room.
-            if actor[R.WORD] and actor[R.WATCH] != rows[n] + 8 * R.SEEN:
-                if words_at(actor[R.WATCH] - 8 * C.POPPED, CHANNEL)[C.SHORT]:
-                    return 0
+            # Who has a firing, and does not ask, waits for a pop or for room in a ring.
+            waits = actor[R.WORD] and actor[R.WATCH] != rows[n] + 8 * R.SEEN
+            if waits and words_at(actor[R.WATCH] - 8 * C.POPPED, CHANNEL)[C.SHORT]:
+                return 0
     accesses = words_at(record[M.ACCESSES], UNKNOWN)
     first = NOBODY
     chosen = 0

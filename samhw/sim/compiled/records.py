@@ -9,8 +9,8 @@ from samhw.primitives import Place
 from samhw.primitives.step import NONE
 from samhw.sim.compiled.layout import CYCLE, ENTRY, SLOT, ActorShape, C, L, R
 from samhw.sim.compiled.library import loop_address
-from samhw.sim.engine import Between
 from samhw.sim.compiled.ports import Ports
+from samhw.sim.engine import Between
 from samhw.sim.machine import Earliest, Queue, Stalls, Worker
 
 __all__ = ["Records"]
@@ -63,7 +63,9 @@ class Records:
         self.channels = np.zeros((len(self.queues), len(C)), np.int64)
         self.rooms = np.array([_room(queue.depth) for queue in self.queues], np.int64)
         self.rings = _side_by_side([_slots(queue) for queue in self.queues])
-        self.there = {queue: np.zeros(len(self._ring(queue)), np.int64) for queue in self.queues if queue.off_chip}
+        self.there = {
+            queue: np.zeros(len(self._ring(queue)), np.int64) for queue in self.queues if queue.off_chip
+        }
         """For each slot of their rings the first cycle in which the token is there with its data."""
         for queue in self.queues:
             self._load_queue(queue)

@@ -87,8 +87,8 @@ WORDS, REQUESTS, AHEAD, WAITED = range(11, 15)
 RECENT = 15
 """For each of the latest PLACES requests the cycle in which it is done: request n at place n % PLACES."""
 LINE_SIZE = 2
-"""Words of a line in the buffer: its number, and as DATA; line n is at place n % (1 + PREFETCH). And of one that
-is asked for: its number, and the cycle in which it is done."""
+"""Words of a line in the buffer: its number, and as DATA; line n is at place n % (1 + PREFETCH). And of one
+that is asked for: its number, and the cycle in which it is done."""
 
 
 class PortPlan(NamedTuple):

@@ -1,6 +1,7 @@
 """The plain and the compiled engine give the same with tensors off chip."""
 
 import signal
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -118,6 +119,36 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
         assert any(taken_over)
 
 
+@pytest.mark.parametrize("number", range(6))
+def test_the_plain_engine_goes_on_where_the_compiled_one_stopped(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    stops: list[int] = []
+
+    def stop(firings: int, cycle: int) -> None:
+        if firings > 60 * number:
+            stops.append(firings)
+            raise Stop
+
+    def stopped(workers: Any, limit: int, window: Any, _: Any, arbiter: Any, run: Any = compiled.run) -> None:
+        with suppress(Stop):
+            run(workers, limit, window, stop, arbiter)
+        engine.run(workers, limit, arbiter=arbiter)
+
+    monkeypatch.setattr(compiled, "SERVED_SLICE", 1)
+    monkeypatch.setattr(compiled, "TURN", 3)
+    for program in by_hand(np.random.default_rng(number)):
+        data = (program.graph, arch_of(program), program.memories, program.extents)
+        plain = outcome(*data, engine="plain", trace=True, memory=OffChip(TINY))
+        with interpreted(), monkeypatch.context() as patch:
+            patch.setattr(compiled, "run", stopped)
+            assert_same(outcome(*data, engine="compiled", trace=True, memory=OffChip(TINY)), plain)
+    assert stops
+
+
 def test_rings_grow_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ring that is too short must not let a later request come first."""
     monkeypatch.setattr(records, "RING", 2)
@@ -165,7 +196,13 @@ def test_errors_are_the_same() -> None:
     graph, memories = long_vector(30)
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
+    sizes = {"wc": 3}
+    small = replace(
+        graph, memories=tuple(replace(m, capacity=sizes.get(m.name, m.capacity)) for m in graph.memories)
+    )
     for data, options, message in (
+        # The coordinate that does not find room is waited for.
+        ((small, Arch(), memories, {}), {}, "capacity at node 'w'"),
         ((graph, Arch(), memories, {}), {"limit": 40}, "would fire in cycle"),
         ((graph, Arch(), memories | {"c": np.arange(2)}, {}), {}, "range at node 'scan'"),
         ((shallow, Arch(), program.memories, program.extents), {}, "deadlock"),

@@ -23,7 +23,7 @@ from samhw.sim.fault import LATE
 from samhw.sim.port_rule import CYCLE as ASKED_IN
 from samhw.sim.port_rule import DATA, PLACE, USE, USE_SIZE, Want
 
-__all__ = ["ASKS", "FIRED", "FULL", "LATER", "GateKind", "OffChip", "actor_firing"]
+__all__ = ["ASKS", "FIRED", "FULL", "LATER", "GateKind", "OffChipUse", "actor_firing"]
 
 CHANNEL = len(C)
 LOG = len(L)
@@ -48,8 +48,8 @@ class GateKind(IntEnum):
     """Its gate's words are the earliest cycles of its first firings."""
 
 
-class OffChip(NamedTuple):
-    """What an actor has to do with off-chip memory."""
+class OffChipUse(NamedTuple):
+    """What an actor has to do with off-chip memory: nothing by default."""
 
     late: int = 0
     """The set of its inputs whose tokens may come with data from there."""
@@ -67,7 +67,7 @@ def actor_firing(
     key: int | None,
     gate: GateKind,
     logs: bool,
-    off_chip: OffChip,
+    off_chip: OffChipUse,
 ) -> Callable[..., int]:
     """The function that does the firing of a word (`samhw.primitives.step`), or says why it cannot.
 
@@ -84,6 +84,7 @@ def actor_firing(
     stalls, waits = gate is GateKind.STALLS, gate is GateKind.EARLIEST
     late_inputs = off_chip.late
     asks = off_chip.want is not None
+    assert not (asks and spaced)
     want = off_chip.want or _nothing
     carried = off_chip.carried or (-1,) * max(1, queues)
 

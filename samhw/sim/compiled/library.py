@@ -17,7 +17,7 @@ import numba
 from samhw.cache import cache_directory
 from samhw.errors import InputError
 from samhw.sim.compiled import channel, layout, native
-from samhw.sim.compiled.firing import GateKind, OffChip
+from samhw.sim.compiled.firing import GateKind, OffChipUse
 from samhw.sim.compiled.loop import actor_loop
 from samhw.sim.compiled.ports import look_at, serve_next
 from samhw.sim.compiled.source import Untranslatable, function_key, module_text
@@ -130,13 +130,13 @@ def _loop(worker: Worker, logs: bool) -> FunctionType:
     return cast(FunctionType, loop)
 
 
-def _off_chip(worker: Worker) -> OffChip:
+def _off_chip(worker: Worker) -> OffChipUse:
     late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
     access = worker.access
     if access is None:
-        return OffChip(late)
+        return OffChipUse(late)
     carried = tuple(access.carried[j] for j, queues in enumerate(worker.outputs) for _ in queues)
-    return OffChip(late, access.want, carried)
+    return OffChipUse(late, access.want, carried)
 
 
 def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:

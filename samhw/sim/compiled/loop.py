@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from samhw.primitives.step import NONE, Step, Words, fault_needs
 from samhw.sim.compiled.channel import entry, with_data
-from samhw.sim.compiled.firing import ASKS, FIRED, FULL, LATER, GateKind, OffChip, actor_firing
+from samhw.sim.compiled.firing import ASKS, FIRED, FULL, LATER, GateKind, OffChipUse, actor_firing
 from samhw.sim.compiled.layout import CYCLE, KIND_BITS, TOKEN, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.engine import FIRES
@@ -32,7 +32,7 @@ def actor_loop(
     key: int | None,
     gate: GateKind,
     logs: bool,
-    off_chip: OffChip,
+    off_chip: OffChipUse,
 ) -> Callable[[int, int], int]:
     """The function (address of the actor's record, most firings) -> number of firings.
 
@@ -41,6 +41,7 @@ def actor_loop(
         feeds_itself: a channel of the actor is both an output and an input of it.
         key: place in the state of the key of the actor's spacing, if it has one.
         logs: tokens that it takes may go into the log.
+        off_chip: what it has to do with off-chip memory.
     """
     shape = ActorShape(inputs, len(ports), outputs, states, stores)
     words = shape.words

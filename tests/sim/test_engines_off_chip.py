@@ -202,9 +202,9 @@ def test_errors_are_the_same() -> None:
     )
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
-    everything, coordinates = OffChip(TINY), OffChip(replace(TINY, prefetch=0), ("c",))
+    everything, slow = OffChip(TINY), OffChip(replace(TINY, channels=1, ccd_s=20, ccd_l=20), ("c",))
     for data, options, message in (
-        ((small, Arch(), memories, {}), {"memory": coordinates}, "capacity at node 'w'"),
+        ((small, Arch(), memories, {}), {"memory": slow}, "capacity at node 'w'"),
         ((graph, Arch(), memories, {}), {"memory": everything, "limit": 40}, "would fire in cycle"),
         ((graph, Arch(), memories | {"c": np.arange(2)}, {}), {"memory": everything}, "range at node 'scan'"),
         ((shallow, Arch(), program.memories, program.extents), {"memory": everything}, "Deadlock"),

@@ -11,6 +11,10 @@ from samhw.errors import InputError
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram", "OffChip"]
 
 
+LONGEST_PS, GREATEST = 10**6, 10**11
+"""The longest period of a clock, and the greatest of the other numbers: 64 bits then do for 10^12 cycles."""
+
+
 @dataclass(frozen=True)
 class Dram:
     """A DRAM with its controller, beside an accelerator of a given clock. Times are in clocks of the DRAM.
@@ -83,6 +87,9 @@ class Dram:
             least = 0 if field.name in zero else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise InputError(f"Dram.{field.name} is {value!r}; give a whole number from {least} on.")
+            most = LONGEST_PS if field.name.endswith("_ps") else GREATEST
+            if value > most:
+                raise InputError(f"Dram.{field.name} is {value!r}; give at most {most}.")
         for given, text, good in (
             ("burst_bytes", "a multiple of 4", self.burst_bytes % 4 == 0),
             ("row_bytes", "a multiple of burst_bytes", self.row_bytes % self.burst_bytes == 0),

@@ -35,33 +35,29 @@ def execute(
     Raises:
         InputError: for an unknown engine, or if the compiled one cannot run this machine.
     """
-    workers = machine.workers
-    if machine.arbiter is not None:
-        if engine == "compiled":
-            raise InputError("The compiled engine has no off-chip memory; use the plain engine.")
-        engine = "plain" if engine == "auto" else engine
+    workers, arbiter = machine.workers, machine.arbiter
     match engine:
         case "plain":
-            plain.run(workers, limit, between=between, arbiter=machine.arbiter)
+            plain.run(workers, limit, between=between, arbiter=arbiter)
         case "compiled":
             # Imported where it is needed, since Numba takes half a second.
             from samhw.sim import compiled
 
             try:
-                compiled.run(workers, limit, window, between)
+                compiled.run(workers, limit, window, between, arbiter)
             except compiled.Untranslatable as error:
                 raise InputError(f"The compiled engine cannot run {error}; use the plain engine.") from error
         case "auto":
-            if plain.run(workers, limit, SMALL, between):
+            if plain.run(workers, limit, SMALL, between, arbiter):
                 return
             from samhw.sim import compiled
 
             try:
                 lacking = compiled.missing(workers)
-                if lacking and plain.run(workers, limit, COMPILATION * lacking, between):
+                if lacking and plain.run(workers, limit, COMPILATION * lacking, between, arbiter):
                     return
-                compiled.run(workers, limit, window, between)
+                compiled.run(workers, limit, window, between, arbiter)
             except compiled.Untranslatable:
-                plain.run(workers, limit, between=between)
+                plain.run(workers, limit, between=between, arbiter=arbiter)
         case _:
             raise InputError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")

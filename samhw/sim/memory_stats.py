@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Dram
-from samhw.sim.ports import Arbiter, WritePort
+from samhw.sim.port_rule import PortCounts, port_counts
+from samhw.sim.ports import Arbiter
 
 __all__ = ["DramChannelStats", "MemoryStats", "PortStats", "memory_stats"]
 
@@ -87,18 +88,22 @@ def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:
             (c.reads + c.writes) * dram.burst_bytes,
             c.refreshing,
         )
-        for c in (channel.counts for channel in arbiter.memory.channels)
+        for c in arbiter.memory.counts
     )
     ports = {
-        port.name: PortStats(
-            isinstance(port, WritePort),
-            port.words,
-            port.requests,
-            port.ahead,
-            port.requests * dram.burst_bytes,
-            port.waited / max(port.requests, 1),
-        )
+        name: _port_stats(port_counts(access.words, at), dram)
         for access in arbiter.accesses
-        for port in access.ports
+        for name, at in access.ports.items()
     }
     return MemoryStats(dram, cycles, channels, ports)
+
+
+def _port_stats(port: PortCounts, dram: Dram) -> PortStats:
+    return PortStats(
+        write=port.write,
+        words=port.words,
+        requests=port.requests,
+        ahead=port.ahead,
+        bytes=port.requests * dram.burst_bytes,
+        latency=port.waited / max(port.requests, 1),
+    )

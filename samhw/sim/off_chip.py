@@ -1,11 +1,11 @@
-"""Off-chip memory during a run (docs/memory.md): where memories lie, and requests in cycles."""
+"""Off-chip memory during a run (docs/memory.md): where memories lie, and what holds them."""
 
 from dataclasses import dataclass
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Dram, Graph, Memory, OffChip
 from samhw.numerics import value_type
-from samhw.sim.dram import Channel, Counts
+from samhw.sim.dram import ORIGIN, Counts, clear_counts, dram_counts, dram_words
 
 __all__ = ["Array", "MemorySystem"]
 
@@ -22,7 +22,7 @@ class MemorySystem:
     """A DRAM with the memories that a graph has in it. It goes on from run to run, as regions do.
 
     Attributes:
-        origin: the cycle of the memory's own time in which the present run has its cycle 0.
+        words: the DRAM's record (dram.py).
         arrays: the memories off chip, by name.
 
     Raises:
@@ -31,8 +31,7 @@ class MemorySystem:
 
     def __init__(self, graph: Graph, arch: Arch, off_chip: OffChip):
         self.dram: Dram = off_chip.dram
-        self.origin = 0
-        self.channels = [Channel(self.dram) for _ in range(self.dram.channels)]
+        self.words = dram_words(self.dram)
         tensors = {memory.tensor for memory in graph.memories}
         if unknown := sorted(set(off_chip.tensors or ()) - tensors):
             raise InputError(
@@ -49,23 +48,16 @@ class MemorySystem:
 
     def begin(self) -> None:
         """Counts from zero again."""
-        for channel in self.channels:
-            channel.counts = Counts()
+        clear_counts(self.words)
 
     def end(self, cycles: int) -> None:
         """A run has taken that many cycles; cycle 0 of the next is the one behind."""
-        self.origin += cycles + 1
+        self.words[ORIGIN] += cycles + 1
 
-    def request(self, cycle: int, line: int, write: bool) -> int:
-        """The cycle in which a request of that cycle is done. Requests come in the order of the rule."""
-        dram = self.dram
-        arrival = -(-(self.origin + cycle) * dram.cycle_ps // dram.clock_ps) + dram.frontend
-        rest, channel = divmod(line, dram.channels)
-        rest, group = divmod(rest, dram.groups)
-        rest //= dram.row_bytes // dram.burst_bytes
-        row, bank = divmod(rest, dram.banks)
-        end = self.channels[channel].serve(arrival, group, bank, row, write) + dram.backend
-        return -(-end * dram.clock_ps // dram.cycle_ps) - self.origin
+    @property
+    def counts(self) -> list[Counts]:
+        """What each channel has done in this run."""
+        return dram_counts(self.words)
 
 
 def _word_bytes(graph: Graph, memory: Memory, arch: Arch) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from samhw.sim import compiled
-from samhw.sim.compiled import ahead, burst, channel, firing, library, loop, records, sweeps
+from samhw.sim.compiled import ahead, burst, channel, firing, library, loop, ports, records, sweeps
 from samhw.sim.machine import Worker
 
 MOST_WORDS = 1 << 20
@@ -35,7 +35,7 @@ def local_words(count: int) -> np.ndarray:
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Inside, `engine="compiled"` interprets its loops."""
-    loops: list[Callable[[int, int], int]] = []
+    loops: list[Callable[[int, int], int]] = [ports.look_at, ports.serve_next]
 
     def loop_address(worker: Worker, logs: bool) -> int:
         loops.append(library._loop(worker, logs))
@@ -49,7 +49,7 @@ def interpreted() -> Iterator[None]:
             function = getattr(channel, name).py_func
             for module in (channel, loop, firing, burst):
                 patch.setattr(module, name, function, raising=False)
-        for module in (channel, loop, firing, burst):
+        for module in (channel, loop, firing, burst, ports):
             patch.setattr(module, "words_at", words_at)
         patch.setattr(loop, "local_words", local_words)
         # Short windows, in which producers run ahead by few tokens.
@@ -72,8 +72,11 @@ def interpreted() -> Iterator[None]:
             patch.setattr(ahead, name, getattr(ahead, name).py_func)
         patch.setattr(ahead, "words_at", words_at)
         patch.setattr(sweeps, "words_at", words_at)
-        patch.setattr(sweeps, "call", call)
-        for module in (compiled, ahead):
+        for module in (firing, sweeps):
+            patch.setattr(module, "call", call)
+        for module in (compiled, ahead, sweeps):
             patch.setattr(module, "sweep", sweeps.sweep.py_func)
+        patch.setattr(compiled, "sweep_and_serve", sweeps.sweep_and_serve.py_func)
+        patch.setattr(compiled, "port_addresses", lambda: (0, 1))
         patch.setattr(records, "loop_address", loop_address)
         yield

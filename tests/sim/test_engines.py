@@ -50,6 +50,7 @@ def assert_same(a: Result | str, b: Result | str) -> None:
     assert a.cycles == b.cycles
     assert a.nodes == b.nodes
     assert a.channels == b.channels
+    assert a.memory == b.memory
     assert a.passages == b.passages
     assert {n: w.tolist() for n, w in a.memories.items()} == {n: w.tolist() for n, w in b.memories.items()}
 
@@ -377,10 +378,10 @@ def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     data = (*data, program.memories, program.extents)
     plain = outcome(*data, engine="plain")
     assert isinstance(plain, Result)
-    with interpreted():
+    with interpreted(), monkeypatch.context() as patch:
         save, restore = ahead._save, ahead._restore
-        monkeypatch.setattr(ahead, "_save", lambda *arrays: windows.append(save(*arrays)))
-        monkeypatch.setattr(ahead, "_restore", lambda *arrays: undone.append(restore(*arrays)))
+        patch.setattr(ahead, "_save", lambda *arrays: windows.append(save(*arrays)))
+        patch.setattr(ahead, "_restore", lambda *arrays: undone.append(restore(*arrays)))
         assert_same(outcome(*data, engine="compiled"), plain)
     assert undone
     assert len(windows) > len(undone) + 3

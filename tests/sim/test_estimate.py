@@ -8,7 +8,7 @@ import pytest
 
 from samhw.graph import Arch
 from samhw.sim import Progress, compiled, engine, simulate
-from samhw.sim.compiled import ahead
+from samhw.sim.compiled import ahead, sweeps
 from samhw.targets import RunResult, bind_program, compile_workload, run
 from tests.sim.graphs import Builder
 from tests.sim.interpreted import interpreted
@@ -21,7 +21,7 @@ def followed(
     monkeypatch.setattr(engine, "SLICE", 100)
     monkeypatch.setattr(engine, "TURN", 20)
     monkeypatch.setattr(compiled, "SLICE", 100)
-    monkeypatch.setattr(compiled, "TURN", 20)
+    monkeypatch.setattr(sweeps, "TURN", 20)
     monkeypatch.setattr(ahead, "MOST", 100)  # It takes no windows so short.
     workload = bind_program(spec, [data], value="f32")
     workload = replace(workload, program=workload.program.with_fusion(fuse))

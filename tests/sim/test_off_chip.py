@@ -14,13 +14,14 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
 from samhw.frontend.strategies import programs as compiled_programs
 from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
-from samhw.sim import DeadlockError, bottleneck, engine, simulate, simulate_regions
+from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.machine import Worker
 from samhw.targets.images import load
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
-from tests.sim.clocked import clocked
+from tests.sim.clocked import Clocked, clocked
 from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import gustavson
+from tests.sim.interpreted import interpreted
 from tests.sim.test_simulate import programs, vector
 
 
@@ -65,16 +66,25 @@ def agree(
     stalls: Mapping[str, Sequence[bool]],
     expected: Mapping[str, list[int]] | None = None,
 ) -> None:
-    """The simulator does what the clocked machine does."""
+    """Both engines of the simulator do what the clocked machine does."""
     reference = clocked(graph, arch, memories, extents, stalls, off_chip)
     reference.run()
     cycles = reference.committed(graph)
-    options: dict[str, Any] = {"stalls": stalls, "memory": off_chip}
-    if cycles is None:
-        with pytest.raises(DeadlockError):
-            simulate(graph, arch, memories, extents, **options)
-        return
-    result = simulate(graph, arch, memories, extents, trace=True, check=True, **options)
+    for name in ("plain", "compiled"):
+        options: dict[str, Any] = {"stalls": stalls, "memory": off_chip, "engine": name}
+        with interpreted():
+            if cycles is None:
+                with pytest.raises(DeadlockError):
+                    simulate(graph, arch, memories, extents, **options)
+                continue
+            result = simulate(graph, arch, memories, extents, trace=True, check=True, **options)
+        agrees(result, reference, cycles, expected)
+
+
+def agrees(
+    result: Result, reference: Clocked, cycles: int, expected: Mapping[str, list[int]] | None = None
+) -> None:
+    """A result is that of the clocked machine."""
     assert result.traces == {name: fifo.trace for name, fifo in reference.channels.items()}
     assert result.cycles == cycles
     if expected is not None:
@@ -266,20 +276,10 @@ def test_the_order_in_which_actors_run_does_not_matter(seed: int, monkeypatch: p
     monkeypatch.setattr(engine, "run", shuffled)
     monkeypatch.setattr(engine, "TURN", 1 + seed)
     monkeypatch.setattr(engine, "SLICE", 7)
-    other = simulate(*data, trace=True, memory=off_chip)
+    other = simulate(*data, trace=True, memory=off_chip, engine="plain")
     assert (other.cycles, other.memory) == (straight.cycles, straight.memory)
     assert (other.nodes, other.channels) == (straight.nodes, straight.channels)
     assert other.passages == straight.passages
-
-
-def test_the_plain_engine_runs_it() -> None:
-    graph, memories = stream(3)
-    with pytest.raises(InputError, match="compiled engine has no off-chip memory; use the plain engine"):
-        simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4), engine="compiled")
-    plain, auto = (
-        simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4), engine=name) for name in ("plain", "auto")
-    )
-    assert plain.cycles == auto.cycles
 
 
 def test_a_limit_and_an_error_end_the_run() -> None:

@@ -5,6 +5,7 @@ Every loop over ports has constant bounds, so that LLVM unrolls it and keeps wha
 
 from collections.abc import Callable
 from enum import IntEnum
+from typing import NamedTuple
 
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
 from samhw.sim.compiled.channel import (
@@ -16,10 +17,12 @@ from samhw.sim.compiled.channel import (
     words_of,
 )
 from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, L, O, R
-from samhw.sim.compiled.native import words_at
+from samhw.sim.compiled.native import call, words_at
 from samhw.sim.fault import LATE
+from samhw.sim.port_rule import CYCLE as ASKED_IN
+from samhw.sim.port_rule import DATA, PLACE, USE, USE_SIZE, Want
 
-__all__ = ["FIRED", "FULL", "LATER", "GateKind", "actor_firing"]
+__all__ = ["ASKS", "FIRED", "FULL", "LATER", "GateKind", "OffChipUse", "actor_firing"]
 
 CHANNEL = len(C)
 LOG = len(L)
@@ -28,9 +31,10 @@ UNKNOWN = 1 << 60
 """Words of memory whose size nobody checks."""
 
 # How a firing may end, in this order: what has fired is FIRED or less.
-PAUSES, FIRED, FULL, LATER = range(4)
+PAUSES, FIRED, FULL, LATER, ASKS = range(5)
 """PAUSES: it has fired, and has taken the last token or the last slot that is known, so that the next firing
-would hardly come about. FULL: it lacks a slot. LATER: it would come after the run's last cycle."""
+would hardly come about. FULL: it lacks a slot. LATER: it would come after the run's last cycle. ASKS: it has
+to be served by off-chip memory first."""
 
 
 class GateKind(IntEnum):
@@ -43,6 +47,17 @@ class GateKind(IntEnum):
     """Its gate's words are the earliest cycles of its first firings."""
 
 
+class OffChipUse(NamedTuple):
+    """What an actor has to do with off-chip memory: nothing by default."""
+
+    late: int = 0
+    """The set of its inputs whose tokens may come with data from there."""
+    want: Want | None = None
+    """Notes what its next firing reads and writes, if it has ports."""
+    carried: tuple[int, ...] = ()
+    """For each channel that it pushes to the read whose data the tokens carry, by number, or -1."""
+
+
 def actor_firing(
     shape: ActorShape,
     ports: tuple[int, ...],
@@ -51,6 +66,7 @@ def actor_firing(
     key: int | None,
     gate: GateKind,
     logs: bool,
+    off_chip: OffChipUse,
 ) -> Callable[..., int]:
     """The function that does the firing of a word (`samhw.primitives.step`), or says why it cannot.
 
@@ -65,6 +81,19 @@ def actor_firing(
     spaced = key is not None
     key_at = key or 0
     stalls, waits = gate is GateKind.STALLS, gate is GateKind.EARLIEST
+    late_inputs = off_chip.late
+    asks = off_chip.want is not None
+    assert not (asks and spaced)
+    want = off_chip.want or _nothing
+    carried = off_chip.carried or (-1,) * max(1, queues)
+
+    def allowed(me: Words, t: int, number: int) -> int:
+        if stalls:
+            while words_at(me[R.GATE], UNKNOWN)[t % me[R.GATE_WORDS]]:
+                t += 1
+        if waits and number < me[R.GATE_WORDS]:
+            t = max(t, words_at(me[R.GATE], UNKNOWN)[number])
+        return t
 
     def fire(
         address: int,
@@ -88,11 +117,19 @@ def actor_firing(
         t = first
         late = 0
         for i in range(inputs):
-            if word >> i & 1 and ins[i * IN + I.READY] > t:
-                t = ins[i * IN + I.READY]
-                late = i
+            if word >> i & 1:
+                ready = ins[i * IN + I.THERE] if late_inputs >> i & 1 else ins[i * IN + I.READY]
+                if ready > t:
+                    t = ready
+                    late = i
         starved = t - first
+        beyond = 0
+        if late_inputs >> late & 1:
+            # Of that wait, what the memory takes beyond the latency of the channel.
+            beyond = t - max(first, ins[late * IN + I.READY])
         crowded = False
+        blocked = 0
+        narrow = 0
         for q in range(queues):
             if word >> PUSHES + port[q] & 1:
                 crowded |= outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT] or is_crowded(
@@ -106,7 +143,6 @@ def actor_firing(
         if crowded:
             first = t
             full = False
-            narrow = 0
             for q in range(queues):
                 if word >> PUSHES + port[q] & 1:
                     channel = words_at(me[queue_at + q], CHANNEL)
@@ -125,22 +161,34 @@ def actor_firing(
                         narrow = q
             if full:
                 return FULL
-            if t > first:
-                words_at(me[queue_at + narrow], CHANNEL)[C.BLOCKED] += t - first
+            blocked = t - first
+        place = 0
+        if asks:
+            access = words_at(me[R.ACCESS], UNKNOWN)
+            want(word, kind, data, state, out_kind, out_data, access)
+            served = call(me[R.LOOK], me[R.ACCESS], 0)
+            place = access[PLACE]
+            if not served:
+                access[ASKED_IN] = allowed(me, max(t, place), me[R.FIRINGS] + fired)
+                # At rest until the arbiter wakes it.
+                me[R.WATCH] = address + 8 * R.SEEN
+                return ASKS
+        if blocked:
+            words_at(me[queue_at + narrow], CHANNEL)[C.BLOCKED] += blocked
         if starved:
-            words_at(me[input_at + late], CHANNEL)[C.STARVED] += starved
+            words_at(me[input_at + late], CHANNEL)[C.STARVED] += starved - beyond
+            if beyond:
+                words_at(me[input_at + late], CHANNEL)[C.LATE] += beyond
         if spaced and state[key_at] >= 0:
             first = t
             t = max(t, words_at(me[R.UPDATED], UNKNOWN)[state[key_at]] + me[R.APART])
             me[R.SPACED] += t - first
-        if stalls:
+        if asks and place > t:
+            me[R.HELD] += place - t
+            t = place
+        if stalls or waits:
             first = t
-            while words_at(me[R.GATE], UNKNOWN)[t % me[R.GATE_WORDS]]:
-                t += 1
-            me[R.STALLED] += t - first
-        if waits and me[R.FIRINGS] + fired < me[R.GATE_WORDS]:
-            first = t
-            t = max(t, words_at(me[R.GATE], UNKNOWN)[me[R.FIRINGS] + fired])
+            t = allowed(me, t, me[R.FIRINGS] + fired)
             me[R.STALLED] += t - first
         if t > me[R.LIMIT]:
             me[R.FAULT] = LATE
@@ -192,6 +240,8 @@ def actor_firing(
                     kind[i] = token & 3
                     data[i] = token >> KIND_BITS
                     ins[i * IN + I.READY] = words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], head)[0]
+                    if late_inputs >> i & 1:
+                        ins[i * IN + I.THERE] = words_of(channel[C.THERE], ins[i * IN + I.MASK], head)[0]
                 else:
                     kind[i] = NONE
                     end = PAUSES
@@ -211,9 +261,20 @@ def actor_firing(
                 words_of(outs[q * OUT + O.TOKENS], outs[q * OUT + O.MASK], new)[0] = token
                 ready = t + outs[q * OUT + O.LATENCY]
                 words_of(outs[q * OUT + O.CYCLES], outs[q * OUT + O.MASK], new)[0] = ready
+                if carried[q] >= 0:
+                    there = words_at(me[R.ACCESS], UNKNOWN)[USE + USE_SIZE * carried[q] + DATA]
+                    ready = max(t, there) + outs[q * OUT + O.LATENCY]
+                    channel = words_at(me[queue_at + q], CHANNEL)
+                    words_of(channel[C.THERE], outs[q * OUT + O.MASK], new)[0] = ready
                 outs[q * OUT + O.PUSHED] = new + 1
                 if outs[q * OUT + O.PUSHED] == outs[q * OUT + O.LIMIT]:
                     end = PAUSES
         return end
 
     return fire
+
+
+def _nothing(
+    word: int, kind: Words, data: Words, state: Words, out_kind: Words, out_data: Words, access: Words
+) -> None:
+    pass

@@ -5,7 +5,7 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import IntEnum, auto
 
-__all__ = ["ENTRY", "KIND_BITS", "ActorShape", "C", "I", "L", "O", "R"]
+__all__ = ["ENTRY", "KIND_BITS", "ActorShape", "C", "I", "L", "M", "O", "R"]
 
 
 class _Place(IntEnum):
@@ -43,6 +43,11 @@ class R(_Place):
     """The latency of the spacing."""
     LOG = auto()
     """Address of the log's record."""
+    ACCESS = auto()
+    """Address of the record of its access to off-chip memory (`samhw.sim.port_rule`)."""
+    LOOK = auto()
+    """Address of the code that looks at its next firing (ports.py)."""
+    HELD = auto()
 
 
 class C(_Place):
@@ -50,7 +55,8 @@ class C(_Place):
 
     Its ring has two words for each slot, in two rows: the token (payload << 2 | kind); and a cycle: the first
     in which the token is available or, behind its pop, the first in which the slot is free again. So it
-    remembers as many tokens as it has slots.
+    remembers as many tokens as it has slots. Data from off-chip memory may come later than that; THERE knows
+    when.
     """
 
     TOKENS = auto()
@@ -86,6 +92,10 @@ class C(_Place):
     STOPS = auto()
     EMPTIES = auto()
     DONES = auto()
+    THERE = auto()
+    """Address of one word for each slot of the ring, if data come from off-chip memory: the first cycle in
+    which the token is there with its data."""
+    LATE = auto()
 
 
 class I(_Place):  # noqa: E742
@@ -105,6 +115,8 @@ class I(_Place):  # noqa: E742
     SLOTS = auto()
     DWELL = auto()
     """What this call adds to it."""
+    THERE = auto()
+    """The first cycle in which the head is there with its data, if these come from off-chip memory."""
 
 
 class O(_Place):  # noqa: E742
@@ -132,6 +144,23 @@ class L(_Place):
     """First cycle whose pops are logged."""
     END = auto()
     """The cycle behind the last one."""
+
+
+class M(_Place):
+    """The arbiter's record."""
+
+    MEMORY = auto()
+    """Address of the DRAM's record."""
+    ACCESSES = auto()
+    """Address of the addresses of each access's record and of its actor's, in the order of the ports."""
+    COUNT = auto()
+    """How many accesses there are."""
+    ROWS = auto()
+    """Address of the addresses of all actors' records, and how many they are."""
+    ROW_COUNT = auto()
+    SHORT = auto()
+    """1 if there are rings that may have to grow."""
+    LOG = auto()
 
 
 KIND_BITS = 2

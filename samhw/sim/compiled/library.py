@@ -17,12 +17,13 @@ import numba
 from samhw.cache import cache_directory
 from samhw.errors import InputError
 from samhw.sim.compiled import channel, floats, layout, native
-from samhw.sim.compiled.firing import GateKind
+from samhw.sim.compiled.firing import GateKind, OffChipUse
 from samhw.sim.compiled.loop import actor_loop
+from samhw.sim.compiled.ports import look_at, serve_next
 from samhw.sim.compiled.source import Untranslatable, function_key, module_text
 from samhw.sim.machine import Earliest, Stalls, Worker
 
-__all__ = ["loop_address", "missing"]
+__all__ = ["loop_address", "missing", "port_addresses"]
 
 FOLDER = "loops"
 """In the cache."""
@@ -36,7 +37,7 @@ KEEP_DAYS = 30
 MAIN = "@cfunc(int64(int64, int64), cache=True, error_model='numpy')"
 GIVEN = {
     **{name: getattr(channel, name) for name in channel.__all__},
-    **{name: getattr(native, name) for name in ("local_words", "words_at")},
+    **{name: getattr(native, name) for name in ("call", "local_words", "words_at")},
 }
 HEAD = f"""\
 import math
@@ -46,9 +47,12 @@ from numba import cfunc, int64, njit
 
 from {channel.__name__} import {", ".join(channel.__all__)}
 from {floats.__name__} import {", ".join(floats.STAND_INS.values())}
-from {native.__name__} import local_words, words_at
+from {native.__name__} import call, local_words, words_at
 
 """
+
+PORTS = [cast(FunctionType, function) for function in (look_at, serve_next)]
+"""What is compiled for a run with off-chip memory besides loops."""
 
 _modules: dict[Any, tuple[FunctionType, Path, str]] = {}
 """For a loop's function, by its key: itself, so that the key stays good, and its module's file and text."""
@@ -64,12 +68,20 @@ def loop_address(worker: Worker, logs: bool) -> int:
         Untranslatable: if its step function cannot be compiled.
         InputError: if the cache cannot be written.
     """
-    loop = _loop(worker, logs)
-    key = function_key(loop)
+    return _address(_loop(worker, logs), f"the actor {worker.actor.name!r} of node {worker.node!r}")
+
+
+def port_addresses() -> tuple[int, int]:
+    """The addresses of the compiled `look_at` and `serve_next`. Errors as of `loop_address`."""
+    look, serve = (_address(function, "off-chip memory") for function in PORTS)
+    return look, serve
+
+
+def _address(function: FunctionType, where: str) -> int:
+    key = function_key(function)
     if key not in _compiled:
-        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
         try:
-            _compiled[key] = _load(*_module(loop, key))
+            _compiled[key] = _load(*_module(function, key))
         except Untranslatable as error:
             raise Untranslatable(f"{where}: {error}") from error
         except numba.core.errors.NumbaError as error:
@@ -87,8 +99,10 @@ def missing(workers: list[Worker]) -> int:
         Untranslatable: if one cannot be compiled.
     """
     wanted = {}
-    for worker in workers:
-        loop = _loop(worker, logs=False)
+    loops = [_loop(worker, logs=False) for worker in workers]
+    if any(worker.access is not None for worker in workers):
+        loops += PORTS
+    for loop in loops:
         wanted[function_key(loop)] = loop
     return sum(key not in _compiled and not _module(loop, key)[0].exists() for key, loop in wanted.items())
 
@@ -112,8 +126,18 @@ def _loop(worker: Worker, logs: bool) -> FunctionType:
         key=actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
         gate=gate,
         logs=logs,
+        off_chip=_off_chip(worker),
     )
     return cast(FunctionType, loop)
+
+
+def _off_chip(worker: Worker) -> OffChipUse:
+    late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
+    access = worker.access
+    if access is None:
+        return OffChipUse(late)
+    carried = tuple(access.carried[j] for j, queues in enumerate(worker.outputs) for _ in queues)
+    return OffChipUse(late, access.want, carried)
 
 
 def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from samhw.primitives.step import NONE, Step, Words, fault_needs
 from samhw.sim.compiled.burst import actor_burst
 from samhw.sim.compiled.channel import words_of
-from samhw.sim.compiled.firing import FIRED, FULL, LATER, GateKind, actor_firing
+from samhw.sim.compiled.firing import ASKS, FIRED, FULL, LATER, GateKind, OffChipUse, actor_firing
 from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, O, R
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.engine import FIRES
@@ -33,6 +33,7 @@ def actor_loop(
     key: int | None,
     gate: GateKind,
     logs: bool,
+    off_chip: OffChipUse,
 ) -> Callable[[int, int], int]:
     """The function (address of the actor's record, most firings) -> number of firings.
 
@@ -41,6 +42,7 @@ def actor_loop(
         feeds_itself: a channel of the actor is both an output and an input of it.
         key: place in the state of the key of the actor's spacing, if it has one.
         logs: tokens that it takes may go into the log.
+        off_chip: what it has to do with off-chip memory.
     """
     shape = ActorShape(inputs, len(ports), outputs, states, stores)
     words = shape.words
@@ -49,9 +51,11 @@ def actor_loop(
     stored = _stores(shape.stores, stores)
     queues = len(ports)
     in_words, out_words = inputs * IN, queues * OUT
-    fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs)
+    fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs, off_chip=off_chip)
     burst = actor_burst(shape, ports, step, inputs=inputs, key=key)
-    bursts = gate is GateKind.NOTHING and not logs and not feeds_itself
+    on_chip = off_chip.late == 0 and off_chip.want is None
+    bursts = gate is GateKind.NOTHING and not logs and not feeds_itself and on_chip
+    late_inputs = off_chip.late
 
     def loop(address: int, budget: int) -> int:
         me = words_at(address, words)
@@ -78,6 +82,9 @@ def actor_loop(
                 kind[i] = token & 3
                 data[i] = token >> KIND_BITS
                 ins[i * IN + I.READY] = words_of(channel[C.CYCLES], channel[C.MASK], channel[C.POPPED])[0]
+                if late_inputs >> i & 1:
+                    there = words_of(channel[C.THERE], channel[C.MASK], channel[C.POPPED])[0]
+                    ins[i * IN + I.THERE] = there
         out_kind = local_words(outputs)
         out_data = local_words(outputs)
         for j in range(outputs):
@@ -139,6 +146,8 @@ def actor_loop(
                     for i in range(inputs):
                         if needs >> i & 1:
                             t = max(t, ins[i * IN + I.READY])
+                            if late_inputs >> i & 1:
+                                t = max(t, ins[i * IN + I.THERE])
                     me[R.FAULT] = word
                     me[R.FAULT_CYCLE] = t
                 else:
@@ -161,7 +170,7 @@ def actor_loop(
                 out_kind,
                 out_data,
             )
-            if end == FULL:
+            if end in (FULL, ASKS):
                 break
             guess = word
             word = 0

@@ -9,6 +9,7 @@ from samhw.primitives import Place
 from samhw.primitives.step import NONE
 from samhw.sim.compiled.layout import ENTRY, KIND_BITS, ActorShape, C, L, R
 from samhw.sim.compiled.library import loop_address
+from samhw.sim.compiled.ports import Ports
 from samhw.sim.engine import Between
 from samhw.sim.machine import Earliest, Queue, Stalls, Worker
 
@@ -42,10 +43,19 @@ class Records:
         rows: address of each actor's record, in an order in which most channels lead forward.
         log: the log's record (`L`).
         rooms: for each channel the tokens that its ring has room for.
+        arbiter: address of the record of off-chip memory, if the workers have any.
     """
 
-    def __init__(self, workers: Sequence[Worker], limit: int, window: tuple[int, int], between: Between):
+    def __init__(
+        self,
+        workers: Sequence[Worker],
+        limit: int,
+        window: tuple[int, int],
+        between: Between,
+        ports: Ports | None = None,
+    ):
         self.workers = _forward(workers)
+        self.ports = ports
         self.queues = [queue for worker in self.workers for queue in worker.inputs.values()]
         self.numbers = {queue: n for n, queue in enumerate(self.queues)}
         logs = any(queue.tap is not None for queue in self.queues)
@@ -66,6 +76,10 @@ class Records:
         self.rings = [part[:-GAP].reshape(2, -1) for part in parts]
         self.grown: dict[int, Words] = {}
         """The rings that had to grow, by their numbers, which lie apart."""
+        self.there = {
+            queue: np.zeros(self._ring(queue).shape[1], np.int64) for queue in self.queues if queue.off_chip
+        }
+        """For each slot of their rings the first cycle in which the token is there with its data."""
         for queue in self.queues:
             self._load_queue(queue)
         self.kept: list[Words] = []
@@ -79,6 +93,8 @@ class Records:
             between(sum(w.firings for w in workers), max(w.last for w in workers))
         self.rows = np.array([record.ctypes.data for record, _ in self.records], np.int64)
         self.position = {worker: n for n, worker in enumerate(self.workers)}
+        self.arbiter = ports.connect(self.rows, self.position, self.log) if ports else 0
+        self._note_short()
 
     def _load_queue(self, queue: Queue) -> None:
         record = self.channels[self.numbers[queue]]
@@ -86,9 +102,11 @@ class Records:
         slots = ring.shape[1]
         for n, cycle in enumerate(queue.free, queue.popped - len(queue.free)):
             ring[CYCLE, n % slots] = cycle
-        for n, (kind, payload, ready, _) in enumerate(queue.tokens, queue.popped):
-            ring[:, n % slots] = payload << KIND_BITS | kind, ready
-        self._set_ring(record, ring, queue.depth)
+        for n, (kind, payload, ready, pushed) in enumerate(queue.tokens, queue.popped):
+            ring[:, n % slots] = payload << KIND_BITS | kind, pushed + queue.latency
+            if queue.off_chip:
+                self.there[queue][n % slots] = ready
+        self._set_ring(record, queue)
         record[C.LATENCY] = queue.latency
         record[C.POPPED] = queue.popped
         record[C.PUSHED] = queue.popped + len(queue.tokens)
@@ -96,19 +114,29 @@ class Records:
         # Here from being available to the pop, there from the push.
         record[C.DWELL] = queue.dwell - queue.popped * queue.latency
         record[C.STARVED] = queue.starved
+        record[C.LATE] = queue.late
         record[C.BLOCKED] = queue.blocked
         record[C.LOGGED] = queue.tap is not None
         record[C.NUMBER] = self.numbers[queue]
         record[C.VALS : C.VALS + 4] = queue.kinds
 
-    @staticmethod
-    def _set_ring(record: Words, ring: Words, depth: int) -> None:
+    def _ring(self, queue: Queue) -> Words:
+        return self.rings[self.numbers[queue]]
+
+    def _set_ring(self, record: Words, queue: Queue) -> None:
+        ring = self._ring(queue)
         slots = ring.shape[1]
         record[C.TOKENS] = ring[TOKEN].ctypes.data
         record[C.CYCLES] = ring[CYCLE].ctypes.data
         record[C.MASK] = slots - 1
-        record[C.SLOTS] = record[C.ROOM] = min(depth, slots)
-        record[C.SHORT] = depth > slots
+        record[C.SLOTS] = record[C.ROOM] = min(queue.depth, slots)
+        record[C.SHORT] = queue.depth > slots
+        if queue.off_chip:
+            record[C.THERE] = self.there[queue].ctypes.data
+
+    def _note_short(self) -> None:
+        if self.ports:
+            self.ports.set_short(bool(self.channels[:, C.SHORT].any()))
 
     def _load_worker(self, worker: Worker, record: Words, shape: ActorShape, limit: int, logs: bool) -> None:
         record[R.CODE] = loop_address(worker, logs)
@@ -121,6 +149,11 @@ class Records:
         record[R.SPACED] = worker.spaced
         record[R.STALLED] = worker.stalled
         record[R.LOG] = self.log.ctypes.data
+        record[R.HELD] = worker.held
+        if worker.access is not None:
+            assert self.ports is not None
+            record[R.ACCESS] = self.ports.address_of(worker.access)
+            record[R.LOOK] = self.ports.look
         if worker.pending is not None:
             record[R.WORD] = next(word for word, plan in worker.plans.items() if plan is worker.pending)
         if worker.fault is not None:
@@ -177,9 +210,14 @@ class Records:
                 tokens = int(record[C.PUSHED]) - 1 - np.arange(slots)
                 ring[:, tokens % (2 * slots)] = old[:, tokens % slots]
                 self.rings[number] = self.grown[number] = ring
-                self._set_ring(record, ring, queue.depth)
+                if queue.off_chip:
+                    there = np.zeros(2 * slots, np.int64)
+                    there[tokens % (2 * slots)] = self.there[queue][tokens % slots]
+                    self.there[queue] = there
+                self._set_ring(record, queue)
                 grown = True
         if grown:
+            self._note_short()
             # They may have waited for the ring, not for a pop.
             self.wake_pending()
         return grown
@@ -214,7 +252,9 @@ class Records:
         return count > 0
 
     def store(self) -> None:
-        """Puts everything back into the workers and queues."""
+        """Puts everything back into the workers and queues, and into off-chip memory."""
+        if self.ports:
+            self.ports.store()
         for queue, record in zip(self.queues, self.channels, strict=True):
             self._store_queue(queue, record)
         for worker, (record, shape) in zip(self.workers, self.records, strict=True):
@@ -236,11 +276,15 @@ class Records:
         consumer.kind[port] = NONE
         for n in range(popped, pushed):
             token, ready = ring[:, n % slots].tolist()
-            queue.append(token & 3, token >> KIND_BITS, ready, ready - queue.latency)
+            pushed = ready - queue.latency
+            if queue.off_chip:
+                ready = int(self.there[queue][n % slots])
+            queue.append(token & 3, token >> KIND_BITS, ready, pushed)
         queue.popped = popped
         queue.high = max(int(record[C.HIGH]), int(record[C.HIGH_PUSHED]))
         queue.dwell = int(record[C.DWELL]) + popped * queue.latency
         queue.starved = int(record[C.STARVED])
+        queue.late = int(record[C.LATE])
         queue.blocked = int(record[C.BLOCKED])
         queue.kinds = record[C.VALS : C.VALS + 4].tolist()
         queue.wanted = queue.full = False
@@ -251,6 +295,7 @@ def _store_worker(worker: Worker, record: Words, shape: ActorShape) -> None:
     worker.firings = int(record[R.FIRINGS])
     worker.spaced = int(record[R.SPACED])
     worker.stalled = int(record[R.STALLED])
+    worker.held = int(record[R.HELD])
     worker.out_kind[:] = record[shape.out_kind : shape.out_data].tolist()
     worker.out_data[:] = record[shape.out_data : shape.state].tolist()
     worker.state[:] = record[shape.state : shape.stores].tolist()

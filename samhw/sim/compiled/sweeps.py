@@ -5,7 +5,7 @@ from samhw.sim.compiled.layout import R
 from samhw.sim.compiled.native import call, words_at
 from samhw.sim.compiled.records import Words
 
-__all__ = ["sweep"]
+__all__ = ["sweep", "sweep_and_serve"]
 
 TURN = 1 << 14
 """Most firings of an actor before others have their turn."""
@@ -24,5 +24,16 @@ def sweep(rows: Words, most: int) -> int:
             if words_at(record[R.WATCH], 1)[0] != record[R.SEEN]:
                 done += call(record[R.CODE], rows[n], TURN)
         if done == before:
+            break
+    return done
+
+
+@njit(cache=True)
+def sweep_and_serve(rows: Words, most: int, code: int, record: int) -> int:
+    """As `sweep`, but that whenever no actor can go on the arbiter, of that code and record, serves one."""
+    done = 0
+    while done < most:
+        done += sweep(rows, most - done)
+        if done < most and not call(code, record, 0):
             break
     return done

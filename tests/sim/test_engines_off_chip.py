@@ -1,0 +1,232 @@
+"""The plain and the compiled engine give the same with tensors off chip."""
+
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from samhw.compiler import compile_program
+from samhw.frontend import Program as Source
+from samhw.frontend import parse
+from samhw.frontend.strategies import programs
+from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
+from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
+from samhw.sim.compiled import records, sweeps
+from samhw.targets.images import load
+from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
+from tests.sim.drams import SMALL, drams
+from tests.sim.graphs import matrix_sum, row_minus_sum
+from tests.sim.interpreted import interpreted
+from tests.sim.test_engines import (
+    RANDOM_GRAPHS,
+    arch_of,
+    assert_same,
+    by_hand,
+    kernel,
+    long_vector,
+    outcome,
+    random_matrix,
+)
+from tests.sim.test_off_chip import named
+
+TINY = replace(SMALL, burst_bytes=4, row_bytes=8, channels=3, prefetch=1, refi=150)
+"""A line is a word, and all happens often."""
+
+
+def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ...] | None]:
+    """Each memory a tensor of its own; and some of them, or all."""
+    graph = named(graph)
+    some = tuple(m.name for m in graph.memories if rng.random() < 0.6)
+    return graph, some if rng.random() < 0.7 else None
+
+
+@settings(max_examples=RANDOM_GRAPHS // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), drams() | st.sampled_from([DDR4, HBM2, TINY]), st.integers(0, 2**32 - 1))
+def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
+    """Random programs, formats, data, placements, depths and stalls, often to a deadlock or a limit."""
+    built = compile_or_none(source)
+    assume(built is not None)
+    assert built is not None
+    rng = np.random.default_rng(number)
+    tensors = random_tensors(source, rng)
+    memories, extents = load(
+        built.graph,
+        {b.name: tensors[b.name].convert(b.format) for b in built.graph.tensors if b.name in tensors},
+    )
+    graph, tensors_off = placed(random_depths(built.graph, rng), rng)
+    data = (graph, built.arch, memories, extents)
+    options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": OffChip(dram, tensors_off)}
+    options |= {"trace": True, "check": True} if rng.random() < 0.5 else {}
+    options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
+    plain = outcome(*data, engine="plain", **options)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", **options), plain)
+
+
+@pytest.mark.parametrize("dram", [DDR4, HBM2, TINY], ids=lambda dram: dram.name)
+def test_machine_code(dram: Dram) -> None:
+    """A graph that runs twice on one memory, which goes on."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        program = matrix_sum(random_matrix(rng, 6, 6), random_matrix(rng, 6, 6))
+        graph = random_depths(program.graph, rng)
+        data = (graph, Arch(), program.memories, program.extents)
+        plain, other = (MemorySystem(graph, Arch(), OffChip(dram)) for _ in range(2))
+        for _ in range(2):
+            expected = outcome(*data, engine="plain", memory=plain)
+            assert_same(outcome(*data, engine="compiled", memory=other), expected)
+        assert other.words == plain.words
+
+
+@pytest.mark.parametrize("name", ["spmm", "sddmm", "mttkrp", "spmspm_ikj"])
+def test_kernels(name: str) -> None:
+    data = kernel(name)
+    plain = outcome(*data, engine="plain", memory=OffChip(DDR4))
+    assert isinstance(plain, Result)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", memory=OffChip(DDR4)), plain)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where firings wait to be served, and late tokens are on their way."""
+    rng = np.random.default_rng(number)
+    taken_over: list[int] = []
+
+    def take_over(*arguments: Any, run: Any = compiled.run) -> None:
+        queues = [queue for worker in arguments[0] for queue in worker.inputs.values()]
+        taken_over.append(sum(len(queue.tokens) for queue in queues if queue.off_chip))
+        run(*arguments)
+
+    for program in by_hand(rng):
+        graph = program.graph.with_depths({c.name: 24 - number % 22 for c in program.graph.channels})
+        data = (graph, arch_of(program), program.memories, program.extents)
+        options: dict[str, Any] = {"trace": True, "memory": OffChip((TINY, SMALL, DDR4)[number % 3])}
+        plain = outcome(*data, engine="plain", **options)
+        with interpreted(), monkeypatch.context() as patch:
+            patch.setattr(compiled, "run", take_over)
+            patch.setattr(engine, "SLICE", 1)
+            patch.setattr(engine, "TURN", 5)
+            patch.setattr(execute, "SMALL", 1 + number * 40)
+            patch.setattr(compiled, "missing", lambda workers: 0)
+            assert_same(outcome(*data, engine="auto", **options), plain)
+    if 1 < number < 6:
+        assert any(taken_over)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_plain_engine_goes_on_where_the_compiled_one_stopped(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    stops: list[int] = []
+
+    def stop(firings: int, cycle: int) -> None:
+        if firings > 60 * number:
+            stops.append(firings)
+            raise Stop
+
+    def stopped(workers: Any, limit: int, window: Any, _: Any, arbiter: Any, run: Any = compiled.run) -> None:
+        with suppress(Stop):
+            run(workers, limit, window, stop, arbiter)
+        engine.run(workers, limit, arbiter=arbiter)
+
+    monkeypatch.setattr(compiled, "SERVED_SLICE", 1)
+    monkeypatch.setattr(sweeps, "TURN", 3)
+    for program in by_hand(np.random.default_rng(number)):
+        data = (program.graph, arch_of(program), program.memories, program.extents)
+        plain = outcome(*data, engine="plain", trace=True, memory=OffChip(TINY))
+        with interpreted(), monkeypatch.context() as patch:
+            patch.setattr(compiled, "run", stopped)
+            assert_same(outcome(*data, engine="compiled", trace=True, memory=OffChip(TINY)), plain)
+    assert stops
+
+
+def test_rings_grow_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring that is too short must not let a later request come first."""
+    monkeypatch.setattr(records, "RING", 2)
+    rng = np.random.default_rng(0)
+    for program in by_hand(rng):
+        for depth in (5, 10**12):
+            graph = program.graph.with_depths({c.name: depth for c in program.graph.channels})
+            data = (graph, arch_of(program), program.memories, program.extents)
+            plain = outcome(*data, engine="plain", memory=OffChip(TINY))
+            with interpreted():
+                assert_same(outcome(*data, engine="compiled", memory=OffChip(TINY)), plain)
+
+
+def test_the_log_is_emptied_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "LOG", 24)
+    rng = np.random.default_rng(0)
+    for program in by_hand(rng):
+        data = (program.graph, arch_of(program), program.memories, program.extents)
+        for window in ((0, 1 << 62), (100, 200)):
+            options: dict[str, Any] = {"trace": True, "window": window, "memory": OffChip(TINY)}
+            plain = outcome(*data, engine="plain", **options)
+            with interpreted():
+                assert_same(outcome(*data, engine="compiled", **options), plain)
+
+
+def test_memory_goes_on_from_one_engine_to_the_other() -> None:
+    text = "tensor x[i=9] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
+    graph = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).graph
+    first, second = graph.regions
+    memories = {"x.vals": np.arange(1, 10)}
+    runs = []
+    for names in (("plain", "plain"), ("compiled", "plain"), ("plain", "compiled")):
+        memory = MemorySystem(graph, Arch(), OffChip(SMALL))
+        with interpreted():
+            one = simulate(first, Arch(), memories, {"i": 9}, memory=memory, engine=names[0])
+            two = simulate(second, Arch(), dict(one.memories), {"i": 9}, memory=memory, engine=names[1])
+        runs.append((one, two))
+    for run in runs[1:]:
+        assert_same(run[0], runs[0][0])
+        assert_same(run[1], runs[0][1])
+    assert runs[0][1].memories["z.vals"].tolist() == [2 * n + 1 for n in range(1, 10)]
+
+
+def test_errors_are_the_same() -> None:
+    graph, memories = long_vector(30)
+    graph = named(graph)
+    # The coordinate that finds no room is waited for.
+    sizes = {"wc": 3}
+    small = replace(
+        graph, memories=tuple(replace(m, capacity=sizes.get(m.name, m.capacity)) for m in graph.memories)
+    )
+    program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
+    shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
+    everything, slow = OffChip(TINY), OffChip(replace(TINY, channels=1, ccd_s=20, ccd_l=20), ("c",))
+    for data, options, message in (
+        ((small, Arch(), memories, {}), {"memory": slow}, "capacity at node 'w'"),
+        ((graph, Arch(), memories, {}), {"memory": everything, "limit": 40}, "would fire in cycle"),
+        ((graph, Arch(), memories | {"c": np.arange(2)}, {}), {"memory": everything}, "range at node 'scan'"),
+        ((shallow, Arch(), program.memories, program.extents), {"memory": everything}, "Deadlock"),
+    ):
+        plain = outcome(*data, engine="plain", **options)
+        assert isinstance(plain, str)
+        assert message in plain
+        with interpreted():
+            assert outcome(*data, engine="compiled", **options) == plain
+
+
+def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "SERVED_SLICE", 100)
+    graph, memories = long_vector(2_000)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.firings:
+            signal.raise_signal(signal.SIGINT)
+
+    with interpreted(), pytest.raises(InterruptedRun) as error:
+        simulate(graph, Arch(), memories, {}, engine="compiled", memory=OffChip(DDR4), progress=interrupt)
+    partial = error.value.partial.memory
+    assert partial is not None
+    assert 0 < partial.requests < 2 * 2_000 / 16
+    assert sum(port.requests for port in partial.ports.values()) == partial.requests

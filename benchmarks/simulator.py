@@ -2,9 +2,11 @@
 
 All three give the same cycles, which is checked. Times are processor times, the least of some runs, when
 loops and designs have been compiled. `--data`, or `SAMHW_DATA`, names the folder with lp_scsd1.mtx
-(SuiteSparse) and cora.npz (Planetoid); without it only the generated graphs are run.
+(SuiteSparse) and cora.npz (Planetoid); without it only the generated graphs are run. With `--memory` all
+tensors lie off chip, which the RTL does not have.
 
-Usage: python benchmarks/simulator.py [--data FOLDER] [--rtl] [--large] [--flat [--plot FILE]] [--only TEXT]
+Usage: python benchmarks/simulator.py [--data FOLDER] [--rtl | --memory NAME|FILE.json] [--large]
+[--flat [--plot FILE]] [--only TEXT]
 """
 
 import argparse
@@ -23,6 +25,7 @@ from rich.table import Table
 
 from samhw.compiler import Capacity, Compiled, compile_program
 from samhw.frontend import FusionLevel, Program, load_kernel, load_model, model_data, parse
+from samhw.graph import Dram, OffChip
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
@@ -183,7 +186,7 @@ def firings(results: Sequence[Result]) -> int:
     return sum(a.firings for r in results for node in r.nodes.values() for a in node.actors.values())
 
 
-def measure(case: Case, rtl: bool) -> list[str]:
+def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
     """A row of the table."""
     compiled = compiled_case(case)
     graph, arch = compiled.graph, compiled.arch
@@ -191,7 +194,7 @@ def measure(case: Case, rtl: bool) -> list[str]:
 
     def timed(engine: Engine) -> tuple[Sequence[Result], float]:
         begin = time.process_time()
-        results = simulate_regions(graph, arch, memories, extents, engine=engine)
+        results = simulate_regions(graph, arch, memories, extents, engine=engine, memory=memory)
         return results, time.process_time() - begin
 
     first, seconds = timed("compiled")
@@ -202,7 +205,7 @@ def measure(case: Case, rtl: bool) -> list[str]:
     row += [f"{count / seconds / 1e6:,.0f}", f"{cycles / seconds / 1e6:,.1f}"]
     if count <= PLAIN_FIRINGS:
         plain, plain_seconds = timed("plain")
-        assert [result.cycles for result in plain] == [result.cycles for result in first]
+        assert [(r.cycles, r.memory) for r in plain] == [(r.cycles, r.memory) for r in first]
         row += [f"{count / plain_seconds / 1e6:.2f}", f"{plain_seconds / seconds:.0f} x"]
     else:
         row += ["-", "-"]
@@ -264,7 +267,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
-    parser.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
+    beside.add_argument("--memory", type=Dram.load, metavar="NAME|FILE", help="all tensors in this memory")
     parser.add_argument("--large", action="store_true", help="also a graph of 2.4 million edges")
     parser.add_argument(
         "--flat", action="store_true", help="also the cost of a firing by the number of firings"
@@ -283,11 +288,12 @@ def main() -> None:
         "slower by",
     ]
     table = Table(*columns, *(["RTL: M cycles/s", "slower by"] if arguments.rtl else []))
+    memory = OffChip(arguments.memory) if arguments.memory else None
     console = Console(width=180 if not sys.stdout.isatty() else None)
     for case in cases(Path(arguments.data) if arguments.data else None, arguments.large):
         if arguments.only in case.label:
             console.print(case.label, style="dim")
-            table.add_row(*measure(case, arguments.rtl))
+            table.add_row(*measure(case, arguments.rtl, memory))
     console.print(table)
     if arguments.flat:
         print_flatness(console, arguments.plot)

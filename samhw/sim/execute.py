@@ -17,6 +17,9 @@ SMALL = 200_000
 COMPILATION = 1_000_000
 """Firings that the plain engine does in the time that it takes to compile one loop."""
 
+SLOWER = 2
+"""With off-chip memory the plain engine does so many times fewer firings in the same time."""
+
 
 def execute(
     machine: Machine,
@@ -48,13 +51,15 @@ def execute(
             except compiled.Untranslatable as error:
                 raise InputError(f"The compiled engine cannot run {error}; use the plain engine.") from error
         case "auto":
-            if plain.run(workers, limit, SMALL, between, arbiter):
+            slower = SLOWER if arbiter else 1
+            if plain.run(workers, limit, SMALL // slower, between, arbiter):
                 return
             from samhw.sim import compiled
 
             try:
                 lacking = compiled.missing(workers)
-                if lacking and plain.run(workers, limit, COMPILATION * lacking, between, arbiter):
+                most = COMPILATION * lacking // slower
+                if lacking and plain.run(workers, limit, most, between, arbiter):
                     return
                 compiled.run(workers, limit, window, between, arbiter)
             except compiled.Untranslatable:

@@ -61,7 +61,7 @@ def run_model(compiled: Compiled, workload: Workload) -> Outcome:
     if cycles >= LONG:
         design = HlsDesign.build(graph, arch, Options(one_top=True), optimise=True)
     building = time.perf_counter() - start
-    result = design.run(memories, extents, golden(graph, runs))
+    result = design.run(memories, extents, golden(graph, [run.result for run in runs]))
     return Outcome(len(runs), len(design.streams), cycles, building, result.seconds)
 
 

@@ -4,6 +4,7 @@ from samhw.hls.design import Design, MemoryPort, Process, Region, Stream
 from samhw.hls.emit import Options, emit, vectors
 from samhw.hls.lower import lower
 from samhw.hls.regions import emit_order
+from samhw.hls.together import emit_together
 
 __all__ = [
     "Design",
@@ -14,6 +15,7 @@ __all__ = [
     "Stream",
     "emit",
     "emit_order",
+    "emit_together",
     "lower",
     "vectors",
 ]

@@ -60,7 +60,7 @@ def emit(
     """
     options = options or Options()
     design = lower(graph, arch)
-    headers = library(design, graph, on_chip=options.on_chip)
+    headers = library([(design, graph)], on_chip=options.on_chip)
     context = _context(design, graph, arch, options)
     context["statements"] = [
         [comment(s) for s in lines] for lines in statements or [()] * len(design.regions)
@@ -166,7 +166,7 @@ def _links(design: Design) -> list[tuple[str, int, int, int]]:
 
 def _body(region: Region, design: Design, graph: Graph, options: Options) -> dict[str, Any]:
     """What a region's own file is rendered for."""
-    alone = library(replace(design, regions=(region,)), graph, on_chip=options.on_chip)
+    alone = library([(replace(design, regions=(region,)), graph)], on_chip=options.on_chip)
     return {
         "region": region,
         "blocks": _blocks(region, options),

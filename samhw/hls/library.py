@@ -1,6 +1,6 @@
-"""The header library of a design: the headers that it needs, for the types and arities that it uses."""
+"""The header library of designs: the headers that they need, for the types and arities that they use."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,15 +62,20 @@ class Operator:
         return tuple(p for p in self.ports if p not in self.immediates)
 
 
-def library(design: Design, graph: Graph, *, on_chip: bool) -> dict[str, str]:
-    """The texts of the headers by file name; `<primitive>.hpp` for each primitive of the graph."""
-    headers = {_HEADERS.get(p.function, p.function) for p in design.processes}
+def library(parts: Sequence[tuple[Design, Graph]], *, on_chip: bool) -> dict[str, str]:
+    """The texts of the headers by file name; `<primitive>.hpp` for each primitive of the graphs.
+
+    Args:
+        parts: one design and its graph, or several of one value type and index width that share a library.
+        on_chip: whether any of them copies its memories to the chip.
+    """
+    headers = {_HEADERS.get(p.function, p.function) for design, _ in parts for p in design.processes}
     for header in tuple(headers):
         headers.update(_SHARED.get(header, ()))
     headers |= {"csim", "status", "token", "values"}
     if on_chip:
         headers.add("memory")
-    context = _context(design, graph)
+    context = _context(parts)
     if headers & {"alu", "drop_val", "reduce_scalar", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
@@ -91,52 +96,59 @@ def operation_headers(values: Iterable[str], *, converts: bool) -> list[str]:
     )
 
 
-def _context(design: Design, graph: Graph) -> dict[str, Any]:
+def _context(parts: Sequence[tuple[Design, Graph]]) -> dict[str, Any]:
     """What the templates are rendered for."""
-    by_kind: dict[str, list[Node]] = {}
-    for node in graph.nodes:
-        by_kind.setdefault(node.kind, []).append(node)
+    designs = [design for design, _ in parts]
+    by_kind: dict[str, list[tuple[Graph, Node]]] = {}
+    for _, graph in parts:
+        for node in graph.nodes:
+            by_kind.setdefault(node.kind, []).append((graph, node))
     alus = by_kind.get("alu", [])
-    operators = {_operator(graph, node) for node in alus if node.params["op"] in OPERATIONS}
+    operators = {_operator(graph, node) for graph, node in alus if node.params["op"] in OPERATIONS}
     converts = any(
         node.params["op"] in ("convert", "scale") or graph.operand_type(node) != graph.result_type(node)
-        for node in alus
+        for graph, node in alus
     )
     functions = sorted(
         {op.name for op in operators if op.home == "functions" and op.name in FUNCTIONS}, key=FUNCTIONS.index
     )
     through_f32 = any(
-        isinstance(value_type(graph.operand_type(n)), Fixed) and _home(graph, n) == "functions" for n in alus
+        isinstance(value_type(graph.operand_type(n)), Fixed) and _home(graph, n) == "functions"
+        for graph, n in alus
     )
-    formats = {graph.operand_type(n) for n in alus if n.params["op"] in FUNCTIONS}
+    formats = {graph.operand_type(n) for graph, n in alus if n.params["op"] in FUNCTIONS}
     floats = sorted(("f32" if f.startswith("fixed") else f for f in formats), key=("bf16", "f32").index)
-    values = (
-        {graph.value}
-        | {graph.operand_type(n) for n in graph.nodes}
-        | {graph.result_type(n) for n in graph.nodes}
-    )
+    values = {
+        value
+        for _, graph in parts
+        for n in graph.nodes
+        for value in (graph.value, graph.operand_type(n), graph.result_type(n))
+    }
     reductions = by_kind.get("reduce_scalar", [])
-    blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for n in reductions]
+    blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for graph, n in reductions]
     return {
-        "index_bits": design.index_bits,
-        "writers": sorted({len(region.errors) for region in design.regions}),
-        "fanouts": sorted({len(p.writes) for p in design.processes if p.function == "copy"}),
+        "index_bits": designs[0].index_bits,
+        "writers": sorted({len(region.errors) for design in designs for region in design.regions}),
+        "fanouts": sorted(
+            {len(p.writes) for design in designs for p in design.processes if p.function == "copy"}
+        ),
         "arities": {
-            "intersect": sorted({n.params["inputs"] for n in by_kind.get("intersect", [])}),
-            "union": sorted({n.params["inputs"] for n in by_kind.get("union", [])}),
-            "reduce_vector": sorted({len(n.params["bits"]) for n in by_kind.get("reduce_vector", [])}),
+            "intersect": sorted({n.params["inputs"] for _, n in by_kind.get("intersect", [])}),
+            "union": sorted({n.params["inputs"] for _, n in by_kind.get("union", [])}),
+            "reduce_vector": sorted({len(n.params["bits"]) for _, n in by_kind.get("reduce_vector", [])}),
         },
         "reduce_scalar": {"blocked": any(blocked), "sequential": not all(blocked)},
         "operations_headers": operation_headers(values, converts=converts),
         "alu": {
             "operators": sorted(operators, key=lambda op: (op.name, op.immediates)),
-            "arities": sorted({len(n.inputs) for n in alus}),
+            "arities": sorted({len(n.inputs) for _, n in alus}),
             "functions": any(op.home == "functions" for op in operators),
             "widened": any(
-                n.params["op"] in OPERATIONS and graph.operand_type(n) != graph.result_type(n) for n in alus
+                n.params["op"] in OPERATIONS and graph.operand_type(n) != graph.result_type(n)
+                for graph, n in alus
             ),
-            "converts": any(n.params["op"] == "convert" for n in alus),
-            "scales": any(n.params["op"] == "scale" for n in alus),
+            "converts": any(n.params["op"] == "convert" for _, n in alus),
+            "scales": any(n.params["op"] == "scale" for _, n in alus),
         },
         "names": functions,
         "fixed": through_f32,

@@ -167,12 +167,12 @@ def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options
     parts = [(graph, memories, runs)]
     if not options.one_top:
         parts = [(run.graph, run.memories, [run]) for run in runs]
-    building = running = 0.0
-    for part, inputs, models in parts:
-        start = time.perf_counter()
-        design = HlsDesign.build(part, arch, options)
-        building += time.perf_counter() - start
-        result = design.run(inputs, extents, golden(part, models), trace=True)
+    start = time.perf_counter()
+    designs = HlsDesign.build_together([part for part, _, _ in parts], arch, options)
+    building = time.perf_counter() - start
+    running = 0.0
+    for design, (part, inputs, models) in zip(designs, parts, strict=True):
+        result = design.run(inputs, extents, golden(part, [model.result for model in models]), trace=True)
         running += result.seconds
         for model in models:
             compare(model.result, result)

@@ -1,8 +1,8 @@
 """Builds a program from Verilog with Verilator and the C++ compiler, through the build cache.
 
-Verilator's own makefile is not used: what does not depend on the design (Verilator's run-time library and the
-harness) is compiled once, and what does is compiled in few units, since reading the headers costs more than
-compiling a small design. Most runs are shorter than the optimiser would take, hence none unless asked for.
+Verilator's own makefile is not used: what does not depend on the design (Verilator's run-time library, the
+harness, and the headers that every design includes) is compiled once, and what does is compiled in few units.
+Most runs are shorter than the optimiser would take, hence none unless asked for.
 """
 
 import json
@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,16 @@ _VERILATE = (
 _COMPILE = ("-std=c++17", "-pipe", "-w")
 _OPTIMISED, _PLAIN = "-O2", "-O0"
 _UNIT_BYTES = 800_000
+_COMMON = """\
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "verilated.h"
+"""
+"""What the units of every design include."""
 
 _TELLING = re.compile(r"^%(Error|Warning)|\berror:|undefined reference")
 """The line of a tool's output that tells what is wrong."""
@@ -74,16 +84,18 @@ def build_program(
     """
     builder = _Builder(find_verilator(), wave, _OPTIMISED if optimise else _PLAIN)
     sources = [harness, *sorted(harness.parent.glob("*.h"))] if harness else []
-    runtime_key = digest(builder.runtime_key, *(source.read_bytes() for source in [Path(__file__), *sources]))
-    key = digest(runtime_key, builder.fast, *_VERILATE, top, verilog, glue)
+    harness_key = digest(builder.key, *(source.read_bytes() for source in sources))
+    key = digest(harness_key, builder.fast, *_VERILATE, top, verilog, glue)
     begin = time.perf_counter()
     made = False
 
     def make(folder: Path) -> None:
         nonlocal made
         made = True
-        runtime = cached("runtime", runtime_key, lambda objects: builder.compile_runtime(objects, harness))
-        builder.build(folder, runtime, verilog, glue, top)
+        fixed = [builder.runtime()]
+        if harness:
+            fixed.append(cached("harness", harness_key, lambda new: builder.compile_harness(new, harness)))
+        builder.build(folder, fixed, verilog, glue, top)
         (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
 
     folder = cached("verilated", key, make)
@@ -99,22 +111,35 @@ class _Builder:
     """The compiler's flag for code that runs in every cycle."""
 
     @property
-    def runtime_key(self) -> str:
+    def key(self) -> str:
         """What the run-time library depends on."""
         verilator = self.verilator
-        return digest(str(verilator.root), verilator.version, verilator.compiler, *_COMPILE, self.wave or "")
+        tools = (str(verilator.root), verilator.version, verilator.compiler)
+        return digest(Path(__file__).read_bytes(), *tools, self.wave or "")
 
-    def compile_runtime(self, folder: Path, harness: Path | None) -> None:
-        """Compiles into `folder` what no design changes."""
-        if self.wave == "fst":
-            self._check_fst()
-        names = ["verilated", "verilated_threads", *([f"verilated_{self.wave}_c"] if self.wave else [])]
-        include = self.verilator.root / "include"
-        sources = [*(include / f"{name}.cpp" for name in names), *([harness] if harness else [])]
-        self._compile([_Unit(source, folder / f"{source.stem}.o", "-O2") for source in sources])
+    def runtime(self) -> Path:
+        """The folder with Verilator's run-time library, and with the header that the designs' units have in
+        common, precompiled."""
 
-    def build(self, folder: Path, runtime: Path, verilog: str, glue: str, top: str) -> None:
-        """Builds `folder/simulate`, and leaves nothing else."""
+        def make(folder: Path) -> None:
+            if self.wave == "fst":
+                self._check_fst()
+            names = ["verilated", "verilated_threads", *([f"verilated_{self.wave}_c"] if self.wave else [])]
+            header = folder / "common.h"
+            header.write_text(_COMMON)
+            units = [_Unit(header, folder / "common.h.gch", _PLAIN, ("-x", "c++-header"))]
+            include = self.verilator.root / "include"
+            units += [_Unit(include / f"{name}.cpp", folder / f"{name}.o", _OPTIMISED) for name in names]
+            self._compile(units)
+
+        return cached("runtime", self.key, make)
+
+    def compile_harness(self, folder: Path, source: Path) -> None:
+        """Compiles a harness into `folder`."""
+        self._compile([_Unit(source, folder / f"{source.stem}.o", _OPTIMISED)])
+
+    def build(self, folder: Path, fixed: Sequence[Path], verilog: str, glue: str, top: str) -> None:
+        """Builds `folder/simulate`, and leaves nothing else. `fixed`: folders of what no design changes."""
         work = folder / "work"
         work.mkdir()
         (work / "glue.cpp").write_text(glue)
@@ -127,10 +152,16 @@ class _Builder:
         sources = json.loads((work / "Vtop.json").read_text())["sources"]
         fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
         slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
-        units = [*_units(work, "fast", fast, self.fast), *_units(work, "slow", slow, _PLAIN)]
+        common = ("-include", str(fixed[0] / "common.h"))
+        # A compiled header serves only the options that it was compiled with.
+        units = [
+            *_units(work, "fast", fast, self.fast, common if self.fast == _PLAIN else ()),
+            *_units(work, "slow", slow, _PLAIN, common),
+        ]
         self._compile(units)
 
-        objects = [*(unit.target for unit in units), *sorted(runtime.glob("*.o"))]
+        objects = [unit.target for unit in units]
+        objects += [path for folder in fixed for path in sorted(folder.glob("*.o"))]
         libraries = ["-pthread", *(["-llz4", "-lz"] if self.wave == "fst" else [])]
         what = "the verilated design does not link"
         self._run(what, self.verilator.compiler, *objects, "-o", folder / "simulate", *libraries)
@@ -146,7 +177,7 @@ class _Builder:
 
         def compile_unit(unit: _Unit) -> None:
             what = "the verilated design does not compile"
-            options = [*flags, f"-I{unit.source.parent}", unit.optimise]
+            options = [*flags, f"-I{unit.source.parent}", unit.optimise, *unit.options]
             self._run(what, self.verilator.compiler, *options, "-c", unit.source, "-o", unit.target)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -176,9 +207,10 @@ class _Unit:
     source: Path
     target: Path
     optimise: str
+    options: Sequence[str] = ()
 
 
-def _units(work: Path, name: str, parts: Iterable[str], optimise: str) -> list[_Unit]:
+def _units(work: Path, name: str, parts: Iterable[str], optimise: str, options: Sequence[str]) -> list[_Unit]:
     """Units that include the parts, one for each `_UNIT_BYTES` of them."""
     groups: list[list[str]] = [[]]
     size = 0
@@ -192,5 +224,5 @@ def _units(work: Path, name: str, parts: Iterable[str], optimise: str) -> list[_
     for k, group in enumerate(groups):
         source = work / f"{name}{k}.cpp"
         source.write_text("".join(group))
-        units.append(_Unit(source, source.with_suffix(".o"), optimise))
+        units.append(_Unit(source, source.with_suffix(".o"), optimise, options))
     return units

@@ -11,8 +11,8 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.graph import Channel, Endpoint
-from samhw.hls import Options, emit, lower
+from samhw.graph import Arch, Channel, Endpoint
+from samhw.hls import Options, emit, emit_together, lower
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
 from samhw.targets import compile_workload, make_workload
@@ -51,6 +51,32 @@ def test_a_change_changes_only_what_it_must() -> None:
     changed = set(after["src/spmm.cpp"].splitlines()) ^ set(before["src/spmm.cpp"].splitlines())
     assert len(changed) == 2
     assert all(line.startswith("#pragma HLS STREAM") for line in changed)
+
+
+def test_designs_together_keep_their_files() -> None:
+    """One program of several designs has what each project has, but for the library that they share."""
+    graphs = [compiled(kernel, "f32")[0].graph for kernel in ("spmm", "sddmm")]
+    files = emit_together(graphs, Arch())
+    for graph in graphs:
+        alone = emit(graph, Arch())
+        own = {p for p in alone if p.endswith("pp") and not p.startswith("src/samhw/")}
+        assert {path: files[path] for path in own} == {path: alone[path] for path in own}
+        assert {p for p in alone if p.startswith("src/samhw/")} <= files.keys()
+    assert "struct mul {" in files["src/samhw/alu.hpp"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (("spmm", "f32"), ("sddmm", "i32"), "must have one value type"),
+        (("spmm", "f32"), ("spmm", "f32"), "two designs have files of the name src/spmm.cpp"),
+    ],
+)
+def test_designs_that_cannot_be_together(
+    first: tuple[str, str], second: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        emit_together([compiled(*first)[0].graph, compiled(*second)[0].graph], Arch())
 
 
 def test_pragmas_have_the_depths_of_the_channels() -> None:

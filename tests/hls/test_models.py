@@ -12,10 +12,13 @@ from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
 from samhw.graph import Arch
 from samhw.hls import Options
+from samhw.sim import simulated_regions
 from samhw.targets import compile_workload, run
-from samhw.targets.hls import project_files
+from samhw.targets.hls import HlsDesign, project_files
 from samhw.targets.hls_tools import ap_headers
+from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
+from tests.hls.bench import run_design
 
 SIZES = {
     "sae": "random:n=2,f=8,h=4,g=4",
@@ -60,15 +63,35 @@ def make_csim(folder: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("fuse", FUSION_LEVELS)
-@pytest.mark.parametrize("model", model_names())
-def test_model(model: str, fuse: FusionLevel, value: str) -> None:
-    """One top function for the whole program; tokens and results are the simulator's."""
-    if value == "i32" and model not in INTEGER:
-        with pytest.raises(
-            InputError, match=r"^i32 has no operation '\w+', which node .*; choose another --value"
-        ):
-            compiled(model, fuse, value)
-        return
+def test_models(fuse: FusionLevel, value: str) -> None:
+    """One top function for each program, all of them in one C++ program; tokens and results are the
+    simulator's."""
+    models = [model for model in model_names() if value != "i32" or model in INTEGER]
+    cases = [compiled(model, fuse, value) for model in models]
+    graphs = [program.graph for program, _ in cases]
+    designs = HlsDesign.build_together(graphs, Arch.vitis(), Options(one_top=True))
+    for design, (program, workload) in zip(designs, cases, strict=True):
+        memories, extents = load_inputs(program.program, program.graph, workload.tensors)
+        runs = list(simulated_regions(program.graph, program.arch, memories, extents, trace=True))
+        run_design(design, (memories, extents), *(run.result for run in runs))
+
+
+@pytest.mark.parametrize("fuse", FUSION_LEVELS)
+@pytest.mark.parametrize("model", sorted(set(model_names()) - INTEGER))
+def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None:
+    with pytest.raises(
+        InputError, match=r"^i32 has no operation '\w+', which node .*; choose another --value"
+    ):
+        compiled(model, fuse, "i32")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "fuse", "value"),
+    [(name, FUSION_LEVELS[k % 3], VALUES[1 + k // 3 % 3]) for k, name in enumerate(model_names())],
+)
+def test_model_alone(model: str, fuse: FusionLevel, value: str) -> None:
+    """As `samhw run` does it, with the library of its own project: what the model needs and no more."""
     program, workload = compiled(model, fuse, value)
     result = run(program, workload.tensors, "hls", hls=Options(one_top=True))
     assert [region.name for region in result.regions] == [region.name for region in program.graph.regions]

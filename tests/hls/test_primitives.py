@@ -91,7 +91,7 @@ class Bench:
             nodes=tuple(to.number(node) for node in self.nodes),
         )
         design = Design("bench", ARCH.index_bits, (region,))
-        headers = library(design, self.graph, on_chip=False)
+        headers = library([(design, self.graph)], on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]

@@ -4,6 +4,8 @@ Where the simulator ends with some depths the HLS design must end too: its proce
 that the actors have.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
@@ -11,22 +13,32 @@ from hypothesis import strategies as st
 
 from samhw.frontend import Program
 from samhw.frontend.strategies import programs
+from samhw.graph import Arch, Graph
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options
+from samhw.sim import Result
+from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_depths, random_tensors
-from tests.hls.bench import run_hls, run_model
+from tests.hls.bench import Inputs, run_design, run_model
 
-SHARDS = 8
 PROGRAMS = 25
+RUNS = 3
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_random_programs(shard: int) -> None:
-    ended = 0
+@dataclass(frozen=True)
+class Sample:
+    """A random program's graph, and what the simulator makes of it on random data."""
 
-    @seed(shard)
+    graph: Graph
+    runs: list[tuple[Inputs, Result]]
+
+
+def draw_samples(start: int, value: str) -> list[Sample]:
+    """The same random programs for the same start."""
+    samples: list[Sample] = []
+
+    @seed(start)
     @settings(
         max_examples=PROGRAMS,
         deadline=None,
@@ -35,20 +47,31 @@ def test_random_programs(shard: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(programs(), st.integers(0, 2**32 - 1))
-    def body(program: Program, number: int) -> None:
-        nonlocal ended
+    def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
-        compiled = compile_or_none(program, value=VALUES[number % len(VALUES)])
+        compiled = compile_or_none(program, value=value)
         assume(compiled is not None and len(compiled.graph.nodes) > 4)
         assert compiled is not None
         graph = random_depths(compiled.graph, rng) if rng.random() < 0.4 else compiled.graph
-        for _ in range(3):
+        graph = replace(graph, name=f"random_{len(samples)}")
+        samples.append(Sample(graph, []))
+        for _ in range(RUNS):
             try:
-                inputs, model = run_model(compiled, random_tensors(program, rng), graph)
+                samples[-1].runs.append(run_model(compiled, random_tensors(program, rng), graph))
             except DeadlockError:
                 continue  # These depths are too small.
-            run_hls(compiled, inputs, model, graph, Options(on_chip=bool(number & 4)))
-            ended += 1
 
-    body()
-    assert ended > 2 * PROGRAMS
+    collect()
+    return samples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_chip", [True, False])
+@pytest.mark.parametrize("value", VALUES)
+def test_random_programs(value: str, on_chip: bool) -> None:
+    samples = draw_samples(2 * VALUES.index(value) + on_chip, value)
+    designs = HlsDesign.build_together([s.graph for s in samples], Arch(), Options(on_chip=on_chip))
+    for design, sample in zip(designs, samples, strict=True):
+        for run in sample.runs:
+            run_design(design, *run)
+    assert sum(len(sample.runs) for sample in samples) > 2 * PROGRAMS

@@ -31,7 +31,11 @@ LOOK = 1 << 10
 """Firings between two looks at whether a window is in vain."""
 
 CATCH_UP = 16
-"""Turns that consumers need at most at the end of a window; others are too far behind for running ahead."""
+"""Turns that consumers need at most at the end of a window; those that pop less than a token in each are too
+far behind for running ahead."""
+
+STAGES = 8
+"""In so many steps the actors keep to depths again then, the first ones first, so that tokens drain."""
 
 REST = 1 << 14
 """Firings for which a channel keeps to its depth when it was too shallow for the first time."""
@@ -50,6 +54,8 @@ class Ahead:
         self._calm = np.zeros(count, np.int64)
         """For how many firings it has been free since."""
         self._penalty = np.full(count, REST)
+        self._sources = np.array([records.position[queue.producer] for queue in records.queues], np.int64)
+        """For each channel the place of its producer among the actors."""
         self._window = 0
         self.look_again()
 
@@ -70,6 +76,7 @@ class Ahead:
             records.rows,
             records.channels,
             records.rooms,
+            self._sources,
             self._pieces,
             self._copy,
             self._rest,
@@ -154,21 +161,27 @@ def _run_ahead(rows: Words, channels: Words, most: int) -> int:
 
 
 @njit(cache=True)
-def _catch_up(rows: Words, channels: Words, slow: Words) -> int:
+def _catch_up(rows: Words, channels: Words, sources: Words, slow: Words) -> int:
     """Fires until no producer is ahead, or it turns out to be in vain; gives the number of firings.
 
     Sets `slow` for the channels that take long.
     """
     fired = 0
     turns = 0
+    before = channels[:, C.POPPED].copy()
+    slow[:] = 0
     while _any_ahead(channels) and _broken(channels) == 0:
+        turns += 1
+        for c in range(len(channels)):
+            if STAGES * sources[c] < turns * len(rows):
+                channels[c, C.ROOM] = channels[c, C.SLOTS]
         more = sweep(rows, 1)
         fired += more
-        turns += 1
-        if more == 0 or turns == CATCH_UP:
+        if turns == CATCH_UP or (more == 0 and turns >= STAGES):
             for c in range(len(channels)):
-                slow[c] = _is_ahead(channels, c)
-        if more == 0:
+                few = channels[c, C.POPPED] - before[c] < turns
+                slow[c] = few and _is_ahead(channels, c)
+        if more == 0 and turns >= STAGES:
             break
     return fired
 
@@ -178,6 +191,7 @@ def _run(
     rows: Words,
     channels: Words,
     rooms: Words,
+    sources: Words,
     pieces: Words,
     copy: Words,
     rest: Words,
@@ -195,9 +209,7 @@ def _run(
         _save(pieces, copy)
         _set_room(rows, channels, rooms, rest)
         fired = _run_ahead(rows, channels, window)
-        _set_room(rows, channels, channels[:, C.SLOTS], nobody)
-        slow[:] = 0
-        fired += _catch_up(rows, channels, slow)
+        fired += _catch_up(rows, channels, sources, slow)
         broken = _broken(channels)
         for c in range(len(channels)):
             # Behind the first wrong cycle, others may be wrong because of it.

@@ -29,6 +29,10 @@ class R(_Place):
     """A firing that is decided but lacks a slot, or 0."""
     GUESS = auto()
     """The last firing, or 0: the next ones may be the same."""
+    SHUNS = auto()
+    """How many firings are done before the next burst is tried."""
+    DOUBT = auto()
+    """How many it was behind the last burst that was short; 0 behind a long one."""
     FAULT = auto()
     FAULT_CYCLE = auto()
     LIMIT = auto()

@@ -20,6 +20,11 @@ __all__ = ["actor_loop"]
 CHANNEL = len(C)
 IN, OUT = len(I), len(O)
 
+WORTH = 3
+"""Firings of a burst that was worth it."""
+
+MOST_DOUBT = 63
+
 
 def actor_loop(
     step: Step,
@@ -109,6 +114,8 @@ def actor_loop(
 
         word = me[R.WORD]
         guess = me[R.GUESS]
+        shuns = me[R.SHUNS]
+        doubt = me[R.DOUBT]
         undone = local_words(2)
         end = FIRED
         fired = 0
@@ -116,8 +123,10 @@ def actor_loop(
         me[R.WATCH] = address + 8 * R.FIRINGS
         me[R.SEEN] = -1
         while end == FIRED and fired < budget:
-            if bursts and word == 0 and guess != 0:
-                fired += burst(
+            if bursts and shuns > 0:
+                shuns -= 1
+            elif bursts and word == 0 and guess != 0:
+                done = burst(
                     address,
                     guess,
                     now,
@@ -132,7 +141,12 @@ def actor_loop(
                     out_data,
                     undone,
                 )
+                fired += done
                 word = undone[0]
+                if word:
+                    # Some actors seldom do the same twice.
+                    doubt = 0 if done >= WORTH else min(2 * doubt + 1, MOST_DOUBT)
+                    shuns = doubt
                 if undone[1]:
                     break
             if word == 0:
@@ -185,6 +199,8 @@ def actor_loop(
         me[R.FIRINGS] += fired
         me[R.WORD] = word
         me[R.GUESS] = guess
+        me[R.SHUNS] = shuns
+        me[R.DOUBT] = doubt
         if word:
             for j in range(outputs):
                 me[out_kind_at + j] = out_kind[j]

@@ -37,6 +37,9 @@ far behind for running ahead."""
 STAGES = 8
 """In so many steps the actors keep to depths again then, the first ones first, so that tokens drain."""
 
+NEAR = 16
+"""Cycles behind the first wrong one in which others count as found at the same time."""
+
 REST = 1 << 14
 """Firings for which a channel keeps to its depth when it was too shallow for the first time."""
 
@@ -212,8 +215,8 @@ def _run(
         fired += _catch_up(rows, channels, sources, slow)
         broken = _broken(channels)
         for c in range(len(channels)):
-            # Behind the first wrong cycle, others may be wrong because of it.
-            shallow = window == least and broken > 0 and channels[c, C.BROKEN] == broken
+            # Long behind the first wrong cycle, others may be wrong because of it.
+            shallow = window == least and 0 < channels[c, C.BROKEN] <= broken + NEAR
             if shallow or slow[c]:
                 if calm[c] > penalty[c]:
                     penalty[c] = REST

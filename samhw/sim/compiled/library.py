@@ -54,11 +54,14 @@ from {native.__name__} import call, local_words, words_at
 PORTS = [cast(FunctionType, function) for function in (look_at, serve_next)]
 """What is compiled for a run with off-chip memory besides loops."""
 
-_modules: dict[Any, tuple[FunctionType, Path, str]] = {}
-"""For a loop's function, by its key: itself, so that the key stays good, and its module's file and text."""
+_loops: dict[Any, FunctionType] = {}
+"""Functions of loops, by what they are made from. They hold their step functions, so that keys stay good."""
 
-_compiled: dict[Any, Any] = {}
-"""For a loop's function, by its key, what it was compiled to; keeps the code alive."""
+_modules: dict[FunctionType, tuple[Path, str]] = {}
+"""The file and the text of each function's module."""
+
+_compiled: dict[FunctionType, Any] = {}
+"""What each function was compiled to; keeps the code alive."""
 
 
 def loop_address(worker: Worker, logs: bool) -> int:
@@ -78,17 +81,16 @@ def port_addresses() -> tuple[int, int]:
 
 
 def _address(function: FunctionType, where: str) -> int:
-    key = function_key(function)
-    if key not in _compiled:
+    if function not in _compiled:
         try:
-            _compiled[key] = _load(*_module(function, key))
+            _compiled[function] = _load(*_module(function))
         except Untranslatable as error:
             raise Untranslatable(f"{where}: {error}") from error
         except numba.core.errors.NumbaError as error:
             # The first line only says in which of its stages Numba gave up.
             lines = [line.strip() for line in str(error).splitlines() if "pipeline" not in line]
             raise Untranslatable(f"{where}: {next(filter(None, lines), 'no reason given')}") from error
-    address: int = _compiled[key].address
+    address: int = _compiled[function].address
     return address
 
 
@@ -98,13 +100,10 @@ def missing(workers: list[Worker]) -> int:
     Raises:
         Untranslatable: if one cannot be compiled.
     """
-    wanted = {}
-    loops = [_loop(worker, logs=False) for worker in workers]
+    wanted = {_loop(worker, logs=False) for worker in workers}
     if any(worker.access is not None for worker in workers):
-        loops += PORTS
-    for loop in loops:
-        wanted[function_key(loop)] = loop
-    return sum(key not in _compiled and not _module(loop, key)[0].exists() for key, loop in wanted.items())
+        wanted.update(PORTS)
+    return sum(function not in _compiled and not _module(function)[0].exists() for function in wanted)
 
 
 def _loop(worker: Worker, logs: bool) -> FunctionType:
@@ -114,21 +113,26 @@ def _loop(worker: Worker, logs: bool) -> FunctionType:
         gate = GateKind.STALLS
     elif isinstance(worker.gate, Earliest):
         gate = GateKind.EARLIEST
-    loop = actor_loop(
-        actor.step,
-        tuple(j for j, queues in enumerate(worker.outputs) for _ in queues),
-        inputs=len(actor.inputs),
-        outputs=len(actor.outputs),
-        states=len(actor.state),
-        stores=len(worker.memory),
-        feeds_itself=any(queue.producer is worker for queue in worker.inputs.values()),
+    ports = tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+    off_chip = _off_chip(worker)
+    traits = {
+        "inputs": len(actor.inputs),
+        "outputs": len(actor.outputs),
+        "states": len(actor.state),
+        "stores": len(worker.memory),
+        "feeds_itself": any(queue.producer is worker for queue in worker.inputs.values()),
         # Firings are a cycle apart anyway.
-        key=actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
-        gate=gate,
-        logs=logs,
-        off_chip=_off_chip(worker),
-    )
-    return cast(FunctionType, loop)
+        "key": actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
+        "gate": gate,
+        "logs": logs,
+    }
+    want = off_chip.want and function_key(cast(FunctionType, off_chip.want))
+    step = function_key(cast(FunctionType, actor.step))
+    made_from = step, ports, *traits.values(), off_chip.late, want, off_chip.carried
+    if made_from not in _loops:
+        loop = actor_loop(actor.step, ports, **traits, off_chip=off_chip)  # type: ignore[arg-type]
+        _loops[made_from] = cast(FunctionType, loop)
+    return _loops[made_from]
 
 
 def _off_chip(worker: Worker) -> OffChipUse:
@@ -140,17 +144,16 @@ def _off_chip(worker: Worker) -> OffChipUse:
     return OffChipUse(late, access.want, carried)
 
 
-def _module(loop: FunctionType, key: Any) -> tuple[Path, str]:
-    """The file and the text of a loop's module. Its name stands for all that the code depends on and that
+def _module(function: FunctionType) -> tuple[Path, str]:
+    """The file and the text of a function's module. Its name stands for all that the code depends on and that
     Numba does not look at."""
-    if key not in _modules:
-        text = HEAD + module_text(loop, MAIN, GIVEN, floats.STAND_INS)
+    if function not in _modules:
+        text = HEAD + module_text(function, MAIN, GIVEN, floats.STAND_INS)
         whole = hashlib.sha256(text.encode())
         for module in (channel, floats, layout, native):
             whole.update(inspect.getsource(module).encode())
-        _modules[key] = loop, cache_directory() / FOLDER / f"loop_{whole.hexdigest()[:32]}.py", text
-    _, path, text = _modules[key]
-    return path, text
+        _modules[function] = cache_directory() / FOLDER / f"loop_{whole.hexdigest()[:32]}.py", text
+    return _modules[function]
 
 
 def _load(path: Path, text: str) -> Any:

@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.errors import InputError
 from samhw.frontend import FusionLevel, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
@@ -269,7 +270,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
     beside = parser.add_mutually_exclusive_group()
     beside.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
-    beside.add_argument("--memory", type=Dram.load, metavar="NAME|FILE", help="all tensors in this memory")
+    beside.add_argument("--memory", metavar="NAME|FILE", help="all tensors in this memory")
     parser.add_argument("--large", action="store_true", help="also a graph of 2.4 million edges")
     parser.add_argument(
         "--flat", action="store_true", help="also the cost of a firing by the number of firings"
@@ -288,7 +289,10 @@ def main() -> None:
         "slower by",
     ]
     table = Table(*columns, *(["RTL: M cycles/s", "slower by"] if arguments.rtl else []))
-    memory = OffChip(arguments.memory) if arguments.memory else None
+    try:
+        memory = OffChip(Dram.load(arguments.memory)) if arguments.memory else None
+    except InputError as error:
+        parser.error(str(error))
     console = Console(width=180 if not sys.stdout.isatty() else None)
     for case in cases(Path(arguments.data) if arguments.data else None, arguments.large):
         if arguments.only in case.label:

@@ -385,3 +385,19 @@ def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_same(outcome(*data, engine="compiled"), plain)
     assert undone
     assert len(windows) > len(undone) + 3
+
+
+def test_a_stalled_producer_waits_for_slots_too() -> None:
+    """It may fire no later for that, but the wait is counted: running ahead it would be overlooked."""
+    rng = np.random.default_rng(3)
+    program = gustavson(random_matrix(rng, 6, 5), random_matrix(rng, 5, 8))
+    graph = program.graph
+    roots = [node.name for node in graph.nodes if not node.inputs]
+    graph = graph.with_depths({c.name: 1 for c in graph.channels if c.source.node in roots})
+    data = (graph, arch_of(program), program.memories, program.extents)
+    stalls = {name: [False] + 9 * [True] for name in roots}
+    plain = outcome(*data, engine="plain", stalls=stalls)
+    assert isinstance(plain, Result)
+    assert any(sum(plain.nodes[name].actors["root"].blocked.values()) for name in roots)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", stalls=stalls), plain)

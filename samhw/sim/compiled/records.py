@@ -71,7 +71,7 @@ class Records:
         """All records and rings in one piece, which is copied at once."""
         parts = iter(np.split(self.whole, np.cumsum(sizes)[:-1]))
         self.channels = next(parts).reshape(len(self.queues), len(C))
-        self.rooms = np.array([_room(queue.depth) for queue in self.queues], np.int64)
+        self.rooms = np.array([_room(queue) for queue in self.queues], np.int64)
         self.records = [(next(parts), shape) for shape in shapes]
         self.rings = [part[:-GAP].reshape(2, -1) for part in parts]
         self.grown: dict[int, Words] = {}
@@ -330,7 +330,7 @@ def _forward(workers: Sequence[Worker]) -> list[Worker]:
 def _slots(queue: Queue) -> int:
     """The slots of its ring to begin with."""
     # The slot behind the last one tells when the token before the oldest has left.
-    slots = 1 << min(_room(queue.depth), RING - 1).bit_length()
+    slots = 1 << min(_room(queue), RING - 1).bit_length()
     while slots < len(queue.free) + len(queue.tokens):
         slots *= 2
     return slots
@@ -346,9 +346,14 @@ def _shape(worker: Worker) -> ActorShape:
     )
 
 
-def _room(depth: int) -> int:
-    """The tokens that the ring of a channel of that depth is to have room for."""
-    return depth + AHEAD if depth <= AHEAD and depth + AHEAD < RING else depth
+def _room(queue: Queue) -> int:
+    """The tokens that the ring of a channel is to have room for."""
+    producer = queue.producer
+    # Such a producer may wait for a slot without firing later for it, and yet that wait is to be counted.
+    spacing = producer.actor.spacing
+    if producer.gate is not None or (spacing is not None and spacing.latency > 1):
+        return queue.depth
+    return queue.depth + AHEAD if queue.depth <= AHEAD and queue.depth + AHEAD < RING else queue.depth
 
 
 def _consumers(worker: Worker) -> list[Worker]:

@@ -14,7 +14,7 @@ ENGINES = ("auto", "plain", "compiled")
 SMALL = 200_000
 """Firings that the plain engine does before loading compiled code pays."""
 
-COMPILATION = 1_000_000
+COMPILATION = 2_000_000
 """Firings that the plain engine does in the time that it takes to compile one loop."""
 
 SLOWER = 2

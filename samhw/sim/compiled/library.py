@@ -29,7 +29,7 @@ FOLDER = "loops"
 """In the cache."""
 
 KEEP = 2_000
-"""Loops that are kept at any rate: some 300 MB."""
+"""Loops that are kept at any rate: some 500 MB."""
 
 KEEP_DAYS = 30
 """Others are removed when nobody has used them for so long."""

@@ -24,7 +24,7 @@ from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compile
 from samhw.sim.compiled import ahead, library, records
 from samhw.sim.machine import Machine, Queue, Worker, connect
 from samhw.targets import compile_workload, make_workload
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches
@@ -76,12 +76,7 @@ def kernel(name: str) -> tuple[Graph, Arch, Any, Any]:
     """A built-in kernel on random data, ready to be simulated."""
     workload = make_workload(load_kernel(name), ["random:size=7,density=0.3"])
     built = compile_workload(workload)
-    tensors = {
-        b.name: workload.tensors[b.name].convert(b.format)
-        for b in built.graph.tensors
-        if b.name in workload.tensors
-    }
-    return built.graph, built.arch, *load(built.graph, tensors)
+    return built.graph, built.arch, *load_inputs(built.program, built.graph, workload.tensors)
 
 
 SPACED = Arch(reduce={**Arch().reduce, "integer": {"sum": 5}})
@@ -102,11 +97,7 @@ def test_random_graphs(source: Source, number: int) -> None:
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(number)
-    tensors = random_tensors(source, rng)
-    memories, extents = load(
-        built.graph,
-        {b.name: tensors[b.name].convert(b.format) for b in built.graph.tensors if b.name in tensors},
-    )
+    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
     graph = random_depths(built.graph, rng)
     data = (graph, built.arch, memories, extents)
     # Bursts need actors without stalls, and like running ahead channels that nobody looks at.
@@ -392,9 +383,8 @@ def test_a_stalled_producer_waits_for_slots_too() -> None:
     source = "tensor B : scalar\ntensor C : scalar\nX = B * C\n"
     workload = make_workload(parse(source), ["random:size=1,density=1"])
     built = compile_workload(workload)
-    tensors = {name: workload.tensors[name] for name in ("B", "C")}
     graph = built.graph.with_depths({c.name: 1 for c in built.graph.channels})
-    data = (graph, built.arch, *load(graph, tensors))
+    data = (graph, built.arch, *load_inputs(built.program, graph, workload.tensors))
     stalls = {"root": [False] + 9 * [True]}
     plain = outcome(*data, engine="plain", stalls=stalls)
     assert isinstance(plain, Result)

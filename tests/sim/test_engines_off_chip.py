@@ -17,7 +17,7 @@ from samhw.frontend.strategies import programs
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import records, sweeps
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import matrix_sum, row_minus_sum
@@ -53,11 +53,7 @@ def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(number)
-    tensors = random_tensors(source, rng)
-    memories, extents = load(
-        built.graph,
-        {b.name: tensors[b.name].convert(b.format) for b in built.graph.tensors if b.name in tensors},
-    )
+    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
     graph, tensors_off = placed(random_depths(built.graph, rng), rng)
     data = (graph, built.arch, memories, extents)
     options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": OffChip(dram, tensors_off)}

@@ -16,7 +16,7 @@ from samhw.frontend.strategies import programs as compiled_programs
 from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.machine import Worker
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.clocked import Clocked, clocked
 from tests.sim.drams import SMALL, drams
@@ -51,10 +51,9 @@ def test_programs_agree_with_the_clock(source: Program, dram: Dram, seed: int) -
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(seed)
-    tensors = random_tensors(source, rng)
+    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
     graph = random_depths(built.graph, rng)
-    stored = {b.name: tensors[b.name].convert(b.format) for b in graph.tensors if b.name in tensors}
-    agree(graph, built.arch, *load(graph, stored), OffChip(dram), random_stalls(graph, rng))
+    agree(graph, built.arch, memories, extents, OffChip(dram), random_stalls(graph, rng))
 
 
 def agree(

@@ -64,9 +64,9 @@ class Ahead:
 
     def look_again(self) -> None:
         """Must be called when rings have grown."""
-        self._kept = self._records.changing()
-        self._pieces = np.array([(array.ctypes.data, array.size) for array in self._kept], np.int64)
-        size = sum(array.size for array in self._kept)
+        changing = self._records.changing()
+        self._pieces = np.array([(array.ctypes.data, array.size) for array in changing], np.int64)
+        size = sum(array.size for array in changing)
         self._copy = np.empty(size, np.int64)
         self._least = max(LEAST, size // COPIED)
 
@@ -206,7 +206,6 @@ def _run(
 ) -> tuple[int, int]:
     """Windows until there are about `most` firings; gives their number, and the length of the next window."""
     total = 0
-    nobody = np.zeros(len(channels), np.int64)
     slow = np.zeros(len(channels), np.int64)
     while total < most:
         _save(pieces, copy)
@@ -225,7 +224,7 @@ def _run(
                 calm[c] = 0
         if broken or _any_ahead(channels):
             _restore(pieces, copy)
-            _set_room(rows, channels, channels[:, C.SLOTS], nobody)
+            _set_room(rows, channels, channels[:, C.SLOTS], rest)
             # Whatever comes of the next windows, the run goes on.
             fired = sweep(rows, least)
             window = max(window // 2, least)

@@ -24,6 +24,7 @@ WORTH = 3
 """Firings of a burst that was worth it."""
 
 MOST_DOUBT = 63
+"""Most firings between two tries of an actor whose bursts are short."""
 
 
 def actor_loop(

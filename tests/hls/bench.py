@@ -9,14 +9,8 @@ from samhw.hls import Options
 from samhw.numerics import Words
 from samhw.sim import Result, simulate
 from samhw.targets.hls import HlsDesign, HlsResult, compare, golden
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
-
-
-def stored(compiled: Compiled, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors in the formats that the graph takes."""
-    return {b.name: tensors[b.name].convert(b.format) for b in compiled.graph.tensors if b.name in tensors}
-
 
 Inputs = tuple[dict[str, Words], dict[str, int]]
 
@@ -26,7 +20,7 @@ def run_model(
 ) -> tuple[Inputs, Result]:
     """The input memories and extents, and what the simulator makes of them, all tokens recorded."""
     graph = graph or compiled.graph
-    memories, extents = load(graph, stored(compiled, tensors))
+    memories, extents = load_inputs(compiled.program, graph, tensors)
     return (memories, extents), simulate(graph, compiled.arch, memories, extents, trace=True)
 
 

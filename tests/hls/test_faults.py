@@ -11,15 +11,15 @@ from samhw.graph import Arch, Graph
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim import simulate
 from samhw.targets.hls import HlsDesign, compare
-from samhw.targets.images import load
+from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
-from tests.hls.bench import Inputs, run_model, stored
+from tests.hls.bench import Inputs, run_model
 from tests.hls.test_kernels import compiled
 from tests.sim.graphs import Builder
 
 
 def inputs_of(program: Compiled, workload: Workload) -> Inputs:
-    return load(program.graph, stored(program, workload.tensors))
+    return load_inputs(program.program, program.graph, workload.tensors)
 
 
 @pytest.fixture(scope="module")

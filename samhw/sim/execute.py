@@ -14,8 +14,8 @@ ENGINES = ("auto", "plain", "compiled")
 SMALL = 200_000
 """Firings that the plain engine does before loading compiled code pays."""
 
-COMPILATION = 2_000_000
-"""Firings that the plain engine does in the time that it takes to compile one loop."""
+SPEED = 500_000
+"""Firings that the plain engine does in a second."""
 
 SLOWER = 2
 """With off-chip memory the plain engine does so many times fewer firings in the same time."""
@@ -57,9 +57,8 @@ def execute(
             from samhw.sim import compiled
 
             try:
-                lacking = compiled.missing(workers)
-                most = COMPILATION * lacking // slower
-                if lacking and plain.run(workers, limit, most, between, arbiter):
+                most = int(compiled.seconds_to_compile(workers) * SPEED) // slower
+                if most and plain.run(workers, limit, most, between, arbiter):
                     return
                 compiled.run(workers, limit, window, between, arbiter)
             except compiled.Untranslatable:

@@ -21,7 +21,8 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor, make
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compiled, engine, execute, simulate
-from samhw.sim.compiled import ahead, library, records
+from samhw.sim.compiled import library, on_chip
+from samhw.sim.compiled.on_chip import streams, timing
 from samhw.sim.machine import Machine, Queue, Worker, connect
 from samhw.targets import compile_workload, make_workload
 from samhw.targets.inputs import load_inputs
@@ -92,7 +93,7 @@ def arch_of(program: Program) -> Arch:
 @settings(max_examples=RANDOM_GRAPHS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_graphs(source: Source, number: int) -> None:
-    """Random programs, formats, orders, data, depths and stalls, often with a deadlock."""
+    """Random programs, formats, orders, data, depths and stalls, often to a deadlock or a limit."""
     built = compile_or_none(source)
     assume(built is not None)
     assert built is not None
@@ -100,10 +101,11 @@ def test_random_graphs(source: Source, number: int) -> None:
     memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
     graph = random_depths(built.graph, rng)
     data = (graph, built.arch, memories, extents)
-    # Bursts need actors without stalls, and like running ahead channels that nobody looks at.
+    # Firings of actors without stalls are timed in batches.
     options: dict[str, Any] = {"stalls": random_stalls(graph, rng)} if rng.random() < 0.5 else {}
     if rng.random() < 0.5:
         options |= {"trace": True, "check": True}
+    options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
     plain = outcome(*data, engine="plain", **options)
     with interpreted():
         assert_same(outcome(*data, engine="compiled", **options), plain)
@@ -191,37 +193,32 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
             patch.setattr(execute, "SMALL", 1 + number * 40)
-            patch.setattr(compiled, "missing", lambda workers: 0)
+            patch.setattr(compiled, "seconds_to_compile", lambda workers: 0)
             assert_same(outcome(*data, engine="auto", trace=True), plain)
         if number < 2:
             assert taken_over
 
 
-def test_rings_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "RING", 2)
-    program = row_minus_sum(np.ones((3, 8), np.int64))
+def test_rows_of_deep_channels_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ROOM", 2)
+    program = row_minus_sum(np.ones((8, 8), np.int64))
     graph = program.graph.with_depths({c.name: 10**12 for c in program.graph.channels})
     data = (graph, Arch(), program.memories, program.extents)
     with interpreted():
         assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
 
 
-def test_the_log_is_emptied_when_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "LOG", 8)
+@pytest.mark.parametrize("window", [(0, 1 << 62), (10, 20)])
+def test_taps_see_a_window(window: tuple[int, int]) -> None:
     program = row_minus_sum(np.ones((3, 8), np.int64))
-    data = (
-        program.graph.with_depths({"x.val->sub.a": 16, "j.crd->each.crd": 16}),
-        Arch(),
-        program.memories,
-        program.extents,
-    )
-    for window in ((0, 1 << 62), (10, 20)):
-        plain = outcome(*data, engine="plain", trace=True, window=window)
-        with interpreted():
-            assert_same(outcome(*data, engine="compiled", trace=True, window=window), plain)
-        assert isinstance(plain, Result)
-        cycles = [passage.popped for passages in plain.passages.values() for passage in passages]
-        assert window[0] <= min(cycles) <= max(cycles) < window[1]
+    depths = {"x.val->sub.a": 16, "j.crd->each.crd": 16}
+    data = (program.graph.with_depths(depths), Arch(), program.memories, program.extents)
+    plain = outcome(*data, engine="plain", trace=True, window=window)
+    with interpreted():
+        assert_same(outcome(*data, engine="compiled", trace=True, window=window), plain)
+    assert isinstance(plain, Result)
+    cycles = [passage.popped for passages in plain.passages.values() for passage in passages]
+    assert window[0] <= min(cycles) <= max(cycles) < window[1]
 
 
 @pytest.mark.parametrize("name", ["plain", "compiled"])
@@ -260,7 +257,7 @@ def long_vector(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
 
 @pytest.mark.parametrize("name", ["plain", "compiled"])
 def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "SLICE", 1000)
+    monkeypatch.setattr(on_chip, "BATCH", 1000)
     graph, memories = long_vector(200_000)
     seen: list[Progress] = []
 
@@ -360,26 +357,46 @@ def test_loops_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.
     assert len(list(tmp_path.glob("__pycache__/*"))) == 2
 
 
-def test_producers_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And go back where that would have made a difference, as at the bottom of a slow consumer's channel."""
-    windows, undone = [], []
-    rng = np.random.default_rng(5)
-    program = gustavson(random_matrix(rng, 12, 12), random_matrix(rng, 12, 12))
-    data = (program.graph.with_depths({c.name: 4 for c in program.graph.channels}), arch_of(program))
-    data = (*data, program.memories, program.extents)
-    plain = outcome(*data, engine="plain")
-    assert isinstance(plain, Result)
-    with interpreted(), monkeypatch.context() as patch:
-        save, restore = ahead._save, ahead._restore
-        patch.setattr(ahead, "_save", lambda *arrays: windows.append(save(*arrays)))
-        patch.setattr(ahead, "_restore", lambda *arrays: undone.append(restore(*arrays)))
-        assert_same(outcome(*data, engine="compiled"), plain)
-    assert undone
-    assert len(windows) > len(undone) + 3
+def test_what_running_ahead_finds_too_much_is_taken_back() -> None:
+    """Producers have found more than there is room for when everybody waits."""
+    program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
+    graph = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
+    data = (graph, Arch(), program.memories, program.extents)
+    for options in ({}, {"stalls": {"root": [True, False]}}, {"limit": 9}):
+        plain = outcome(*data, engine="plain", **options)
+        assert isinstance(plain, str)
+        with interpreted():
+            assert outcome(*data, engine="compiled", **options) == plain
+
+
+def test_what_running_ahead_adds_up_is_taken_back() -> None:
+    """Places of a vector reducer would overflow if anything were added to them twice."""
+    program = gustavson(40_000 * np.eye(12, dtype=np.int64), np.full((12, 12), 40_000))
+    data = (program.graph, SPACED, program.memories, program.extents)
+    for limit in range(20, 100, 3):
+        plain = outcome(*data, engine="plain", limit=limit)
+        assert isinstance(plain, str)
+        assert "limit" in plain
+        with interpreted():
+            assert outcome(*data, engine="compiled", limit=limit) == plain
+
+
+@pytest.mark.parametrize("worth", [0, 1 << 20])
+def test_actors_that_hold_each_other_up(worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Phases that are timed without assumptions from the start, or with them however long it takes."""
+    monkeypatch.setattr(timing, "WORTH", worth)
+    rng = np.random.default_rng(2)
+    program = gustavson(random_matrix(rng, 6, 5), random_matrix(rng, 5, 8))
+    for depth in (2, 3, 8):
+        graph = program.graph.with_depths({c.name: depth for c in program.graph.channels})
+        data = (graph, SPACED, program.memories, program.extents)
+        plain = outcome(*data, engine="plain")
+        with interpreted():
+            assert_same(outcome(*data, engine="compiled"), plain)
 
 
 def test_a_stalled_producer_waits_for_slots_too() -> None:
-    """It may fire no later for that, but the wait is counted: running ahead it would be overlooked."""
+    """It may fire no later for that, but the wait is counted."""
     source = "tensor B : scalar\ntensor C : scalar\nX = B * C\n"
     workload = make_workload(parse(source), ["random:size=1,density=1"])
     built = compile_workload(workload)

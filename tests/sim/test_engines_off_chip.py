@@ -16,7 +16,8 @@ from samhw.frontend import parse
 from samhw.frontend.strategies import programs
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import records, sweeps
+from samhw.sim.compiled import off_chip
+from samhw.sim.compiled.off_chip import records, sweeps
 from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
@@ -109,7 +110,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
             patch.setattr(execute, "SMALL", 1 + number * 40)
-            patch.setattr(compiled, "missing", lambda workers: 0)
+            patch.setattr(compiled, "seconds_to_compile", lambda workers: 0)
             assert_same(outcome(*data, engine="auto", **options), plain)
     if 1 < number < 6:
         assert any(taken_over)
@@ -134,7 +135,7 @@ def test_the_plain_engine_goes_on_where_the_compiled_one_stopped(
             run(workers, limit, window, stop, arbiter)
         engine.run(workers, limit, arbiter=arbiter)
 
-    monkeypatch.setattr(compiled, "SERVED_SLICE", 1)
+    monkeypatch.setattr(off_chip, "BATCH", 1)
     monkeypatch.setattr(sweeps, "TURN", 3)
     for program in by_hand(np.random.default_rng(number)):
         data = (program.graph, arch_of(program), program.memories, program.extents)
@@ -213,7 +214,7 @@ def test_errors_are_the_same() -> None:
 
 
 def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "SERVED_SLICE", 100)
+    monkeypatch.setattr(off_chip, "BATCH", 100)
     graph, memories = long_vector(2_000)
 
     def interrupt(progress: Progress) -> None:

@@ -1,29 +1,20 @@
 """The compiled engine: the rule of `samhw.sim.engine` in machine code, at a cost per firing that stays flat.
 
-Every actor has a loop of its own (loop.py), compiled with its step function inside, which fires it until it
-waits for a token or a slot. A sweep calls the loops of the actors that can go on, in the order of the graph,
-until none can.
+Which firings an actor does depends on tokens only, so a machine whose tensors lie on chip is run in two
+steps: first firings and tokens, then their cycles (on_chip/). Off chip the order in which lines are served
+depends on cycles, and so does what comes next; there each actor's loop does both at once (off_chip/).
 """
 
 from collections.abc import Iterable
 
-from samhw.sim.compiled.ahead import Ahead
-from samhw.sim.compiled.library import missing, port_addresses
-from samhw.sim.compiled.ports import Ports
-from samhw.sim.compiled.records import Records
+from samhw.sim.compiled import off_chip, on_chip
+from samhw.sim.compiled.library import is_compiled
 from samhw.sim.compiled.source import Untranslatable
-from samhw.sim.compiled.sweeps import sweep, sweep_and_serve
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.machine import Worker
 from samhw.sim.ports import Arbiter
 
-__all__ = ["Untranslatable", "missing", "run"]
-
-SLICE = 1 << 22
-"""Firings between two looks at what the caller wants: some 50 ms."""
-
-SERVED_SLICE = 1 << 19
-"""The same with off-chip memory."""
+__all__ = ["Untranslatable", "run", "seconds_to_compile"]
 
 
 def run(
@@ -37,30 +28,24 @@ def run(
 
     Args:
         window: first cycle whose tokens the taps see, and the cycle behind the last one.
-        arbiter: serves those that have memories off chip. Then no producer runs ahead.
+        arbiter: serves those that have memories off chip.
 
     Raises:
         Untranslatable: if a step function cannot be compiled; then nothing has changed.
         InputError: if the cache cannot be written.
     """
-    look, serve = port_addresses() if arbiter else (0, 0)
-    records = Records(list(workers), limit, window, between, Ports(arbiter, look) if arbiter else None)
-    ahead = None if arbiter or len(records.entries) else Ahead(records)
-    try:
-        while True:
-            if ahead:
-                fired = ahead.run(SLICE)
-            elif arbiter:
-                fired = sweep_and_serve(records.rows, SERVED_SLICE, serve, records.arbiter)
-            else:
-                fired = sweep(records.rows, SLICE)
-            seen = records.drain_log()
-            between(records.firings(), records.cycle())
-            if fired or seen:
-                continue
-            if not records.grow():
-                return
-            if ahead:
-                ahead.look_again()
-    finally:
-        records.store()
+    if arbiter is None:
+        on_chip.run(list(workers), limit, window, between)
+    else:
+        off_chip.run(list(workers), limit, window, between, arbiter)
+
+
+def seconds_to_compile(workers: list[Worker]) -> float:
+    """The processor time, in seconds, that it takes to compile what has not been compiled yet for a run.
+
+    Raises:
+        Untranslatable: if one cannot be compiled.
+    """
+    side = off_chip if any(worker.access is not None for worker in workers) else on_chip
+    lacking = sum(not is_compiled(function) for function in side.functions.wanted(workers))
+    return lacking * side.functions.SECONDS

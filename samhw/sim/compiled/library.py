@@ -1,4 +1,4 @@
-"""Compiled loops by actor: kept in memory, and on disk for the processes to come."""
+"""Compiled functions: kept in memory, and on disk for the processes to come."""
 
 import hashlib
 import importlib.util
@@ -7,23 +7,21 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 import numba
 
 from samhw.cache import cache_directory
 from samhw.errors import InputError
-from samhw.sim.compiled import channel, floats, layout, native
-from samhw.sim.compiled.firing import GateKind, OffChipUse
-from samhw.sim.compiled.loop import actor_loop
-from samhw.sim.compiled.ports import look_at, serve_next
-from samhw.sim.compiled.source import Untranslatable, function_key, module_text
-from samhw.sim.machine import Earliest, Stalls, Worker
+from samhw.sim.compiled import floats, native
+from samhw.sim.compiled.source import Untranslatable, module_text
+from samhw.sim.machine import Worker
 
-__all__ = ["loop_address", "missing", "port_addresses"]
+__all__ = ["address_of", "function_of", "is_compiled", "name_of"]
 
 FOLDER = "loops"
 """In the cache."""
@@ -35,27 +33,20 @@ KEEP_DAYS = 30
 """Others are removed when nobody has used them for so long."""
 
 MAIN = "@cfunc(int64(int64, int64), cache=True, error_model='numpy')"
-GIVEN = {
-    **{name: getattr(channel, name) for name in channel.__all__},
-    **{name: getattr(native, name) for name in ("call", "local_words", "words_at")},
-}
+GIVEN = {name: getattr(native, name) for name in ("call", "local_words", "words_at")}
 HEAD = f"""\
 import math
 
 import numpy as np
 from numba import cfunc, int64, njit
 
-from {channel.__name__} import {", ".join(channel.__all__)}
 from {floats.__name__} import {", ".join(floats.STAND_INS.values())}
 from {native.__name__} import call, local_words, words_at
 
 """
 
-PORTS = [cast(FunctionType, function) for function in (look_at, serve_next)]
-"""What is compiled for a run with off-chip memory besides loops."""
-
-_loops: dict[Any, FunctionType] = {}
-"""Functions of loops, by what they are made from. They hold their step functions, so that keys stay good."""
+_functions: dict[Any, FunctionType] = {}
+"""Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
 _modules: dict[FunctionType, tuple[Path, str]] = {}
 """The file and the text of each function's module."""
@@ -64,23 +55,25 @@ _compiled: dict[FunctionType, Any] = {}
 """What each function was compiled to; keeps the code alive."""
 
 
-def loop_address(worker: Worker, logs: bool) -> int:
-    """Address of the compiled loop of a worker; compiles it if no process has done so yet.
+def function_of(made_from: Any, make: Callable[[], Any]) -> FunctionType:
+    """The function that `make` gives, which is made once for all that is made from the same."""
+    if made_from not in _functions:
+        _functions[made_from] = make()
+    return _functions[made_from]
+
+
+def name_of(worker: Worker) -> str:
+    """What messages call a worker."""
+    return f"the actor {worker.actor.name!r} of node {worker.node!r}"
+
+
+def address_of(function: FunctionType, where: str) -> int:
+    """Address of a compiled function; compiles it if no process has done so yet.
 
     Raises:
-        Untranslatable: if its step function cannot be compiled.
+        Untranslatable: if it cannot be compiled; `where` says what it belongs to.
         InputError: if the cache cannot be written.
     """
-    return _address(_loop(worker, logs), f"the actor {worker.actor.name!r} of node {worker.node!r}")
-
-
-def port_addresses() -> tuple[int, int]:
-    """The addresses of the compiled `look_at` and `serve_next`. Errors as of `loop_address`."""
-    look, serve = (_address(function, "off-chip memory") for function in PORTS)
-    return look, serve
-
-
-def _address(function: FunctionType, where: str) -> int:
     if function not in _compiled:
         try:
             _compiled[function] = _load(*_module(function))
@@ -94,54 +87,13 @@ def _address(function: FunctionType, where: str) -> int:
     return address
 
 
-def missing(workers: list[Worker]) -> int:
-    """How many loops are still to be compiled for a run.
+def is_compiled(function: FunctionType) -> bool:
+    """Whether some process has compiled a function already.
 
     Raises:
-        Untranslatable: if one cannot be compiled.
+        Untranslatable: if it cannot be compiled.
     """
-    wanted = {_loop(worker, logs=False) for worker in workers}
-    if any(worker.access is not None for worker in workers):
-        wanted.update(PORTS)
-    return sum(function not in _compiled and not _module(function)[0].exists() for function in wanted)
-
-
-def _loop(worker: Worker, logs: bool) -> FunctionType:
-    actor = worker.actor
-    gate = GateKind.NOTHING
-    if isinstance(worker.gate, Stalls):
-        gate = GateKind.STALLS
-    elif isinstance(worker.gate, Earliest):
-        gate = GateKind.EARLIEST
-    ports = tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
-    off_chip = _off_chip(worker)
-    traits = {
-        "inputs": len(actor.inputs),
-        "outputs": len(actor.outputs),
-        "states": len(actor.state),
-        "stores": len(worker.memory),
-        "feeds_itself": any(queue.producer is worker for queue in worker.inputs.values()),
-        # Firings are a cycle apart anyway.
-        "key": actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
-        "gate": gate,
-        "logs": logs,
-    }
-    want = off_chip.want and function_key(cast(FunctionType, off_chip.want))
-    step = function_key(cast(FunctionType, actor.step))
-    made_from = step, ports, *traits.values(), off_chip.late, want, off_chip.carried
-    if made_from not in _loops:
-        loop = actor_loop(actor.step, ports, **traits, off_chip=off_chip)  # type: ignore[arg-type]
-        _loops[made_from] = cast(FunctionType, loop)
-    return _loops[made_from]
-
-
-def _off_chip(worker: Worker) -> OffChipUse:
-    late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
-    access = worker.access
-    if access is None:
-        return OffChipUse(late)
-    carried = tuple(access.carried[j] for j, queues in enumerate(worker.outputs) for _ in queues)
-    return OffChipUse(late, access.want, carried)
+    return function in _compiled or _module(function)[0].exists()
 
 
 def _module(function: FunctionType) -> tuple[Path, str]:
@@ -150,7 +102,7 @@ def _module(function: FunctionType) -> tuple[Path, str]:
     if function not in _modules:
         text = HEAD + module_text(function, MAIN, GIVEN, floats.STAND_INS)
         whole = hashlib.sha256(text.encode())
-        for module in (channel, floats, layout, native):
+        for module in (floats, native):
             whole.update(inspect.getsource(module).encode())
         _modules[function] = cache_directory() / FOLDER / f"loop_{whole.hexdigest()[:32]}.py", text
     return _modules[function]

@@ -4,25 +4,24 @@ Every loop over ports has constant bounds, so that LLVM unrolls it and keeps wha
 """
 
 from collections.abc import Callable
-from enum import IntEnum
 from typing import NamedTuple
 
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
-from samhw.sim.compiled.channel import (
-    came_early,
+from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.native import call, words_at
+from samhw.sim.compiled.off_chip.channel import (
     fullest_at_pop,
     fullest_at_push,
     is_crowded,
     log_passage,
     words_of,
 )
-from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, L, O, R
-from samhw.sim.compiled.native import call, words_at
+from samhw.sim.compiled.off_chip.layout import KIND_BITS, ActorShape, C, I, L, O, R
 from samhw.sim.fault import LATE
 from samhw.sim.port_rule import CYCLE as ASKED_IN
 from samhw.sim.port_rule import DATA, PLACE, USE, USE_SIZE, Want
 
-__all__ = ["ASKS", "FIRED", "FULL", "LATER", "GateKind", "OffChipUse", "actor_firing"]
+__all__ = ["ASKS", "FIRED", "FULL", "LATER", "OffChipUse", "actor_firing"]
 
 CHANNEL = len(C)
 LOG = len(L)
@@ -35,16 +34,6 @@ PAUSES, FIRED, FULL, LATER, ASKS = range(5)
 """PAUSES: it has fired, and has taken the last token or the last slot that is known, so that the next firing
 would hardly come about. FULL: it lacks a slot. LATER: it would come after the run's last cycle. ASKS: it has
 to be served by off-chip memory first."""
-
-
-class GateKind(IntEnum):
-    """What holds an actor back besides its channels."""
-
-    NOTHING = 0
-    STALLS = 1
-    """Its gate's words are flags, 1 in a cycle (modulo their number) in which it must not fire."""
-    EARLIEST = 2
-    """Its gate's words are the earliest cycles of its first firings."""
 
 
 class OffChipUse(NamedTuple):
@@ -211,19 +200,8 @@ def actor_firing(
                         me[R.LOG], me[input_at + i], data[i] << KIND_BITS | kind[i], ins[i * IN + I.READY], t
                     )
                 # Since the head was pushed, at most one more token has come in each cycle: a wait as short as
-                # this one tells that there are no more than ever, and that none has come too early.
+                # this one tells that there are no more than ever.
                 if waited + ins[i * IN + I.FLIGHT] > ins[i * IN + I.HIGH]:
-                    if came_early(
-                        ins[i * IN + I.CYCLES],
-                        ins[i * IN + I.MASK],
-                        ins[i * IN + I.POPPED] + ins[i * IN + I.SLOTS],
-                        ins[i * IN + I.PUSHED],
-                        ins[i * IN + I.FLIGHT] + t,
-                    ):
-                        early = ins[i * IN + I.POPPED] + ins[i * IN + I.SLOTS]
-                        early = words_of(ins[i * IN + I.CYCLES], ins[i * IN + I.MASK], early)[0]
-                        if channel[C.BROKEN] == 0:
-                            channel[C.BROKEN] = early - ins[i * IN + I.FLIGHT] + 1
                     ins[i * IN + I.HIGH] = fullest_at_pop(
                         ins[i * IN + I.CYCLES],
                         ins[i * IN + I.MASK],

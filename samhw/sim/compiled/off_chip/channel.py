@@ -1,4 +1,4 @@
-"""What an actor does with a channel's ring (layout.py). Inlined into every loop.
+"""What an actor does with a channel's ring (layout.py).
 
 A row of a ring is given by its address and the ring's mask, a token by its number; `popped` and `pushed` are
 the tokens that are known to be popped and pushed.
@@ -6,27 +6,20 @@ the tokens that are known to be popped and pushed.
 
 from typing import Any
 
-import numba
-
-from samhw.sim.compiled.layout import ENTRY, C, L
 from samhw.sim.compiled.native import words_at
+from samhw.sim.compiled.off_chip.layout import ENTRY, C, L
 
-__all__ = ["came_early", "fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "words_of"]
+__all__ = ["fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "words_of"]
 
 CHANNEL = len(C)
 LOG = len(L)
 
-njit: Any = numba.njit
-inlined = njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-
-@inlined
 def words_of(row: int, mask: int, number: int) -> Any:
     """The words of a row from a token's slot on, up to the last slot."""
     return words_at(row + 8 * (number & mask), mask + 1 - (number & mask))
 
 
-@inlined
 def is_crowded(cycles: int, mask: int, popped: int, pushed: int, high: int, t: int) -> bool:
     """Not, if a push in cycle t finds a slot and leaves the channel no fuller than ever, as far as is known.
 
@@ -38,21 +31,18 @@ def is_crowded(cycles: int, mask: int, popped: int, pushed: int, high: int, t: i
     return late
 
 
-@inlined
 def fullest_at_push(cycles: int, mask: int, popped: int, pushed: int, high: int, t: int) -> int:
     """The most slots taken at once, which were `high`, when one more is taken in cycle t.
 
     As long as no pop in that cycle or later is known, the tokens may have left by then; then the pop counts.
     """
     n = min(pushed - high, popped - 1)
-    # A ring that is all taken belongs to a producer that has run ahead in vain.
-    while high <= mask and words_of(cycles, mask, n)[0] > t:
+    while words_of(cycles, mask, n)[0] > t:
         high = pushed + 1 - n
         n -= 1
     return high
 
 
-@inlined
 def fullest_at_pop(cycles: int, mask: int, popped: int, pushed: int, high: int, ready: int) -> int:
     """The most slots taken at once, which were `high`, counting those that are taken when the next pop comes:
     of the tokens that are available before cycle `ready`."""
@@ -61,14 +51,6 @@ def fullest_at_pop(cycles: int, mask: int, popped: int, pushed: int, high: int, 
     return high
 
 
-@inlined
-def came_early(cycles: int, mask: int, number: int, pushed: int, ready: int) -> bool:
-    """Whether that token, which was to take the slot of a head, was pushed before the head has left, and so
-    is available before cycle `ready`."""
-    return number < pushed and words_of(cycles, mask, number)[0] < ready
-
-
-@inlined
 def log_passage(log_address: int, address: int, token: int, ready: int, t: int) -> None:
     """Puts a pop in cycle t into the log, if it belongs there."""
     log = words_at(log_address, LOG)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives.step import PORTS
-from samhw.sim.compiled.layout import C, L, M, R
 from samhw.sim.compiled.native import words_at
+from samhw.sim.compiled.off_chip.layout import C, L, M, R
 from samhw.sim.machine import Worker
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
 from samhw.sim.ports import Access, Arbiter

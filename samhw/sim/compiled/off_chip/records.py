@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.primitives import Place
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.layout import ENTRY, KIND_BITS, ActorShape, C, L, R
-from samhw.sim.compiled.library import loop_address
-from samhw.sim.compiled.ports import Ports
+from samhw.sim.compiled.off_chip.functions import loop_address
+from samhw.sim.compiled.off_chip.layout import ENTRY, KIND_BITS, ActorShape, C, L, R
+from samhw.sim.compiled.off_chip.ports import Ports
+from samhw.sim.compiled.order import forward
 from samhw.sim.engine import Between
 from samhw.sim.machine import Earliest, Queue, Stalls, Worker
 
@@ -19,9 +19,6 @@ Words = NDArray[np.int64]
 
 RING = 1024
 """Most slots of a ring to begin with; those of deeper channels grow when nothing else can go on."""
-
-AHEAD = 64
-"""Tokens by which a producer may run ahead of a channel that is no deeper than that (ahead.py)."""
 
 LOG = 1 << 16
 """Entries of the log."""
@@ -42,7 +39,6 @@ class Records:
     Attributes:
         rows: address of each actor's record, in an order in which most channels lead forward.
         log: the log's record (`L`).
-        rooms: for each channel the tokens that its ring has room for.
         arbiter: address of the record of off-chip memory, if the workers have any.
     """
 
@@ -54,7 +50,7 @@ class Records:
         between: Between,
         ports: Ports | None = None,
     ):
-        self.workers = _forward(workers)
+        self.workers = forward(workers)
         self.ports = ports
         self.queues = [queue for worker in self.workers for queue in worker.inputs.values()]
         self.numbers = {queue: n for n, queue in enumerate(self.queues)}
@@ -71,7 +67,6 @@ class Records:
         """All records and rings in one piece, which is copied at once."""
         parts = iter(np.split(self.whole, np.cumsum(sizes)[:-1]))
         self.channels = next(parts).reshape(len(self.queues), len(C))
-        self.rooms = np.array([_room(queue) for queue in self.queues], np.int64)
         self.records = [(next(parts), shape) for shape in shapes]
         self.rings = [part[:-GAP].reshape(2, -1) for part in parts]
         self.grown: dict[int, Words] = {}
@@ -84,8 +79,6 @@ class Records:
             self._load_queue(queue)
         self.kept: list[Words] = []
         """Arrays that records hold addresses of."""
-        self.private: dict[int, Words] = {}
-        """Those of them that belong to actors, by address."""
         self.updated: dict[Worker, Words] = {}
         for worker, (record, shape) in zip(self.workers, self.records, strict=True):
             self._load_worker(worker, record, shape, limit, logs)
@@ -129,7 +122,7 @@ class Records:
         record[C.TOKENS] = ring[TOKEN].ctypes.data
         record[C.CYCLES] = ring[CYCLE].ctypes.data
         record[C.MASK] = slots - 1
-        record[C.SLOTS] = record[C.ROOM] = min(queue.depth, slots)
+        record[C.SLOTS] = min(queue.depth, slots)
         record[C.SHORT] = queue.depth > slots
         if queue.off_chip:
             record[C.THERE] = self.there[queue].ctypes.data
@@ -179,18 +172,11 @@ class Records:
         for n, store in enumerate(worker.memory):
             # A list is an extent or the tokens of a source, which nobody writes.
             words = np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
-            if any(declared.place is Place.PRIVATE for declared in worker.actor.memory[n : n + 1]):
-                self.private[words.ctypes.data] = words
             record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(words)
 
     def _keep(self, words: Words) -> tuple[int, int]:
         self.kept.append(words)
         return words.ctypes.data, len(words)
-
-    def changing(self) -> list[Words]:
-        """All words that firings change, but for memories of the graph: what is written there is written
-        again in the same way when actors go back to an earlier state."""
-        return [self.whole, *self.grown.values(), *self.updated.values(), *self.private.values()]
 
     def wake_pending(self) -> None:
         """Lets the actors try again that wait for slots."""
@@ -305,32 +291,10 @@ def _store_worker(worker: Worker, record: Words, shape: ActorShape) -> None:
         worker.fault = int(record[R.FAULT_CYCLE]), int(record[R.FAULT])
 
 
-def _forward(workers: Sequence[Worker]) -> list[Worker]:
-    """The workers so ordered that channels lead forward, but for one in each circle."""
-    seen: set[Worker] = set()
-    finished: list[Worker] = []
-    for start in sorted(workers, key=lambda worker: len(worker.inputs) > 0):
-        if start in seen:
-            continue
-        seen.add(start)
-        path = [(start, _consumers(start))]
-        while path:
-            worker, rest = path[-1]
-            if rest:
-                consumer = rest.pop()
-                if consumer not in seen:
-                    seen.add(consumer)
-                    path.append((consumer, _consumers(consumer)))
-            else:
-                finished.append(worker)
-                path.pop()
-    return finished[::-1]
-
-
 def _slots(queue: Queue) -> int:
     """The slots of its ring to begin with."""
     # The slot behind the last one tells when the token before the oldest has left.
-    slots = 1 << min(_room(queue), RING - 1).bit_length()
+    slots = 1 << min(queue.depth, RING - 1).bit_length()
     while slots < len(queue.free) + len(queue.tokens):
         slots *= 2
     return slots
@@ -344,17 +308,3 @@ def _shape(worker: Worker) -> ActorShape:
         len(worker.state),
         len(worker.memory),
     )
-
-
-def _room(queue: Queue) -> int:
-    """The tokens that the ring of a channel is to have room for."""
-    producer = queue.producer
-    # Such a producer may wait for a slot without firing later for it, and yet that wait is to be counted.
-    spacing = producer.actor.spacing
-    if producer.gate is not None or (spacing is not None and spacing.latency > 1):
-        return queue.depth
-    return queue.depth + AHEAD if queue.depth <= AHEAD and queue.depth + AHEAD < RING else queue.depth
-
-
-def _consumers(worker: Worker) -> list[Worker]:
-    return [queue.consumer for queues in worker.outputs for queue in queues]

@@ -27,12 +27,6 @@ class R(_Place):
     FIRINGS = auto()
     WORD = auto()
     """A firing that is decided but lacks a slot, or 0."""
-    GUESS = auto()
-    """The last firing, or 0: the next ones may be the same."""
-    SHUNS = auto()
-    """How many firings are done before the next burst is tried."""
-    DOUBT = auto()
-    """How many it was behind the last burst that was short; 0 behind a long one."""
     FAULT = auto()
     FAULT_CYCLE = auto()
     LIMIT = auto()
@@ -71,11 +65,6 @@ class C(_Place):
     """Slots of the ring less one; they are a power of two."""
     SLOTS = auto()
     """The slots that may be taken: the depth, or fewer in a ring that is to grow when need be."""
-    ROOM = auto()
-    """The tokens that may be in the ring: SLOTS, or more if the producer may run ahead (ahead.py)."""
-    BROKEN = auto()
-    """The first cycle in which a token was pushed before its slot was free, since the producer had run ahead;
-    or 0."""
     SHORT = auto()
     """1 if the ring has fewer slots than the depth allows."""
     LATENCY = auto()

@@ -7,24 +7,19 @@ end, since nobody else runs meanwhile.
 
 from collections.abc import Callable
 
-from samhw.primitives.step import NONE, Step, Words, fault_needs
-from samhw.sim.compiled.burst import actor_burst
-from samhw.sim.compiled.channel import words_of
-from samhw.sim.compiled.firing import ASKS, FIRED, FULL, LATER, GateKind, OffChipUse, actor_firing
-from samhw.sim.compiled.layout import KIND_BITS, ActorShape, C, I, O, R
+from samhw.primitives.step import NONE, Step, fault_needs
+from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.native import local_words, words_at
+from samhw.sim.compiled.off_chip.channel import words_of
+from samhw.sim.compiled.off_chip.firing import ASKS, FIRED, FULL, LATER, OffChipUse, actor_firing
+from samhw.sim.compiled.off_chip.layout import KIND_BITS, ActorShape, C, I, O, R
+from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
 __all__ = ["actor_loop"]
 
 CHANNEL = len(C)
 IN, OUT = len(I), len(O)
-
-WORTH = 3
-"""Firings of a burst that was worth it."""
-
-MOST_DOUBT = 63
-"""Most firings between two tries of an actor whose bursts are short."""
 
 
 def actor_loop(
@@ -54,13 +49,10 @@ def actor_loop(
     words = shape.words
     input_at, queue_at = shape.inputs, shape.queues
     out_kind_at, out_data_at, state_at = shape.out_kind, shape.out_data, shape.state
-    stored = _stores(shape.stores, stores)
+    stored = stores_of(shape.stores, stores)
     queues = len(ports)
     in_words, out_words = inputs * IN, queues * OUT
     fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs, off_chip=off_chip)
-    burst = actor_burst(shape, ports, step, inputs=inputs, key=key)
-    on_chip = off_chip.late == 0 and off_chip.want is None
-    bursts = gate is GateKind.NOTHING and not logs and not feeds_itself and on_chip
     late_inputs = off_chip.late
 
     def loop(address: int, budget: int) -> int:
@@ -104,7 +96,7 @@ def actor_loop(
             outs[q * OUT + O.MASK] = channel[C.MASK]
             outs[q * OUT + O.POPPED] = channel[C.POPPED]
             outs[q * OUT + O.PUSHED] = channel[C.PUSHED]
-            outs[q * OUT + O.LIMIT] = channel[C.POPPED] + channel[C.ROOM]
+            outs[q * OUT + O.LIMIT] = channel[C.POPPED] + channel[C.SLOTS]
             outs[q * OUT + O.LATENCY] = channel[C.LATENCY]
             outs[q * OUT + O.HIGH] = max(channel[C.HIGH], channel[C.HIGH_PUSHED])
         state = local_words(states)
@@ -114,42 +106,12 @@ def actor_loop(
         now[0] = me[R.LAST]
 
         word = me[R.WORD]
-        guess = me[R.GUESS]
-        shuns = me[R.SHUNS]
-        doubt = me[R.DOUBT]
-        undone = local_words(2)
         end = FIRED
         fired = 0
         # Whatever it watches differs from what it has seen: it can go on, if only the budget ends.
         me[R.WATCH] = address + 8 * R.FIRINGS
         me[R.SEEN] = -1
         while end == FIRED and fired < budget:
-            if bursts and shuns > 0:
-                shuns -= 1
-            elif bursts and word == 0 and guess != 0:
-                done = burst(
-                    address,
-                    guess,
-                    now,
-                    budget - fired,
-                    kind,
-                    data,
-                    ins,
-                    outs,
-                    state,
-                    memory,
-                    out_kind,
-                    out_data,
-                    undone,
-                )
-                fired += done
-                word = undone[0]
-                if word:
-                    # Some actors seldom do the same twice.
-                    doubt = 0 if done >= WORTH else min(2 * doubt + 1, MOST_DOUBT)
-                    shuns = doubt
-                if undone[1]:
-                    break
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
@@ -187,7 +149,6 @@ def actor_loop(
             )
             if end in (FULL, ASKS):
                 break
-            guess = word
             word = 0
             if end == LATER:
                 break
@@ -199,9 +160,6 @@ def actor_loop(
         me[R.LAST] = now[0]
         me[R.FIRINGS] += fired
         me[R.WORD] = word
-        me[R.GUESS] = guess
-        me[R.SHUNS] = shuns
-        me[R.DOUBT] = doubt
         if word:
             for j in range(outputs):
                 me[out_kind_at + j] = out_kind[j]
@@ -220,20 +178,3 @@ def actor_loop(
         return fired
 
     return loop
-
-
-def _stores(at: int, count: int) -> Callable[[Words], tuple[Words, ...]]:
-    """The function that gives the arrays of an actor's stores from its record."""
-    if count == 0:
-
-        def nothing(me: Words) -> tuple[Words, ...]:
-            return ()
-
-        return nothing
-    before = _stores(at, count - 1)
-    place = at + 2 * (count - 1)
-
-    def stored(me: Words) -> tuple[Words, ...]:
-        return (*before(me), words_at(me[place], me[place + 1]))
-
-    return stored

@@ -1,0 +1,66 @@
+"""The compiled functions that run a machine with tensors off chip."""
+
+from types import FunctionType
+from typing import Any, cast
+
+from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.library import address_of, function_of, name_of
+from samhw.sim.compiled.off_chip.firing import OffChipUse
+from samhw.sim.compiled.off_chip.loop import actor_loop
+from samhw.sim.compiled.off_chip.ports import look_at
+from samhw.sim.compiled.off_chip.sweeps import sweep_and_serve
+from samhw.sim.compiled.source import function_key
+from samhw.sim.machine import Worker
+
+__all__ = ["SECONDS", "loop_address", "other_addresses", "wanted"]
+
+OTHERS = [cast(FunctionType, function) for function in (look_at, sweep_and_serve)]
+"""What is compiled besides loops."""
+
+SECONDS = 4.0
+"""Processor time that it takes to compile one of them, about."""
+
+
+def loop_address(worker: Worker, logs: bool) -> int:
+    """Address of the compiled loop of a worker. Errors as of `address_of`."""
+    return address_of(_loop(worker, logs), name_of(worker))
+
+
+def other_addresses() -> tuple[int, ...]:
+    """The addresses of the compiled OTHERS. Errors as of `address_of`."""
+    return tuple(address_of(function, "off-chip memory") for function in OTHERS)
+
+
+def wanted(workers: list[Worker]) -> set[FunctionType]:
+    """All that is compiled for a run of these workers without taps."""
+    return {*OTHERS, *(_loop(worker, logs=False) for worker in workers)}
+
+
+def _loop(worker: Worker, logs: bool) -> FunctionType:
+    actor = worker.actor
+    ports = tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+    off_chip = _off_chip(worker)
+    traits: dict[str, Any] = {
+        "inputs": len(actor.inputs),
+        "outputs": len(actor.outputs),
+        "states": len(actor.state),
+        "stores": len(worker.memory),
+        "feeds_itself": any(queue.producer is worker for queue in worker.inputs.values()),
+        # Firings are a cycle apart anyway.
+        "key": actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
+        "gate": GateKind.of(worker),
+        "logs": logs,
+    }
+    want = off_chip.want and function_key(cast(FunctionType, off_chip.want))
+    step = function_key(cast(FunctionType, actor.step))
+    made_from = actor_loop, step, ports, *traits.values(), off_chip.late, want, off_chip.carried
+    return function_of(made_from, lambda: actor_loop(actor.step, ports, **traits, off_chip=off_chip))
+
+
+def _off_chip(worker: Worker) -> OffChipUse:
+    late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
+    access = worker.access
+    if access is None:
+        return OffChipUse(late)
+    carried = tuple(access.carried[j] for j, queues in enumerate(worker.outputs) for _ in queues)
+    return OffChipUse(late, access.want, carried)

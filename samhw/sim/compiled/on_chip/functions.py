@@ -1,0 +1,82 @@
+"""The compiled functions that run a machine whose tensors all lie on chip."""
+
+from types import FunctionType
+from typing import Any, cast
+
+from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.library import address_of, function_of, name_of
+from samhw.sim.compiled.on_chip.cycles import actor_cycles
+from samhw.sim.compiled.on_chip.phases import run_phases
+from samhw.sim.compiled.on_chip.tokens import actor_tokens
+from samhw.sim.compiled.source import function_key
+from samhw.sim.machine import Worker
+
+__all__ = ["SECONDS", "cycles_address", "phases_address", "tokens_address", "wanted"]
+
+
+SECONDS = 1.5
+"""Processor time that it takes to compile one of them, about."""
+
+
+def tokens_address(worker: Worker) -> int:
+    """Address of the compiled function that finds a worker's firings. Errors as of `address_of`."""
+    return address_of(_tokens(worker), name_of(worker))
+
+
+def cycles_address(worker: Worker) -> int:
+    """Address of the compiled function that times a worker's firings. Errors as of `address_of`."""
+    return address_of(_cycles(worker), name_of(worker))
+
+
+def phases_address() -> int:
+    """Address of the compiled `run_phases`. Errors as of `address_of`."""
+    return address_of(cast(FunctionType, run_phases), "phases")
+
+
+def wanted(workers: list[Worker]) -> set[FunctionType]:
+    """All that is compiled for a run of these workers."""
+    return {
+        cast(FunctionType, run_phases),
+        *(_tokens(worker) for worker in workers),
+        *(_cycles(worker) for worker in workers),
+    }
+
+
+def _tokens(worker: Worker) -> FunctionType:
+    actor = worker.actor
+    traits: dict[str, Any] = {
+        "inputs": len(actor.inputs),
+        "outputs": len(actor.outputs),
+        "states": len(actor.state),
+        "stores": len(worker.memory),
+        "feeds_itself": _feeds_itself(worker),
+        "key": actor.spacing.key if actor.spacing and _is_spaced(worker) else None,
+    }
+    ports = _ports(worker)
+    made_from = actor_tokens, function_key(cast(FunctionType, actor.step)), ports, *traits.values()
+    return function_of(made_from, lambda: actor_tokens(actor.step, ports, **traits))
+
+
+def _cycles(worker: Worker) -> FunctionType:
+    traits: dict[str, Any] = {
+        "inputs": len(worker.actor.inputs),
+        "feeds_itself": _feeds_itself(worker),
+        "spaced": _is_spaced(worker),
+        "gate": GateKind.of(worker),
+    }
+    ports = _ports(worker)
+    return function_of((actor_cycles, ports, *traits.values()), lambda: actor_cycles(ports, **traits))
+
+
+def _ports(worker: Worker) -> tuple[int, ...]:
+    """For each channel that a worker pushes to, the output that it belongs to."""
+    return tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+
+
+def _feeds_itself(worker: Worker) -> bool:
+    return any(queue.producer is worker for queue in worker.inputs.values())
+
+
+def _is_spaced(worker: Worker) -> bool:
+    # Firings are a cycle apart anyway.
+    return worker.actor.spacing is not None and worker.actor.spacing.latency > 1

@@ -1,7 +1,7 @@
 """Speed of both engines of the simulator and of the Verilator build, on the same graphs and data.
 
 All three give the same cycles, which is checked. Times are processor times, the least of some runs, when
-loops and designs have been compiled. `--data`, or `SAMHW_DATA`, names the folder with lp_scsd1.mtx
+functions and designs have been compiled. `--data`, or `SAMHW_DATA`, names the folder with lp_scsd1.mtx
 (SuiteSparse) and cora.npz (Planetoid); without it only the generated graphs are run. With `--memory` all
 tensors lie off chip, which the RTL does not have.
 
@@ -14,10 +14,12 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -38,7 +40,10 @@ RTL_CYCLES = 5_000_000
 """Runs with more cycles are not given to Verilator."""
 
 RUNS = 3
-"""Of so many runs the least time counts."""
+"""Of so many runs the least time counts,"""
+
+MEASURED = 0.5
+"""or of more, until they have taken so many seconds."""
 
 FEATURES = 32
 HIDDEN = 16
@@ -187,25 +192,42 @@ def firings(results: Sequence[Result]) -> int:
     return sum(a.firings for r in results for node in r.nodes.values() for a in node.actors.values())
 
 
+def least(run: Callable[[], tuple[object, float]]) -> float:
+    """The least of the times that a run takes; it gives its result and its time."""
+    times = [run()[1]]
+    while sum(times) < MEASURED or (len(times) < RUNS and sum(times) < 10):
+        times.append(run()[1])
+    return min(times)
+
+
+def timed_run(
+    compiled: Compiled,
+    memories: Mapping[str, Any],
+    extents: Mapping[str, int],
+    engine: Engine,
+    memory: OffChip | None = None,
+) -> tuple[Sequence[Result], float]:
+    """The results of a run and its processor time in seconds."""
+    begin = time.process_time()
+    results = simulate_regions(compiled.graph, compiled.arch, memories, extents, engine=engine, memory=memory)
+    return results, time.process_time() - begin
+
+
 def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
     """A row of the table."""
     compiled = compiled_case(case)
     graph, arch = compiled.graph, compiled.arch
     memories, extents = load_inputs(compiled.program, graph, case.tensors)
 
-    def timed(engine: Engine) -> tuple[Sequence[Result], float]:
-        begin = time.process_time()
-        results = simulate_regions(graph, arch, memories, extents, engine=engine, memory=memory)
-        return results, time.process_time() - begin
-
-    first, seconds = timed("compiled")
+    run = partial(timed_run, compiled, memories, extents, memory=memory)
+    # The first run may have to compile.
+    first, _ = run("compiled")
     count, cycles = firings(first), total_cycles([result.cycles for result in first])
-    # The first run may have had to compile.
-    seconds = min([seconds, *(timed("compiled")[1] for _ in range(RUNS if count < 500_000_000 else 1))])
+    seconds = least(partial(run, "compiled"))
     row = [case.label, f"{cycles:,}", f"{count:,}", f"{seconds:.4f}"]
     row += [f"{count / seconds / 1e6:,.0f}", f"{cycles / seconds / 1e6:,.1f}"]
     if count <= PLAIN_FIRINGS:
-        plain, plain_seconds = timed("plain")
+        plain, plain_seconds = run("plain")
         assert [(r.cycles, r.memory) for r in plain] == [(r.cycles, r.memory) for r in first]
         row += [f"{count / plain_seconds / 1e6:.2f}", f"{plain_seconds / seconds:.0f} x"]
     else:
@@ -214,9 +236,13 @@ def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
         from samhw.targets.driver import VerilatedDesign
 
         with VerilatedDesign.build(graph, arch, optimise=True).session() as session:
-            runs = [session.run(memories, extents) for _ in range(RUNS)]
-        assert all(run.cycles == cycles for run in runs)
-        hardware = min(run.seconds for run in runs)
+
+            def clocked() -> tuple[int, float]:
+                done = session.run(memories, extents)
+                assert done.cycles == cycles
+                return done.cycles, done.seconds
+
+            hardware = least(clocked)
         row += [f"{cycles / hardware / 1e6:.3f}", f"{hardware / seconds:.1f} x"]
     elif rtl:
         row += ["-", "-"]
@@ -232,12 +258,9 @@ def print_flatness(console: Console, plot: Path | None) -> None:
         case = spmm("flat", pattern(np.stack([flat // 8, flat % 8 * 7]), (rows, 56), "csr"), FEATURES)
         compiled = compiled_case(case)
         memories, extents = load_inputs(compiled.program, compiled.graph, case.tensors)
-        best = float("inf")
-        for _ in range(RUNS if rows < 100_000 else 1):
-            begin = time.process_time()
-            results = simulate_regions(compiled.graph, compiled.arch, memories, extents, engine="compiled")
-            best = min(best, time.process_time() - begin)
-        count = firings(results)
+        run = partial(timed_run, compiled, memories, extents, "compiled")
+        count = firings(run()[0])
+        best = least(run)
         points.append((count, best / count * 1e9))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         table.add_row(f"{rows:,}", f"{count:,}", f"{best:.4f}", f"{points[-1][1]:.2f}", f"{memory:.0f}")

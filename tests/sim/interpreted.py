@@ -12,7 +12,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from samhw.sim.compiled import off_chip, on_chip, stores
+from samhw.sim.compiled import gate, off_chip, on_chip, stores
 from samhw.sim.compiled.off_chip import channel, firing, loop, ports, sweeps
 from samhw.sim.compiled.on_chip import cycles, marks, phases, streams, timing, tokens
 
@@ -47,7 +47,20 @@ def interpreted() -> Iterator[None]:
         return functions[code](int(first), int(second))
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (stores, channel, firing, loop, ports, sweeps, cycles, marks, phases, timing, tokens):
+        for module in (
+            gate,
+            stores,
+            channel,
+            firing,
+            loop,
+            ports,
+            sweeps,
+            cycles,
+            marks,
+            phases,
+            timing,
+            tokens,
+        ):
             patch.setattr(module, "words_at", words_at)
         for module in (loop, cycles, tokens):
             patch.setattr(module, "local_words", local_words)

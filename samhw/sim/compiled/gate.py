@@ -1,10 +1,12 @@
 """What holds an actor back besides its channels."""
 
+from collections.abc import Callable
 from enum import IntEnum
 
+from samhw.sim.compiled.native import UNKNOWN, words_at
 from samhw.sim.machine import Earliest, Stalls, Worker
 
-__all__ = ["GateKind"]
+__all__ = ["GateKind", "gate_rule", "gate_words"]
 
 
 class GateKind(IntEnum):
@@ -22,3 +24,30 @@ class GateKind(IntEnum):
         if isinstance(worker.gate, Stalls):
             return cls.STALLS
         return cls.EARLIEST if isinstance(worker.gate, Earliest) else cls.NOTHING
+
+
+def gate_words(worker: Worker) -> list[int]:
+    """The words of a worker's gate."""
+    match worker.gate:
+        case Stalls(pattern=pattern):
+            return [int(stalled) for stalled in pattern]
+        case Earliest(cycles=cycles):
+            return list(cycles)
+    return []
+
+
+def gate_rule(kind: GateKind) -> Callable[[int, int, int, int], int]:
+    """The function (address of the gate's words, how many they are, t, number of a firing) -> the first cycle
+    from t on in which the gate lets the firing pass."""
+    stalls, waits = kind is GateKind.STALLS, kind is GateKind.EARLIEST
+
+    def allowed(address: int, count: int, t: int, number: int) -> int:
+        gate = words_at(address, UNKNOWN)
+        if stalls:
+            while gate[t % count]:
+                t += 1
+        if waits and number < count:
+            t = max(t, gate[number])
+        return t
+
+    return allowed

@@ -27,7 +27,7 @@ FOLDER = "loops"
 """In the cache."""
 
 KEEP = 2_000
-"""Loops that are kept at any rate: some 500 MB."""
+"""Functions that are kept at any rate: some 300 MB."""
 
 KEEP_DAYS = 30
 """Others are removed when nobody has used them for so long."""
@@ -141,7 +141,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Removes loops that were not used for long, if there are many; no process is about to load those."""
+    """Removes functions that were not used for long, if there are many; nobody is about to load those."""
     oldest = time.time() - KEEP_DAYS * 86400
     used = sorted((path.stat().st_mtime, path) for path in folder.glob("loop_*.py"))
     for when, path in used[:-KEEP]:

@@ -8,11 +8,14 @@ from numba import extending, types
 from numba.core import cgutils, typing
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-__all__ = ["call", "f32_of", "local_words", "word_of", "words_at"]
+__all__ = ["UNKNOWN", "call", "f32_of", "local_words", "word_of", "words_at"]
 
 intrinsic: Any = extending.intrinsic
 lower: Any = extending.lower_builtin
 WORD = ir.IntType(64)
+
+UNKNOWN = 1 << 60
+"""Words of memory whose size nobody checks."""
 
 
 class _Words(types.Type):

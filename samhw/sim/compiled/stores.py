@@ -1,11 +1,23 @@
 """The memories of an actor, by the addresses in its record."""
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from samhw.primitives.step import Words
 from samhw.sim.compiled.native import words_at
 
-__all__ = ["stores_of"]
+__all__ = ["array_of", "stores_of"]
+
+
+def array_of(store: Any) -> NDArray[np.int64]:
+    """The words of a store of a worker, as an array that shares them if somebody may write them.
+
+    Those of a list are copied: it is an extent or the tokens of a source.
+    """
+    return np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
 
 
 def stores_of(at: int, count: int) -> Callable[[Words], tuple[Words, ...]]:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
-from samhw.sim.compiled.gate import GateKind
-from samhw.sim.compiled.native import call, words_at
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.gate import GateKind, gate_rule
+from samhw.sim.compiled.native import UNKNOWN, call, words_at
 from samhw.sim.compiled.off_chip.channel import (
     fullest_at_pop,
     fullest_at_push,
@@ -16,7 +17,7 @@ from samhw.sim.compiled.off_chip.channel import (
     log_passage,
     words_of,
 )
-from samhw.sim.compiled.off_chip.layout import KIND_BITS, ActorShape, C, I, L, O, R
+from samhw.sim.compiled.off_chip.layout import C, I, L, O, R
 from samhw.sim.fault import LATE
 from samhw.sim.port_rule import CYCLE as ASKED_IN
 from samhw.sim.port_rule import DATA, PLACE, USE, USE_SIZE, Want
@@ -26,8 +27,6 @@ __all__ = ["ASKS", "FIRED", "FULL", "LATER", "OffChipUse", "actor_firing"]
 CHANNEL = len(C)
 LOG = len(L)
 IN, OUT = len(I), len(O)
-UNKNOWN = 1 << 60
-"""Words of memory whose size nobody checks."""
 
 # How a firing may end, in this order: what has fired is FIRED or less.
 PAUSES, FIRED, FULL, LATER, ASKS = range(5)
@@ -69,20 +68,13 @@ def actor_firing(
     port = ports or (0,)
     spaced = key is not None
     key_at = key or 0
-    stalls, waits = gate is GateKind.STALLS, gate is GateKind.EARLIEST
+    gated = gate is not GateKind.NOTHING
+    allowed = gate_rule(gate)
     late_inputs = off_chip.late
     asks = off_chip.want is not None
     assert not (asks and spaced)
     want = off_chip.want or _nothing
     carried = off_chip.carried or (-1,) * max(1, queues)
-
-    def allowed(me: Words, t: int, number: int) -> int:
-        if stalls:
-            while words_at(me[R.GATE], UNKNOWN)[t % me[R.GATE_WORDS]]:
-                t += 1
-        if waits and number < me[R.GATE_WORDS]:
-            t = max(t, words_at(me[R.GATE], UNKNOWN)[number])
-        return t
 
     def fire(
         address: int,
@@ -158,7 +150,8 @@ def actor_firing(
             served = call(me[R.LOOK], me[R.ACCESS], 0)
             place = access[PLACE]
             if not served:
-                access[ASKED_IN] = allowed(me, max(t, place), me[R.FIRINGS] + fired)
+                number = me[R.FIRINGS] + fired
+                access[ASKED_IN] = allowed(me[R.GATE], me[R.GATE_WORDS], max(t, place), number)
                 # At rest until the arbiter wakes it.
                 me[R.WATCH] = address + 8 * R.SEEN
                 return ASKS
@@ -175,9 +168,9 @@ def actor_firing(
         if asks and place > t:
             me[R.HELD] += place - t
             t = place
-        if stalls or waits:
+        if gated:
             first = t
-            t = allowed(me, t, me[R.FIRINGS] + fired)
+            t = allowed(me[R.GATE], me[R.GATE_WORDS], t, me[R.FIRINGS] + fired)
             me[R.STALLED] += t - first
         if t > me[R.LIMIT]:
             me[R.FAULT] = LATE

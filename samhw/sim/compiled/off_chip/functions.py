@@ -3,6 +3,7 @@
 from types import FunctionType
 from typing import Any, cast
 
+from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
 from samhw.sim.compiled.off_chip.firing import OffChipUse
@@ -38,16 +39,15 @@ def wanted(workers: list[Worker]) -> set[FunctionType]:
 
 def _loop(worker: Worker, logs: bool) -> FunctionType:
     actor = worker.actor
-    ports = tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+    ports = ports_of(worker)
     off_chip = _off_chip(worker)
     traits: dict[str, Any] = {
         "inputs": len(actor.inputs),
         "outputs": len(actor.outputs),
         "states": len(actor.state),
         "stores": len(worker.memory),
-        "feeds_itself": any(queue.producer is worker for queue in worker.inputs.values()),
-        # Firings are a cycle apart anyway.
-        "key": actor.spacing.key if actor.spacing and actor.spacing.latency > 1 else None,
+        "feeds_itself": feeds_itself(worker),
+        "key": key_of(worker),
         "gate": GateKind.of(worker),
         "logs": logs,
     }
@@ -62,5 +62,5 @@ def _off_chip(worker: Worker) -> OffChipUse:
     access = worker.access
     if access is None:
         return OffChipUse(late)
-    carried = tuple(access.carried[j] for j, queues in enumerate(worker.outputs) for _ in queues)
+    carried = tuple(access.carried[j] for j in ports_of(worker))
     return OffChipUse(late, access.want, carried)

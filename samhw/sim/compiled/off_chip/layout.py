@@ -3,19 +3,15 @@
 Addresses are in bytes. Each enumeration names the places of a record in order.
 """
 
-from enum import IntEnum, auto
+from enum import auto
 
-__all__ = ["ENTRY", "KIND_BITS", "ActorShape", "C", "I", "L", "M", "O", "R"]
+from samhw.sim.compiled.actor import Place
 
-
-class _Place(IntEnum):
-    @staticmethod
-    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
-        return count
+__all__ = ["ENTRY", "C", "I", "L", "M", "O", "R"]
 
 
-class R(_Place):
-    """The head of an actor's record; `ActorShape` says what follows."""
+class R(Place):
+    """The head of an actor's record; `samhw.sim.compiled.actor.ActorShape` says what follows."""
 
     CODE = auto()
     """Address of its compiled loop."""
@@ -48,7 +44,7 @@ class R(_Place):
     HELD = auto()
 
 
-class C(_Place):
+class C(Place):
     """A channel's record.
 
     Its ring has two words for each slot, in two rows: the token (payload << 2 | kind); and a cycle: the first
@@ -91,7 +87,7 @@ class C(_Place):
     LATE = auto()
 
 
-class I(_Place):  # noqa: E742
+class I(Place):  # noqa: E742
     """What a loop keeps at hand of an input and its channel. The kind and the payload of the head lie apart,
     as step functions want them."""
 
@@ -112,7 +108,7 @@ class I(_Place):  # noqa: E742
     """The first cycle in which the head is there with its data, if these come from off-chip memory."""
 
 
-class O(_Place):  # noqa: E742
+class O(Place):  # noqa: E742
     """What a loop keeps at hand of a channel that the actor pushes to."""
 
     TOKENS = auto()
@@ -126,7 +122,7 @@ class O(_Place):  # noqa: E742
     HIGH = auto()
 
 
-class L(_Place):
+class L(Place):
     """The log's record."""
 
     ENTRIES = auto()
@@ -139,7 +135,7 @@ class L(_Place):
     """The cycle behind the last one."""
 
 
-class M(_Place):
+class M(Place):
     """The arbiter's record."""
 
     MEMORY = auto()
@@ -156,24 +152,5 @@ class M(_Place):
     LOG = auto()
 
 
-KIND_BITS = 2
-"""Of a token, below its payload."""
-
 ENTRY = 4
 """Words of an entry of the log."""
-
-
-class ActorShape:
-    """Where the parts of an actor's record begin whose sizes depend on the actor."""
-
-    def __init__(self, inputs: int, queues: int, outputs: int, states: int, stores: int):
-        self.inputs = len(R)
-        """For each input the address of its channel."""
-        self.queues = self.inputs + inputs
-        """The address of each channel that it pushes to."""
-        self.out_kind = self.queues + queues
-        self.out_data = self.out_kind + outputs
-        self.state = self.out_data + outputs
-        self.stores = self.state + states
-        """For each store its address and its number of words."""
-        self.words = self.stores + 2 * stores

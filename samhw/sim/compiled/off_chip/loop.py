@@ -8,11 +8,12 @@ end, since nobody else runs meanwhile.
 from collections.abc import Callable
 
 from samhw.primitives.step import NONE, Step, fault_needs
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.compiled.off_chip.channel import words_of
 from samhw.sim.compiled.off_chip.firing import ASKS, FIRED, FULL, LATER, OffChipUse, actor_firing
-from samhw.sim.compiled.off_chip.layout import KIND_BITS, ActorShape, C, I, O, R
+from samhw.sim.compiled.off_chip.layout import C, I, O, R
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
@@ -45,7 +46,7 @@ def actor_loop(
         logs: tokens that it takes may go into the log.
         off_chip: what it has to do with off-chip memory.
     """
-    shape = ActorShape(inputs, len(ports), outputs, states, stores)
+    shape = ActorShape(len(R), inputs, len(ports), outputs, states, stores)
     words = shape.words
     input_at, queue_at = shape.inputs, shape.queues
     out_kind_at, out_data_at, state_at = shape.out_kind, shape.out_data, shape.state

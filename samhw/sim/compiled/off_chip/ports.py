@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives.step import PORTS
-from samhw.sim.compiled.native import words_at
+from samhw.sim.compiled.native import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.layout import C, L, M, R
 from samhw.sim.machine import Worker
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
@@ -21,8 +21,6 @@ __all__ = ["Ports", "look_at", "serve_next"]
 Words = NDArray[np.int64]
 
 ACTOR, CHANNEL, LOG, RECORD = len(R), len(C), len(L), len(M)
-UNKNOWN = 1 << 60
-"""Words of memory whose size nobody checks."""
 
 
 def look_at(address: int, unused: int) -> int:

@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives.step import NONE
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.off_chip.functions import loop_address
-from samhw.sim.compiled.off_chip.layout import ENTRY, KIND_BITS, ActorShape, C, L, R
+from samhw.sim.compiled.off_chip.layout import ENTRY, C, L, R
 from samhw.sim.compiled.off_chip.ports import Ports
 from samhw.sim.compiled.order import forward
+from samhw.sim.compiled.stores import array_of
 from samhw.sim.engine import Between
-from samhw.sim.machine import Earliest, Queue, Stalls, Worker
+from samhw.sim.machine import Queue, Worker
 
 __all__ = ["Records"]
 
@@ -39,7 +42,7 @@ class Records:
     Attributes:
         rows: address of each actor's record, in an order in which most channels lead forward.
         log: the log's record (`L`).
-        arbiter: address of the record of off-chip memory, if the workers have any.
+        arbiter: address of the arbiter's record.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class Records:
         limit: int,
         window: tuple[int, int],
         between: Between,
-        ports: Ports | None = None,
+        ports: Ports,
     ):
         self.workers = forward(workers)
         self.ports = ports
@@ -60,17 +63,13 @@ class Records:
         self.log[L.ENTRIES] = self.entries.ctypes.data
         self.log[L.CAPACITY] = len(self.entries)
         self.log[L.BEGIN], self.log[L.END] = window
-        shapes = [_shape(worker) for worker in self.workers]
+        shapes = [ActorShape.of(worker, len(R)) for worker in self.workers]
         slots = [_slots(queue) for queue in self.queues]
         sizes = [len(self.queues) * len(C), *(shape.words for shape in shapes), *(2 * n + GAP for n in slots)]
-        self.whole = np.zeros(sum(sizes), np.int64)
-        """All records and rings in one piece, which is copied at once."""
-        parts = iter(np.split(self.whole, np.cumsum(sizes)[:-1]))
+        parts = iter(np.split(np.zeros(sum(sizes), np.int64), np.cumsum(sizes)[:-1]))
         self.channels = next(parts).reshape(len(self.queues), len(C))
         self.records = [(next(parts), shape) for shape in shapes]
         self.rings = [part[:-GAP].reshape(2, -1) for part in parts]
-        self.grown: dict[int, Words] = {}
-        """The rings that had to grow, by their numbers, which lie apart."""
         self.there = {
             queue: np.zeros(self._ring(queue).shape[1], np.int64) for queue in self.queues if queue.off_chip
         }
@@ -86,7 +85,7 @@ class Records:
             between(sum(w.firings for w in workers), max(w.last for w in workers))
         self.rows = np.array([record.ctypes.data for record, _ in self.records], np.int64)
         self.position = {worker: n for n, worker in enumerate(self.workers)}
-        self.arbiter = ports.connect(self.rows, self.position, self.log) if ports else 0
+        self.arbiter = ports.connect(self.rows, self.position, self.log)
         self._note_short()
 
     def _load_queue(self, queue: Queue) -> None:
@@ -128,8 +127,7 @@ class Records:
             record[C.THERE] = self.there[queue].ctypes.data
 
     def _note_short(self) -> None:
-        if self.ports:
-            self.ports.set_short(bool(self.channels[:, C.SHORT].any()))
+        self.ports.set_short(bool(self.channels[:, C.SHORT].any()))
 
     def _load_worker(self, worker: Worker, record: Words, shape: ActorShape, limit: int, logs: bool) -> None:
         record[R.CODE] = loop_address(worker, logs)
@@ -144,7 +142,6 @@ class Records:
         record[R.LOG] = self.log.ctypes.data
         record[R.HELD] = worker.held
         if worker.access is not None:
-            assert self.ports is not None
             record[R.ACCESS] = self.ports.address_of(worker.access)
             record[R.LOOK] = self.ports.look
         if worker.pending is not None:
@@ -152,10 +149,7 @@ class Records:
         if worker.fault is not None:
             record[R.FAULT_CYCLE], record[R.FAULT] = worker.fault
             record[R.WATCH] = record.ctypes.data + 8 * R.SEEN
-        if isinstance(worker.gate, Stalls):
-            record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(worker.gate.pattern, np.int64))
-        elif isinstance(worker.gate, Earliest):
-            record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(worker.gate.cycles, np.int64))
+        record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(gate_words(worker), np.int64))
         if worker.actor.spacing is not None:
             updated = self.updated[worker] = np.full(worker.actor.spacing.words, NEVER, np.int64)
             for key, cycle in worker.updated.items():
@@ -166,23 +160,13 @@ class Records:
             record[shape.inputs + i] = self.channels[self.numbers[queue]].ctypes.data
         for n, queue in enumerate(queue for queues in worker.outputs for queue in queues):
             record[shape.queues + n] = self.channels[self.numbers[queue]].ctypes.data
-        record[shape.out_kind : shape.out_data] = worker.out_kind
-        record[shape.out_data : shape.state] = worker.out_data
-        record[shape.state : shape.stores] = worker.state
+        shape.load(worker, record)
         for n, store in enumerate(worker.memory):
-            # A list is an extent or the tokens of a source, which nobody writes.
-            words = np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
-            record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(words)
+            record[shape.stores + 2 * n : shape.stores + 2 * n + 2] = self._keep(array_of(store))
 
     def _keep(self, words: Words) -> tuple[int, int]:
         self.kept.append(words)
         return words.ctypes.data, len(words)
-
-    def wake_pending(self) -> None:
-        """Lets the actors try again that wait for slots."""
-        for record, _ in self.records:
-            if record[R.WORD]:
-                record[R.SEEN] = -1
 
     def grow(self) -> bool:
         """Doubles the rings that are full; gives whether there were any."""
@@ -195,7 +179,7 @@ class Records:
                 ring = np.zeros((2, 2 * slots), np.int64)
                 tokens = int(record[C.PUSHED]) - 1 - np.arange(slots)
                 ring[:, tokens % (2 * slots)] = old[:, tokens % slots]
-                self.rings[number] = self.grown[number] = ring
+                self.rings[number] = ring
                 if queue.off_chip:
                     there = np.zeros(2 * slots, np.int64)
                     there[tokens % (2 * slots)] = self.there[queue][tokens % slots]
@@ -204,8 +188,10 @@ class Records:
                 grown = True
         if grown:
             self._note_short()
-            # They may have waited for the ring, not for a pop.
-            self.wake_pending()
+            for record, _ in self.records:
+                if record[R.WORD]:
+                    # It may have waited for the ring, not for a pop.
+                    record[R.SEEN] = -1
         return grown
 
     def _is_tight(self, queue: Queue, record: Words) -> bool:
@@ -239,8 +225,7 @@ class Records:
 
     def store(self) -> None:
         """Puts everything back into the workers and queues, and into off-chip memory."""
-        if self.ports:
-            self.ports.store()
+        self.ports.store()
         for queue, record in zip(self.queues, self.channels, strict=True):
             self._store_queue(queue, record)
         for worker, (record, shape) in zip(self.workers, self.records, strict=True):
@@ -282,9 +267,7 @@ def _store_worker(worker: Worker, record: Words, shape: ActorShape) -> None:
     worker.spaced = int(record[R.SPACED])
     worker.stalled = int(record[R.STALLED])
     worker.held = int(record[R.HELD])
-    worker.out_kind[:] = record[shape.out_kind : shape.out_data].tolist()
-    worker.out_data[:] = record[shape.out_data : shape.state].tolist()
-    worker.state[:] = record[shape.state : shape.stores].tolist()
+    shape.store(worker, record)
     word = int(record[R.WORD])
     worker.pending = worker.plan(word) if word else None
     if record[R.FAULT]:
@@ -298,13 +281,3 @@ def _slots(queue: Queue) -> int:
     while slots < len(queue.free) + len(queue.tokens):
         slots *= 2
     return slots
-
-
-def _shape(worker: Worker) -> ActorShape:
-    return ActorShape(
-        len(worker.inputs),
-        sum(map(len, worker.outputs)),
-        len(worker.outputs),
-        len(worker.state),
-        len(worker.memory),
-    )

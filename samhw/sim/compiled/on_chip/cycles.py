@@ -6,19 +6,18 @@ with something that changes is marked (marks.py), and timed again (timing.py).
 """
 
 from collections.abc import Callable
-from enum import IntEnum, auto
+from enum import auto
 
 from samhw.primitives.step import PUSHES, TAKES, Words
-from samhw.sim.compiled.gate import GateKind
-from samhw.sim.compiled.native import local_words, words_at
+from samhw.sim.compiled.actor import Place
+from samhw.sim.compiled.gate import GateKind, gate_rule
+from samhw.sim.compiled.native import UNKNOWN, local_words, words_at
 from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, NEVER, UP_TO_DATE, A, C, S
 from samhw.sim.compiled.on_chip.marks import tell_consumer, tell_producer
 
 __all__ = ["STATES", "actor_cycles", "save_size"]
 
 CHANNEL, STATE = len(C), len(S)
-UNKNOWN = 1 << 60
-"""Words of memory whose size nobody checks."""
 
 COUNT = (1 << COUNT_BITS) - 1
 
@@ -32,10 +31,10 @@ STATES = 40
 """The states that there is room for: those of a phase, and a few more."""
 
 
-class X(IntEnum):
+class X(Place):
     """What is kept at hand of an input."""
 
-    READY = 0
+    READY = auto()
     FREE = auto()
     POPPED = auto()
     KNOWN = auto()
@@ -47,10 +46,10 @@ class X(IntEnum):
     """The first token whose cycle in FREE is another one than before."""
 
 
-class Y(IntEnum):
+class Y(Place):
     """What is kept at hand of a channel that the actor pushes to."""
 
-    READY = 0
+    READY = auto()
     FREE = auto()
     PUSHED = auto()
     DEPTH = auto()
@@ -84,16 +83,8 @@ def actor_cycles(
     port = ports or (0,)
     in_words, out_words = inputs * IN, queues * OUT
     save_words = save_size(inputs, queues)
-    stalls, waits = gate is GateKind.STALLS, gate is GateKind.EARLIEST
-    gated = stalls or waits
-
-    def allowed(me: Words, t: int, number: int) -> int:
-        if stalls:
-            while words_at(me[A.GATE], UNKNOWN)[t % me[A.GATE_WORDS]]:
-                t += 1
-        if waits and number < me[A.GATE_WORDS]:
-            t = max(t, words_at(me[A.GATE], UNKNOWN)[number])
-        return t
+    gated = gate is not GateKind.NOTHING
+    allowed = gate_rule(gate)
 
     def save(me: Words, count: int, now: Words, ins: Words, outs: Words) -> None:
         state = words_at(me[A.SAVES] + 8 * save_words * count, save_words)
@@ -318,7 +309,7 @@ def actor_cycles(
                 kept_apart = t - first
                 first = t
                 if gated:
-                    t = allowed(me, t, now[S.TIMED])
+                    t = allowed(me[A.GATE], me[A.GATE_WORDS], t, now[S.TIMED])
                 if t > limit:
                     beyond = t
                     break
@@ -358,7 +349,6 @@ def actor_cycles(
 
         save(me, saved, now, ins, outs)
         me[A.SAVED] = saved + 1
-        me[A.NEW_LAST] = now[S.LAST]
         me[A.NEW_TIMED] = now[S.TIMED]
         behind = now[S.SPACED] + now[S.STALLED]
         me[A.CLOSE] = 1 + behind if now[S.BLOCKED] | behind else 0

@@ -3,6 +3,7 @@
 from types import FunctionType
 from typing import Any, cast
 
+from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
 from samhw.sim.compiled.on_chip.cycles import actor_cycles
@@ -12,7 +13,6 @@ from samhw.sim.compiled.source import function_key
 from samhw.sim.machine import Worker
 
 __all__ = ["SECONDS", "cycles_address", "phases_address", "tokens_address", "wanted"]
-
 
 SECONDS = 1.5
 """Processor time that it takes to compile one of them, about."""
@@ -49,10 +49,10 @@ def _tokens(worker: Worker) -> FunctionType:
         "outputs": len(actor.outputs),
         "states": len(actor.state),
         "stores": len(worker.memory),
-        "feeds_itself": _feeds_itself(worker),
-        "key": actor.spacing.key if actor.spacing and _is_spaced(worker) else None,
+        "feeds_itself": feeds_itself(worker),
+        "key": key_of(worker),
     }
-    ports = _ports(worker)
+    ports = ports_of(worker)
     made_from = actor_tokens, function_key(cast(FunctionType, actor.step)), ports, *traits.values()
     return function_of(made_from, lambda: actor_tokens(actor.step, ports, **traits))
 
@@ -60,23 +60,9 @@ def _tokens(worker: Worker) -> FunctionType:
 def _cycles(worker: Worker) -> FunctionType:
     traits: dict[str, Any] = {
         "inputs": len(worker.actor.inputs),
-        "feeds_itself": _feeds_itself(worker),
-        "spaced": _is_spaced(worker),
+        "feeds_itself": feeds_itself(worker),
+        "spaced": key_of(worker) is not None,
         "gate": GateKind.of(worker),
     }
-    ports = _ports(worker)
+    ports = ports_of(worker)
     return function_of((actor_cycles, ports, *traits.values()), lambda: actor_cycles(ports, **traits))
-
-
-def _ports(worker: Worker) -> tuple[int, ...]:
-    """For each channel that a worker pushes to, the output that it belongs to."""
-    return tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
-
-
-def _feeds_itself(worker: Worker) -> bool:
-    return any(queue.producer is worker for queue in worker.inputs.values())
-
-
-def _is_spaced(worker: Worker) -> bool:
-    # Firings are a cycle apart anyway.
-    return worker.actor.spacing is not None and worker.actor.spacing.latency > 1

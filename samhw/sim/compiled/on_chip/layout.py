@@ -5,25 +5,22 @@ beginning of the run. What is known of a channel lies in three rows, in each of 
 n; the rows of a channel begin with the same token, and records hold the addresses that token 0 would have.
 """
 
-from enum import IntEnum, auto
+from enum import auto
+
+from samhw.sim.compiled.actor import Place
 
 __all__ = [
     "COUNT_BITS",
     "ENTRY",
-    "KIND_BITS",
     "NEVER",
     "UP_TO_DATE",
     "A",
-    "ActorShape",
     "C",
     "G",
     "I",
     "O",
     "S",
 ]
-
-KIND_BITS = 2
-"""Of a token, below its payload."""
 
 NEVER = 1 << 62
 """A cycle that no firing comes in."""
@@ -39,14 +36,8 @@ COUNT_BITS on, how many firings before the only one the last one with its key wa
 COUNT_BITS = 32
 
 
-class _Place(IntEnum):
-    @staticmethod
-    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
-        return count
-
-
-class A(_Place):
-    """The head of an actor's record; `ActorShape` says what follows."""
+class A(Place):
+    """The head of an actor's record; `samhw.sim.compiled.actor.ActorShape` says what follows."""
 
     FIRE = auto()
     """Address of the code that finds its next firings (tokens.py)."""
@@ -80,9 +71,8 @@ class A(_Place):
     """The firings that are timed."""
     SPACED = auto()
     STALLED = auto()
-    NEW_LAST = auto()
-    """The same with what is assumed of the phase that is being timed."""
     NEW_TIMED = auto()
+    """TIMED with what is assumed of the phase that is being timed."""
     SAVES = auto()
     """Address of the states that timing can go back to (`S`), all of the same phase."""
     SAVE_WORDS = auto()
@@ -111,7 +101,7 @@ class A(_Place):
     RECENT_MASK = auto()
 
 
-class C(_Place):
+class C(Place):
     """A channel's record."""
 
     TOKENS = auto()
@@ -162,7 +152,7 @@ class C(_Place):
     DONES = auto()
 
 
-class S(_Place):
+class S(Place):
     """A state of timing; behind it for each input the tokens popped and the cycles starved, and for each
     channel that the actor pushes to the tokens pushed and the cycles blocked."""
 
@@ -177,7 +167,7 @@ class S(_Place):
     """1 if a firing had to wait for a slot."""
 
 
-class G(_Place):
+class G(Place):
     """The record of a graph."""
 
     ACTORS = auto()
@@ -194,11 +184,9 @@ class G(_Place):
     """How many phases are still to be timed without assumptions."""
     WORK = auto()
     """What timing the phase has cost so far, in firings."""
-    FIRINGS = auto()
-    """The firings that are timed, of all actors."""
 
 
-class I(_Place):  # noqa: E742
+class I(Place):  # noqa: E742
     """What a function keeps at hand of an input and its channel."""
 
     TOKENS = auto()
@@ -206,26 +194,10 @@ class I(_Place):  # noqa: E742
     PUSHED = auto()
 
 
-class O(_Place):  # noqa: E742
+class O(Place):  # noqa: E742
     """What a function keeps at hand of a channel that the actor pushes to."""
 
     TOKENS = auto()
     PUSHED = auto()
     LIMIT = auto()
     """What PUSHED may become as long as no further pop is known."""
-
-
-class ActorShape:
-    """Where the parts of an actor's record begin whose sizes depend on the actor."""
-
-    def __init__(self, inputs: int, queues: int, outputs: int, states: int, stores: int):
-        self.inputs = len(A)
-        """For each input the address of its channel."""
-        self.queues = self.inputs + inputs
-        """The address of each channel that it pushes to."""
-        self.out_kind = self.queues + queues
-        self.out_data = self.out_kind + outputs
-        self.state = self.out_data + outputs
-        self.stores = self.state + states
-        """For each store its address and its number of words."""
-        self.words = self.stores + 2 * stores

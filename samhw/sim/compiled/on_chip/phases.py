@@ -7,15 +7,13 @@ not depend on cycles. Then all these firings are timed (timing.py).
 
 from typing import Any
 
-from samhw.sim.compiled.native import call, words_at
+from samhw.sim.compiled.native import UNKNOWN, call, words_at
 from samhw.sim.compiled.on_chip.layout import ENTRY, A, C, G, S
 from samhw.sim.compiled.on_chip.timing import time_firings
 
 __all__ = ["LACKS_ROOM", "MORE", "QUIET", "run_phases"]
 
 ACTOR, CHANNEL, GRAPH, STATE = len(A), len(C), len(G), len(S)
-UNKNOWN = 1 << 60
-"""Words of memory whose size nobody checks."""
 
 QUIET, MORE, LACKS_ROOM = range(3)
 """How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase."""
@@ -54,11 +52,9 @@ def make_room(graph: Any) -> bool:
     rows = words_at(graph[G.ACTORS], graph[G.ACTOR_COUNT])
     for n in range(graph[G.ACTOR_COUNT]):
         actor = words_at(rows[n], ACTOR)
-        trail = words_at(actor[A.TRAIL], UNKNOWN)
         first = ENTRY * actor[A.AT]
         if first > 0:
-            for k in range(ENTRY * actor[A.WRITTEN] - first):
-                trail[k] = trail[first + k]
+            move(actor[A.TRAIL] + 8 * first, ENTRY * actor[A.WRITTEN] - first, first)
             actor[A.WRITTEN] -= actor[A.AT]
             actor[A.AT] = 0
         actor[A.LEFT] = graph[G.PHASE] - (actor[A.FOUND] - actor[A.TIMED])
@@ -162,7 +158,6 @@ def run_phases(address: int, most: int) -> int:
         time_firings(graph)
         fired = end_phase(graph)
         timed += fired
-        graph[G.FIRINGS] += fired
         if found == 0 and fired == 0:
             return QUIET
     return MORE

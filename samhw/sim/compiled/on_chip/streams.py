@@ -7,13 +7,16 @@ from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.on_chip.cycles import STATES, save_size
 from samhw.sim.compiled.on_chip.functions import cycles_address, phases_address, tokens_address
-from samhw.sim.compiled.on_chip.layout import ENTRY, KIND_BITS, NEVER, A, ActorShape, C, G
+from samhw.sim.compiled.on_chip.layout import ENTRY, NEVER, A, C, G
 from samhw.sim.compiled.order import forward
+from samhw.sim.compiled.stores import array_of
 from samhw.sim.engine import Between
 from samhw.sim.fault import LATE
-from samhw.sim.machine import Earliest, Queue, Stalls, Worker
+from samhw.sim.machine import Queue, Worker
 
 __all__ = ["Streams"]
 
@@ -64,7 +67,7 @@ class Streams:
         self.window = window
         self.seen = seen
         self.tapped = [(n, queue) for n, queue in enumerate(self.queues) if queue.tap is not None]
-        shapes = [_shape(worker) for worker in self.workers]
+        shapes = [ActorShape.of(worker, len(A)) for worker in self.workers]
         sizes = [len(G), len(self.workers), len(self.queues), len(self.queues) * len(C)]
         whole = np.zeros(sum(sizes) + sum(shape.words for shape in shapes), np.int64)
         parts = np.split(whole, np.cumsum([*sizes, *(shape.words for shape in shapes)])[:-1])
@@ -140,7 +143,7 @@ class Streams:
         words[A.SEEN] = -1
         position = self.position[worker]
         words[A.EARLIER] = min([position, *(self.position[queue.consumer] for queue in outputs)])
-        words[A.LAST] = words[A.NEW_LAST] = worker.last
+        words[A.LAST] = worker.last
         words[A.FOUND] = words[A.TIMED] = worker.firings
         words[A.NEXT] = NEVER
         words[A.SPACED] = worker.spaced
@@ -153,23 +156,16 @@ class Streams:
         if worker.fault is not None:
             words[A.FAULT] = worker.fault[1]
             words[A.WATCH] = address + 8 * A.SEEN
-        if isinstance(worker.gate, Stalls):
-            words[A.GATE] = self._keep(np.array(worker.gate.pattern, np.int64))
-            words[A.GATE_WORDS] = len(worker.gate.pattern)
-        elif isinstance(worker.gate, Earliest):
-            words[A.GATE] = self._keep(np.array(worker.gate.cycles, np.int64))
-            words[A.GATE_WORDS] = len(worker.gate.cycles)
+        gate = np.array(gate_words(worker), np.int64)
+        words[A.GATE], words[A.GATE_WORDS] = self._keep(gate), len(gate)
         if worker.actor.spacing is not None:
             self._load_spacing(worker, words)
         for i, queue in worker.inputs.items():
             words[shape.inputs + i] = addresses[queue]
         words[shape.queues : shape.out_kind] = [addresses[queue] for queue in outputs]
-        words[shape.out_kind : shape.out_data] = worker.out_kind
-        words[shape.out_data : shape.state] = worker.out_data
-        words[shape.state : shape.stores] = worker.state
+        shape.load(worker, words)
         for n, store in enumerate(worker.memory):
-            # A list is an extent or the tokens of a source, which nobody writes.
-            array = np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
+            array = array_of(store)
             if any(declared.place is Place.PRIVATE for declared in worker.actor.memory[n : n + 1]):
                 self.private.append((array, array.copy()))
             words[shape.stores + 2 * n] = self._keep(array)
@@ -302,9 +298,7 @@ def _store_worker(worker: Worker, record: Words, shape: ActorShape, limit: int) 
     worker.firings = int(record[A.TIMED])
     worker.spaced = int(record[A.SPACED])
     worker.stalled = int(record[A.STALLED])
-    worker.out_kind[:] = record[shape.out_kind : shape.out_data].tolist()
-    worker.out_data[:] = record[shape.out_data : shape.state].tolist()
-    worker.state[:] = record[shape.state : shape.stores].tolist()
+    shape.store(worker, record)
     word = int(record[A.WORD])
     worker.pending = worker.plan(word) if word else None
     if worker.fault is not None:
@@ -322,13 +316,3 @@ def _store_worker(worker: Worker, record: Words, shape: ActorShape, limit: int) 
         cycle = max(worker.last + 1, *heads, 0)
         if cycle < NEVER:
             worker.fault = cycle, fault
-
-
-def _shape(worker: Worker) -> ActorShape:
-    return ActorShape(
-        len(worker.inputs),
-        sum(map(len, worker.outputs)),
-        len(worker.outputs),
-        len(worker.state),
-        len(worker.memory),
-    )

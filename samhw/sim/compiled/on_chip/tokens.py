@@ -6,8 +6,9 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 from collections.abc import Callable
 
 from samhw.primitives.step import NONE, PUSHES, TAKES, Step
-from samhw.sim.compiled.native import local_words, words_at
-from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, KIND_BITS, A, ActorShape, C, I, O
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.native import UNKNOWN, local_words, words_at
+from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, A, C, I, O
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
@@ -15,8 +16,6 @@ __all__ = ["actor_tokens"]
 
 CHANNEL = len(C)
 IN, OUT = len(I), len(O)
-UNKNOWN = 1 << 60
-"""Words of memory whose size nobody checks."""
 
 
 def actor_tokens(
@@ -39,7 +38,7 @@ def actor_tokens(
         feeds_itself: a channel of the actor is both an output and an input of it.
         key: place in the state of the key of the actor's spacing, if it has one.
     """
-    shape = ActorShape(inputs, len(ports), outputs, states, stores)
+    shape = ActorShape(len(A), inputs, len(ports), outputs, states, stores)
     words = shape.words
     input_at, queue_at = shape.inputs, shape.queues
     out_kind_at, out_data_at, state_at = shape.out_kind, shape.out_data, shape.state

@@ -21,8 +21,11 @@ CHANNEL, STATE = len(C), len(S)
 
 COUNT = (1 << COUNT_BITS) - 1
 
-LEAST = 3
+LEAST = 8
 """Fewer firings are not worth a look at all at once."""
+
+STREAK = 4
+"""After so many firings in a row all that follow are worth a look at once."""
 
 SPAN = 64
 """Firings between two states that are saved."""
@@ -180,6 +183,13 @@ def actor_cycles(
                     n >>= 1
         return n
 
+    def note(q: int, token: int, before: int, after: int, outs: Words) -> None:
+        """Keeps in mind when the consumer sees a difference, as a token is available in another cycle."""
+        # Nobody looks at a token before the one in front of it is taken.
+        front = free_in(q, token - 1, outs)
+        if max(before, after) > front:
+            outs[q * OUT + Y.CHANGED] = min(outs[q * OUT + Y.CHANGED], max(min(before, after), front))
+
     def take(i: int, n: int, t: int, ins: Words) -> None:
         """Takes n tokens of an input, the first one in cycle t."""
         popped = ins[i * IN + X.POPPED]
@@ -210,14 +220,84 @@ def actor_cycles(
                 other |= ready[k] ^ (t + k)
             if other:
                 for k in range(seen):
-                    # Nobody looks at a token before the one in front of it is taken.
-                    front = free_in(q, pushed + k - 1, outs)
-                    if ready[k] != t + k and max(ready[k], t + k) > front:
-                        outs[q * OUT + Y.CHANGED] = max(min(ready[k], t + k), front)
-                        break
+                    if ready[k] != t + k:
+                        note(q, pushed + k, ready[k], t + k, outs)
+                        if outs[q * OUT + Y.CHANGED] < NEVER:
+                            break
         for k in range(n):
             ready[k] = t + k
         outs[q * OUT + Y.PUSHED] = pushed + n
+
+    def one_by_one(word: int, most: int, ago: int, limit: int, me: Words, now: Words, ins: Words, outs: Words) -> int:
+        """Times firings of a word: `most`, or fewer if STREAK of them come in a row.
+
+        Gives the cycle of the next one if that is beyond the limit, else NEVER.
+        """
+        streak = 0
+        while most > 0 and streak < STREAK:
+            # t(n) = max(t(n-1) + 1, heads that it needs, slots that it takes, the last update of its key)
+            soonest = now[S.LAST] + 1
+            t = soonest
+            late = 0
+            for i in range(inputs):
+                if word >> i & 1:
+                    ready = words_at(ins[i * IN + X.READY] + 8 * ins[i * IN + X.POPPED], 1)[0]
+                    if ready > t:
+                        t = ready
+                        late = i
+            there = t
+            narrow = 0
+            for q in range(queues):
+                if word >> PUSHES + port[q] & 1:
+                    free = free_in(q, outs[q * OUT + Y.PUSHED] - outs[q * OUT + Y.DEPTH], outs)
+                    if free > t:
+                        t = free
+                        narrow = q
+            room = t
+            if ago:
+                former = words_at(me[A.RECENT], UNKNOWN)[now[S.TIMED] - ago & me[A.RECENT_MASK]]
+                t = max(t, former + me[A.APART])
+            apart = t
+            if gated:
+                t = allowed(me[A.GATE], me[A.GATE_WORDS], t, now[S.TIMED])
+            if t > limit:
+                return t
+            streak += 1
+            if t > soonest:
+                streak = 0
+                for i in range(inputs):
+                    if i == late:
+                        ins[i * IN + X.STARVED] += there - soonest
+                for q in range(queues):
+                    if q == narrow:
+                        outs[q * OUT + Y.BLOCKED] += room - there
+                now[S.BLOCKED] |= room - there
+                now[S.SPACED] += apart - room
+                now[S.STALLED] += t - apart
+            for i in range(inputs):
+                if word >> TAKES + i & 1:
+                    popped = ins[i * IN + X.POPPED]
+                    free = words_at(ins[i * IN + X.FREE] + 8 * popped, 1)
+                    if popped < ins[i * IN + X.BEFORE] and free[0] != t + 1:
+                        ins[i * IN + X.CHANGED] = min(ins[i * IN + X.CHANGED], popped)
+                    free[0] = t + 1
+                    ins[i * IN + X.POPPED] = popped + 1
+            for q in range(queues):
+                if word >> PUSHES + port[q] & 1:
+                    pushed = outs[q * OUT + Y.PUSHED]
+                    come = t + outs[q * OUT + Y.LATENCY]
+                    ready = words_at(outs[q * OUT + Y.READY] + 8 * pushed, 1)
+                    if pushed < outs[q * OUT + Y.SEEN] and ready[0] != come:
+                        note(q, pushed, ready[0], come, outs)
+                    ready[0] = come
+                    outs[q * OUT + Y.PUSHED] = pushed + 1
+            if spaced:
+                words_at(me[A.RECENT], UNKNOWN)[now[S.TIMED] & me[A.RECENT_MASK]] = t
+            now[S.LAST] = t
+            now[S.TIMED] += 1
+            now[S.PAST] += 1
+            most -= 1
+        return NEVER
 
     def time(address: int, limit: int) -> int:
         me = words_at(address, words)
@@ -280,63 +360,28 @@ def actor_cycles(
             n = known_firings(word, count - now[S.PAST], ins, outs)
             if n < 1:
                 break
+            in_a_row = 0
             if not gated and ago == 0 and n >= LEAST:
-                n = firings_in_a_row(word, t - 1, min(n, limit + 1 - t), ins, outs)
-            if gated or ago or n < LEAST:
-                # t(n) = max(t(n-1) + 1, heads that it needs, slots that it takes, the last update of its key)
-                n = 1
-                late = 0
+                in_a_row = firings_in_a_row(word, t - 1, min(n, limit + 1 - t), ins, outs)
+            if in_a_row >= LEAST:
+                n = in_a_row
                 for i in range(inputs):
-                    if word >> i & 1:
-                        ready = words_at(ins[i * IN + X.READY] + 8 * ins[i * IN + X.POPPED], 1)[0]
-                        if ready > t:
-                            t = ready
-                            late = i
-                starved = t - now[S.LAST] - 1
-                narrow = 0
-                first = t
+                    if word >> TAKES + i & 1:
+                        take(i, n, t, ins)
                 for q in range(queues):
                     if word >> PUSHES + port[q] & 1:
-                        free = free_in(q, outs[q * OUT + Y.PUSHED] - outs[q * OUT + Y.DEPTH], outs)
-                        if free > t:
-                            t = free
-                            narrow = q
-                blocked = t - first
-                first = t
-                if ago:
-                    former = words_at(me[A.RECENT], UNKNOWN)[now[S.TIMED] - ago & me[A.RECENT_MASK]]
-                    t = max(t, former + me[A.APART])
-                kept_apart = t - first
-                first = t
-                if gated:
-                    t = allowed(me[A.GATE], me[A.GATE_WORDS], t, now[S.TIMED])
-                if t > limit:
-                    beyond = t
+                        push(q, n, t, outs)
+                if spaced:
+                    recent = words_at(me[A.RECENT], UNKNOWN)
+                    for k in range(n):
+                        recent[now[S.TIMED] + k & me[A.RECENT_MASK]] = t + k
+                now[S.LAST] = t + n - 1
+                now[S.TIMED] += n
+                now[S.PAST] += n
+            else:
+                beyond = one_by_one(word, min(n, max(mark - now[S.TIMED], 1)), ago, limit, me, now, ins, outs)
+                if beyond < NEVER:
                     break
-                if starved:
-                    for i in range(inputs):
-                        if i == late:
-                            ins[i * IN + X.STARVED] += starved
-                if blocked:
-                    now[S.BLOCKED] = 1
-                    for q in range(queues):
-                        if q == narrow:
-                            outs[q * OUT + Y.BLOCKED] += blocked
-                now[S.SPACED] += kept_apart
-                now[S.STALLED] += t - first
-            for i in range(inputs):
-                if word >> TAKES + i & 1:
-                    take(i, n, t, ins)
-            for q in range(queues):
-                if word >> PUSHES + port[q] & 1:
-                    push(q, n, t, outs)
-            if spaced:
-                recent = words_at(me[A.RECENT], UNKNOWN)
-                for k in range(n):
-                    recent[now[S.TIMED] + k & me[A.RECENT_MASK]] = t + k
-            now[S.LAST] = t + n - 1
-            now[S.TIMED] += n
-            now[S.PAST] += n
             if feeds_itself:
                 for i in range(inputs):
                     words_at(me[input_at + i], CHANNEL)[C.NEW_POPPED] = ins[i * IN + X.POPPED]

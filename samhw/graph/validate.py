@@ -16,6 +16,8 @@ EXTENT_PARAM = "extent"
 
 def validate(graph: Graph) -> None:
     """Raises `InputError` for the first thing that is wrong with a graph."""
+    if "valid" in graph.derived:
+        return
     _check_unique("node", (node.name for node in graph.nodes))
     _check_unique("memory", (memory.name for memory in graph.memories))
     _check_unique("tensor", (tensor.name for tensor in graph.tensors))
@@ -31,6 +33,7 @@ def validate(graph: Graph) -> None:
         if not any(not node.outputs for node in nodes):
             raise InputError(f"{where} has no writer; add one, so that a run can end.")
     _check_acyclic(graph)
+    graph.derived["valid"] = True
 
 
 def _check_unique(what: str, names: Iterable[str]) -> None:

@@ -57,7 +57,7 @@ class Spacing(NamedTuple):
     key: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Actor:
     """One state machine of a node.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token
-from samhw.primitives import Actor, latency
+from samhw.primitives import Actor, expand, latency
 from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
 from samhw.primitives.step import Memory as Stored
 from samhw.sim.execute import Engine, execute
@@ -120,7 +120,7 @@ def bench_primitive(
     stores, written = make_stores(graph, memories, extents)
     node_outputs: Ends = {}
     node_inputs: Ends = {}
-    workers = build_node(node, graph, arch, stores, node_outputs, node_inputs)
+    workers = build_node(node, expand(node, graph, arch), stores, node_outputs, node_inputs)
 
     pushed: dict[str, list[int]] = {port.name: [] for port in node.inputs}
     fed: dict[str, Queue] = {}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Node
-from samhw.primitives import Actor, Place, expand
+from samhw.primitives import Actor, ActorNetwork, Place, expand
 from samhw.primitives.step import NONE, Firing, Words
 from samhw.sim.ports import Access, Arbiter
 
@@ -257,8 +257,9 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
     workers: list[Worker] = []
     sources: Ends = {}
     sinks: Ends = {}
+    networks = _networks(graph, arch)
     for node in graph.nodes:
-        workers += build_node(node, graph, arch, stores, sources, sinks)
+        workers += build_node(node, networks[node.name], stores, sources, sinks)
     channels = {}
     for channel in graph.channels:
         queue = Queue(channel.name, channel.latency, channel.depth)
@@ -267,16 +268,17 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
     return Machine(workers, channels)
 
 
-def build_node(
-    node: Node,
-    graph: Graph,
-    arch: Arch,
-    stores: Stores,
-    sources: Ends,
-    sinks: Ends,
-) -> list[Worker]:
+def _networks(graph: Graph, arch: Arch) -> Mapping[str, ActorNetwork]:
+    """The network of each node, by its name: kept with the graph, since every run needs the same."""
+    made_for, networks = graph.derived.get("networks", (None, {}))
+    if made_for != arch:
+        networks = {node.name: expand(node, graph, arch) for node in graph.nodes}
+        graph.derived["networks"] = arch, networks
+    return cast(Mapping[str, ActorNetwork], networks)
+
+
+def build_node(node: Node, network: ActorNetwork, stores: Stores, sources: Ends, sinks: Ends) -> list[Worker]:
     """The workers of a node, joined by its links. Adds its outputs to `sources` and its inputs to `sinks`."""
-    network = expand(node, graph, arch)
     private: dict[str, Words] = {}
     workers = []
     link_sources: dict[str, End] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -69,12 +70,14 @@ def interpreted() -> Iterator[None]:
         for side in (on_chip, off_chip):
             patch.setattr(side, "run_code", call)
             patch.setattr(side.functions, "address_of", address_of)
+        patch.setattr(on_chip.functions, "_addresses", WeakKeyDictionary())
         # Short phases with few saved states, in which producers run ahead by few tokens, at first with little
         # room.
         patch.setattr(streams, "PHASE", 64)
         patch.setattr(streams, "AHEAD", 6)
         patch.setattr(streams, "ROOM", 8)
         patch.setattr(cycles, "LEAST", 2)
+        patch.setattr(cycles, "STREAK", 2)
         patch.setattr(cycles, "SPAN", 2)
         for module in (cycles, streams):
             patch.setattr(module, "STATES", 9)

@@ -62,7 +62,7 @@ class ActorShape:
         record[self.out_data : self.state] = worker.out_data
         record[self.state : self.stores] = worker.state
 
-    def store(self, worker: Worker, record: Words) -> None:
+    def store(self, worker: Worker, record: memoryview | Words) -> None:
         """Puts them back."""
         worker.out_kind[:] = record[self.out_kind : self.out_data].tolist()
         worker.out_data[:] = record[self.out_data : self.state].tolist()

@@ -228,7 +228,9 @@ def actor_cycles(
             ready[k] = t + k
         outs[q * OUT + Y.PUSHED] = pushed + n
 
-    def one_by_one(word: int, most: int, ago: int, limit: int, me: Words, now: Words, ins: Words, outs: Words) -> int:
+    def one_by_one(
+        word: int, most: int, ago: int, limit: int, me: Words, now: Words, ins: Words, outs: Words
+    ) -> int:
         """Times firings of a word: `most`, or fewer if STREAK of them come in a row.
 
         Gives the cycle of the next one if that is beyond the limit, else NEVER.

@@ -2,7 +2,9 @@
 
 from types import FunctionType
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
+from samhw.primitives import Actor
 from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
@@ -12,20 +14,27 @@ from samhw.sim.compiled.on_chip.tokens import actor_tokens
 from samhw.sim.compiled.source import function_key
 from samhw.sim.machine import Worker
 
-__all__ = ["SECONDS", "cycles_address", "phases_address", "tokens_address", "wanted"]
+__all__ = ["SECONDS", "actor_addresses", "phases_address", "wanted"]
 
 SECONDS = 1.5
 """Processor time that it takes to compile one of them, about."""
 
 
-def tokens_address(worker: Worker) -> int:
-    """Address of the compiled function that finds a worker's firings. Errors as of `address_of`."""
-    return address_of(_tokens(worker), name_of(worker))
+_addresses: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
+"""What `actor_addresses` gave, by what the functions of an actor depend on besides."""
 
 
-def cycles_address(worker: Worker) -> int:
-    """Address of the compiled function that times a worker's firings. Errors as of `address_of`."""
-    return address_of(_cycles(worker), name_of(worker))
+def actor_addresses(worker: Worker) -> tuple[int, int]:
+    """The addresses of the compiled functions that find and that time a worker's firings.
+
+    Errors as of `address_of`.
+    """
+    known = _addresses.setdefault(worker.actor, {})
+    wiring = ports_of(worker), feeds_itself(worker), GateKind.of(worker), len(worker.memory)
+    if wiring not in known:
+        where = name_of(worker)
+        known[wiring] = address_of(_tokens(worker), where), address_of(_cycles(worker), where)
+    return known[wiring]
 
 
 def phases_address() -> int:

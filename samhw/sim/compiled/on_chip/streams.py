@@ -1,6 +1,8 @@
 """A machine as records (layout.py) and back: compiled code goes on wherever the plain engine stopped."""
 
+from array import array
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from samhw.primitives.step import NONE, fault_needs
 from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.on_chip.cycles import STATES, save_size
-from samhw.sim.compiled.on_chip.functions import cycles_address, phases_address, tokens_address
+from samhw.sim.compiled.on_chip.functions import actor_addresses, phases_address
 from samhw.sim.compiled.on_chip.layout import ENTRY, NEVER, A, C, G
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.stores import array_of
@@ -67,77 +69,103 @@ class Streams:
         self.window = window
         self.seen = seen
         self.tapped = [(n, queue) for n, queue in enumerate(self.queues) if queue.tap is not None]
+        self.before = {worker: worker.firings for worker in workers}
+        self.position = {worker: n for n, worker in enumerate(self.workers)}
         shapes = [ActorShape.of(worker, len(A)) for worker in self.workers]
-        sizes = [len(G), len(self.workers), len(self.queues), len(self.queues) * len(C)]
-        whole = np.zeros(sum(sizes) + sum(shape.words for shape in shapes), np.int64)
-        parts = np.split(whole, np.cumsum([*sizes, *(shape.words for shape in shapes)])[:-1])
-        self.graph, actors, channels, records, *rest = parts
-        self.channels = records.reshape(len(self.queues), len(C))
-        self.records = list(zip(rest, shapes, strict=True))
-        actors[:] = [record.ctypes.data for record in rest]
-        channels[:] = records.ctypes.data + 8 * len(C) * np.arange(len(self.queues))
-        self.address = self.graph.ctypes.data
-        self.graph[G.ACTORS], self.graph[G.ACTOR_COUNT] = actors.ctypes.data, len(actors)
-        self.graph[G.CHANNELS], self.graph[G.CHANNEL_COUNT] = channels.ctypes.data, len(channels)
-        self.graph[G.PHASE], self.graph[G.LIMIT] = PHASE, limit
-        self.graph[G.CAREFUL] = 0 if ahead else NEVER
+        sizes = [len(G), len(self.workers), len(self.queues), *(shape.words for shape in shapes)]
+        (self.graph, actors, channels, *records), addresses = _cut(sizes)
+        self.address, *tables = addresses[:3]
+        del addresses[:3]
+        self.records = list(zip(records, shapes, strict=True))
         self.kept: list[Words] = []
         """Arrays that records hold addresses of."""
+        self.stores: dict[int, tuple[int, int]] = {}
+        """Of each store by its identity: its address, and how many words it has."""
         self.private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
         self.updates: dict[Worker, tuple[Words, Words]] = {}
-        places = dict(zip(self.workers, actors.tolist(), strict=True))
-        self.before = {worker: worker.firings for worker in workers}
-        self.position = {worker: n for n, worker in enumerate(self.workers)}
-        self.rows = [
-            self._load_queue(queue, record, places)
-            for queue, record in zip(self.queues, self.channels, strict=True)
-        ]
-        addresses = dict(zip(self.queues, channels.tolist(), strict=True))
-        firings = sum(worker.firings for worker in workers)
+        self.channels = np.zeros((len(self.queues), len(C)), np.int64)
+        first, far = self._keep(self.channels), self.channels.strides[0]
+        where = {queue: first + n * far for n, queue in enumerate(self.queues)}
+        places = dict(zip(self.workers, addresses, strict=True))
+        self.graph[:] = array("q", self._graph_words(tables, limit, ahead))
+        actors[:] = array("q", addresses)
+        channels[:] = array("q", where.values())
+        self.rows = self._load_queues(places)
+        most = max(save_size(len(w.inputs), sum(map(len, w.outputs))) for w in self.workers)
+        trails = np.empty((len(self.workers), ENTRY * (PHASE + 1)), np.int64)
+        saves = np.empty((len(self.workers), most * STATES), np.int64)
+        spaces = self._keep(trails), self._keep(saves)
+        firings = sum(self.before.values())
         cycle = max(worker.last for worker in workers)
-        for worker, (record, shape) in zip(self.workers, self.records, strict=True):
-            self._load_worker(worker, record, shape, addresses)
+        for n, (worker, (record, shape)) in enumerate(zip(self.workers, self.records, strict=True)):
+            words = self._worker_words(worker, shape, places[worker], where)
+            words[A.TRAIL] = spaces[0] + n * trails.strides[0]
+            words[A.SAVES] = spaces[1] + n * saves.strides[0]
+            record[:] = array("q", words)
             # Each may have had to be compiled.
             between(firings, cycle)
         self.code = phases_address()
 
-    def _load_queue(self, queue: Queue, record: Words, places: dict[Worker, int]) -> Words:
-        kept = queue.popped - len(queue.free)
-        pushed = queue.popped + len(queue.tokens)
-        room = min(queue.depth, ROOM + len(queue.tokens))
-        size = 2 * (PHASE + room + self.ahead) + pushed - kept
-        rows = np.empty((3, size), np.int64)
-        rows[2, : len(queue.free)] = queue.free
-        for n, (kind, payload, ready, _) in enumerate(queue.tokens, len(queue.free)):
-            rows[0, n], rows[1, n] = payload << KIND_BITS | kind, ready
-        words = [0] * len(C)
-        words[C.BASE] = words[C.KEPT] = kept
-        words[C.SIZE] = size
-        words[C.TOKENS], words[C.READY], words[C.FREE] = _row_addresses(rows, kept)
-        words[C.ROOM] = room + self.ahead
-        words[C.DEPTH] = queue.depth
-        words[C.LATENCY] = queue.latency
-        words[C.PUSHED] = words[C.TIMED_PUSHED] = pushed
-        words[C.POPPED] = words[C.TIMED_POPPED] = queue.popped
-        words[C.PRODUCER], words[C.CONSUMER] = places[queue.producer], places[queue.consumer]
-        words[C.HIGH] = queue.high
-        words[C.DWELL] = queue.dwell
-        words[C.STARVED] = queue.starved
-        words[C.BLOCKED] = queue.blocked
-        words[C.VALS : C.VALS + 4] = queue.kinds
-        record[:] = words
+    def _graph_words(self, tables: Sequence[int], limit: int, ahead: bool) -> list[int]:
+        words = [0] * len(G)
+        words[G.ACTORS], words[G.CHANNELS] = tables
+        words[G.ACTOR_COUNT], words[G.CHANNEL_COUNT] = len(self.workers), len(self.queues)
+        words[G.PHASE], words[G.LIMIT] = PHASE, limit
+        words[G.CAREFUL] = 0 if ahead else NEVER
+        return words
+
+    def _load_queues(self, places: dict[Worker, int]) -> list[Words]:
+        """Fills the records of channels; gives their rows."""
+        fields = [
+            (
+                queue.depth,
+                queue.latency,
+                queue.popped,
+                len(queue.tokens),
+                len(queue.free),
+                places[queue.producer],
+                places[queue.consumer],
+                queue.high,
+                queue.dwell,
+                queue.starved,
+                queue.blocked,
+                *queue.kinds,
+            )
+            for queue in self.queues
+        ]
+        depth, latency, popped, there, taken, *others = np.array(fields, np.int64).T
+        room = np.minimum(depth, ROOM + there)
+        size = 2 * (PHASE + room + self.ahead) + there + taken
+        kept = popped - taken
+        ends = np.cumsum(3 * size)
+        space = np.empty(ends[-1], np.int64)
+        first = self._keep(space) + 8 * (ends - 3 * size - kept)
+        table = self.channels.T
+        table[C.TOKENS], table[C.READY], table[C.FREE] = first, first + 8 * size, first + 16 * size
+        table[C.BASE], table[C.KEPT], table[C.SIZE] = kept, kept, size
+        table[C.DEPTH], table[C.LATENCY], table[C.ROOM] = depth, latency, room + self.ahead
+        table[C.PUSHED] = table[C.TIMED_PUSHED] = popped + there
+        table[C.POPPED] = table[C.TIMED_POPPED] = popped
+        table[C.PRODUCER], table[C.CONSUMER] = others[:2]
+        table[C.HIGH], table[C.DWELL], table[C.STARVED], table[C.BLOCKED] = others[2:6]
+        table[C.VALS : C.VALS + 4] = others[6:]
+        rows = [
+            space[end - 3 * n : end].reshape(3, n)
+            for end, n in zip(ends.tolist(), size.tolist(), strict=True)
+        ]
+        for queue, (tokens, ready, free) in zip(self.queues, rows, strict=True):
+            free[: len(queue.free)] = queue.free
+            for n, (kind, payload, cycle, _) in enumerate(queue.tokens, len(queue.free)):
+                tokens[n], ready[n] = payload << KIND_BITS | kind, cycle
         return rows
 
-    def _load_worker(
-        self, worker: Worker, record: Words, shape: ActorShape, addresses: dict[Queue, int]
-    ) -> None:
-        address = record.ctypes.data
+    def _worker_words(
+        self, worker: Worker, shape: ActorShape, address: int, where: dict[Queue, int]
+    ) -> list[int]:
         outputs = [queue for queues in worker.outputs for queue in queues]
-        save_words = save_size(len(worker.inputs), len(outputs))
         words = [0] * shape.words
-        words[A.FIRE] = tokens_address(worker)
-        words[A.TIME] = cycles_address(worker)
+        words[A.FIRE], words[A.TIME] = actor_addresses(worker)
         # The watched word differs from the one seen: the actor can go on.
         words[A.WATCH] = address
         words[A.SEEN] = -1
@@ -148,29 +176,34 @@ class Streams:
         words[A.NEXT] = NEVER
         words[A.SPACED] = worker.spaced
         words[A.STALLED] = worker.stalled
-        words[A.TRAIL] = self._keep(np.empty(ENTRY * (PHASE + 1), np.int64))
-        words[A.SAVES] = self._keep(np.empty(save_words * STATES, np.int64))
-        words[A.SAVE_WORDS] = save_words
+        words[A.SAVE_WORDS] = save_size(len(worker.inputs), len(outputs))
         if worker.pending is not None:
             words[A.WORD] = next(word for word, plan in worker.plans.items() if plan is worker.pending)
         if worker.fault is not None:
             words[A.FAULT] = worker.fault[1]
             words[A.WATCH] = address + 8 * A.SEEN
-        gate = np.array(gate_words(worker), np.int64)
-        words[A.GATE], words[A.GATE_WORDS] = self._keep(gate), len(gate)
+        if worker.gate is not None:
+            gate = np.array(gate_words(worker), np.int64)
+            words[A.GATE], words[A.GATE_WORDS] = self._keep(gate), len(gate)
         if worker.actor.spacing is not None:
             self._load_spacing(worker, words)
         for i, queue in worker.inputs.items():
-            words[shape.inputs + i] = addresses[queue]
-        words[shape.queues : shape.out_kind] = [addresses[queue] for queue in outputs]
+            words[shape.inputs + i] = where[queue]
+        words[shape.queues : shape.out_kind] = [where[queue] for queue in outputs]
         shape.load(worker, words)
+        words[shape.stores :] = [word for store in self._stores(worker) for word in store]
+        return words
+
+    def _stores(self, worker: Worker) -> list[tuple[int, int]]:
+        """The address of each of a worker's stores, and how many words it has."""
+        declared = {n for n, store in enumerate(worker.actor.memory) if store.place is Place.PRIVATE}
         for n, store in enumerate(worker.memory):
-            array = array_of(store)
-            if any(declared.place is Place.PRIVATE for declared in worker.actor.memory[n : n + 1]):
-                self.private.append((array, array.copy()))
-            words[shape.stores + 2 * n] = self._keep(array)
-            words[shape.stores + 2 * n + 1] = len(array)
-        record[:] = words
+            if id(store) not in self.stores:
+                words = array_of(store)
+                if n in declared:
+                    self.private.append((words, words.copy()))
+                self.stores[id(store)] = self._keep(words), len(words)
+        return [self.stores[id(store)] for store in worker.memory]
 
     def _load_spacing(self, worker: Worker, words: list[int]) -> None:
         spacing = worker.actor.spacing
@@ -195,12 +228,12 @@ class Streams:
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
         for worker, (record, _) in zip(self.workers, self.records, strict=True):
-            worker.firings = int(record[A.TIMED])
+            worker.firings = record[A.TIMED]
         return sum(worker.firings for worker in self.workers)
 
     def cycle(self) -> int:
         """The latest cycle in which an actor has fired."""
-        return max(int(record[A.LAST]) for record, _ in self.records)
+        return max(record[A.LAST] for record, _ in self.records)
 
     def show_taps(self) -> None:
         """Shows the tokens popped since to the taps."""
@@ -225,7 +258,7 @@ class Streams:
                 rows[:, : record[C.SIZE]] = self.rows[n]
                 record[C.SIZE] *= 2
                 self.rows[n] = rows
-                record[[C.TOKENS, C.READY, C.FREE]] = _row_addresses(rows, int(record[C.BASE]))
+                record[C.TOKENS], record[C.READY], record[C.FREE] = _row_addresses(rows, int(record[C.BASE]))
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""
@@ -244,7 +277,7 @@ class Streams:
 
     def is_timed(self) -> bool:
         """Whether all that was found is timed, up to the limit."""
-        limit = int(self.graph[G.LIMIT])
+        limit = self.graph[G.LIMIT]
         late = any(limit < record[A.NEXT] < NEVER for record, _ in self.records)
         return late or all(record[A.FOUND] == record[A.TIMED] for record, _ in self.records)
 
@@ -257,14 +290,22 @@ class Streams:
 
     def store(self) -> None:
         """Puts everything back into the workers and queues, as far as it is timed."""
-        for queue, record, rows in zip(self.queues, self.channels, self.rows, strict=True):
-            _store_queue(queue, record, rows)
+        for queue, words, rows in zip(self.queues, self.channels.tolist(), self.rows, strict=True):
+            _store_queue(queue, words, rows)
         for worker, (record, shape) in zip(self.workers, self.records, strict=True):
-            _store_worker(worker, record, shape, int(self.graph[G.LIMIT]))
+            _store_worker(worker, record, shape, self.graph[G.LIMIT])
         for worker, (keys, recent) in self.updates.items():
             assert worker.actor.spacing is not None
             late = np.flatnonzero(keys > worker.firings - worker.actor.spacing.latency)
             worker.updated = {key: int(recent[keys[key] % len(recent)]) for key in late.tolist()}
+
+
+def _cut(sizes: Sequence[int]) -> tuple[list[memoryview], list[int]]:
+    """Words of memory, zero, in parts of these sizes, and the addresses of those."""
+    words = array("q", bytes(8 * sum(sizes)))
+    whole, first = memoryview(words), words.buffer_info()[0]
+    ends = list(accumulate(sizes, initial=0))
+    return [whole[begin:end] for begin, end in pairwise(ends)], [first + 8 * end for end in ends[:-1]]
 
 
 def _row_addresses(rows: Words, base: int) -> tuple[int, int, int]:
@@ -273,40 +314,41 @@ def _row_addresses(rows: Words, base: int) -> tuple[int, int, int]:
     return first, first + 8 * rows.shape[1], first + 16 * rows.shape[1]
 
 
-def _store_queue(queue: Queue, record: Words, rows: Words) -> None:
-    base, kept = int(record[C.BASE]), int(record[C.KEPT])
-    popped, pushed = int(record[C.TIMED_POPPED]), int(record[C.TIMED_PUSHED])
+def _store_queue(queue: Queue, record: list[int], rows: Words) -> None:
+    base, kept = record[C.BASE], record[C.KEPT]
+    popped, pushed = record[C.TIMED_POPPED], record[C.TIMED_PUSHED]
     kept = max(kept, pushed - queue.depth)
     queue.free.clear()
     queue.free.extend(rows[2, kept - base : popped - base].tolist())
     queue.spare = queue.depth - (pushed - kept)
     queue.tokens.clear()
     queue.consumer.kind[queue.port] = NONE
-    for token, ready in rows[:2, popped - base : pushed - base].T.tolist():
-        queue.append(token & 3, token >> KIND_BITS, ready, ready - queue.latency)
+    if pushed > popped:
+        for token, ready in rows[:2, popped - base : pushed - base].T.tolist():
+            queue.append(token & 3, token >> KIND_BITS, ready, ready - queue.latency)
     queue.popped = popped
-    queue.high = int(record[C.HIGH])
-    queue.dwell = int(record[C.DWELL])
-    queue.starved = int(record[C.STARVED])
-    queue.blocked = int(record[C.BLOCKED])
-    queue.kinds = record[C.VALS : C.VALS + 4].tolist()
+    queue.high = record[C.HIGH]
+    queue.dwell = record[C.DWELL]
+    queue.starved = record[C.STARVED]
+    queue.blocked = record[C.BLOCKED]
+    queue.kinds = record[C.VALS : C.VALS + 4]
     queue.wanted = queue.full = False
 
 
-def _store_worker(worker: Worker, record: Words, shape: ActorShape, limit: int) -> None:
-    worker.last = int(record[A.LAST])
-    worker.firings = int(record[A.TIMED])
-    worker.spaced = int(record[A.SPACED])
-    worker.stalled = int(record[A.STALLED])
+def _store_worker(worker: Worker, record: memoryview, shape: ActorShape, limit: int) -> None:
+    worker.last = record[A.LAST]
+    worker.firings = record[A.TIMED]
+    worker.spaced = record[A.SPACED]
+    worker.stalled = record[A.STALLED]
     shape.store(worker, record)
-    word = int(record[A.WORD])
+    word = record[A.WORD]
     worker.pending = worker.plan(word) if word else None
     if worker.fault is not None:
         return
     if limit < record[A.NEXT] < NEVER:
-        worker.fault = int(record[A.NEXT]), LATE
+        worker.fault = record[A.NEXT], LATE
     elif record[A.FAULT] and record[A.FOUND] == record[A.TIMED]:
-        fault = int(record[A.FAULT])
+        fault = record[A.FAULT]
         needs = fault_needs(fault)
         heads = [
             (queue.tokens[0][2] if queue.tokens else NEVER)

@@ -47,6 +47,8 @@ class A(Place):
     """Address of the word whose change lets it go on."""
     SEEN = auto()
     """That word as it was when the actor came to rest; -1 while the actor can go on."""
+    PATIENCE = auto()
+    """By how much that word should have grown before it goes on, unless others have little to do."""
     EARLIER = auto()
     """The place in the order of actors of its first consumer, if that comes before it."""
     LEFT = auto()

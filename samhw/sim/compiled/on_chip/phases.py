@@ -27,24 +27,28 @@ def find_firings(graph: Any) -> int:
     """Lets each actor find firings until none can; gives their number."""
     rows = words_at(graph[G.ACTORS], graph[G.ACTOR_COUNT])
     found = 0
+    patient = True
     while True:
         before = found
         n = 0
         while n < graph[G.ACTOR_COUNT]:
             actor = words_at(rows[n], ACTOR)
             n += 1
-            if can_find(actor):
+            if can_find(actor, patient):
                 found += call(actor[A.FIRE], rows[n - 1], 0)
-                if can_find(words_at(rows[actor[A.EARLIER]], ACTOR)):
+                if can_find(words_at(rows[actor[A.EARLIER]], ACTOR), patient):
                     # Circles go on to their end before others follow.
                     n = min(n, actor[A.EARLIER])
         if found == before:
-            return found
+            if not patient or found >= graph[G.PHASE]:
+                return found
+            patient = False
 
 
-def can_find(actor: Any) -> bool:
+def can_find(actor: Any, patient: bool) -> bool:
     """Whether an actor may find more firings."""
-    return actor[A.LEFT] > 0 and words_at(actor[A.WATCH], 1)[0] != actor[A.SEEN]
+    grown = words_at(actor[A.WATCH], 1)[0] - actor[A.SEEN]
+    return actor[A.LEFT] > 0 and grown > 0 and (grown >= actor[A.PATIENCE] or not patient)
 
 
 def make_room(graph: Any) -> bool:

@@ -93,6 +93,7 @@ def actor_tokens(
         # Whatever it watches differs from what it has seen: it can go on.
         me[A.WATCH] = address + 8 * A.FOUND
         me[A.SEEN] = -1
+        me[A.PATIENCE] = 1
         while fired < left:
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
@@ -114,6 +115,7 @@ def actor_tokens(
                     channel = words_at(me[queue_at + q], CHANNEL)
                     me[A.WATCH] = me[queue_at + q] + 8 * C.POPPED
                     me[A.SEEN] = channel[C.POPPED]
+                    me[A.PATIENCE] = max(1, channel[C.ROOM] >> 1)
                     full = True
             if full:
                 break

@@ -191,15 +191,16 @@ class G(Place):
 class I(Place):  # noqa: E742
     """What a function keeps at hand of an input and its channel."""
 
-    TOKENS = auto()
-    POPPED = auto()
-    PUSHED = auto()
+    HEAD = auto()
+    """Address of the next token."""
+    END = auto()
+    """Address behind the last one."""
 
 
 class O(Place):  # noqa: E742
     """What a function keeps at hand of a channel that the actor pushes to."""
 
-    TOKENS = auto()
-    PUSHED = auto()
+    NEXT = auto()
+    """Address of the next token."""
     LIMIT = auto()
-    """What PUSHED may become as long as no further pop is known."""
+    """Address of the first token for which there is no room as long as no further pop is known."""

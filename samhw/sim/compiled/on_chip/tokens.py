@@ -57,21 +57,19 @@ def actor_tokens(
         ins = local_words(in_words)
         for i in range(inputs):
             channel = words_at(me[input_at + i], CHANNEL)
-            ins[i * IN + I.TOKENS] = channel[C.TOKENS]
-            ins[i * IN + I.POPPED] = channel[C.POPPED]
-            ins[i * IN + I.PUSHED] = channel[C.PUSHED]
+            ins[i * IN + I.HEAD] = channel[C.TOKENS] + 8 * channel[C.POPPED]
+            ins[i * IN + I.END] = channel[C.TOKENS] + 8 * channel[C.PUSHED]
             kind[i] = NONE
             data[i] = 0
             if channel[C.POPPED] < channel[C.PUSHED]:
-                token = words_at(channel[C.TOKENS] + 8 * channel[C.POPPED], 1)[0]
+                token = words_at(ins[i * IN + I.HEAD], 1)[0]
                 kind[i] = token & 3
                 data[i] = token >> KIND_BITS
         outs = local_words(out_words)
         for q in range(queues):
             channel = words_at(me[queue_at + q], CHANNEL)
-            outs[q * OUT + O.TOKENS] = channel[C.TOKENS]
-            outs[q * OUT + O.PUSHED] = channel[C.PUSHED]
-            outs[q * OUT + O.LIMIT] = channel[C.POPPED] + channel[C.ROOM]
+            outs[q * OUT + O.NEXT] = channel[C.TOKENS] + 8 * channel[C.PUSHED]
+            outs[q * OUT + O.LIMIT] = channel[C.TOKENS] + 8 * (channel[C.POPPED] + channel[C.ROOM])
         out_kind = local_words(outputs)
         out_data = local_words(outputs)
         for j in range(outputs):
@@ -106,12 +104,12 @@ def actor_tokens(
                     for i in range(inputs):
                         if kind[i] == NONE and word >> i & 1:
                             me[A.WATCH] = me[input_at + i] + 8 * C.PUSHED
-                            me[A.SEEN] = ins[i * IN + I.PUSHED]
+                            me[A.SEEN] = words_at(me[input_at + i], CHANNEL)[C.PUSHED]
                 word = 0
                 break
             full = False
             for q in range(queues):
-                if word >> PUSHES + port[q] & 1 and outs[q * OUT + O.PUSHED] >= outs[q * OUT + O.LIMIT]:
+                if word >> PUSHES + port[q] & 1 and outs[q * OUT + O.NEXT] >= outs[q * OUT + O.LIMIT]:
                     channel = words_at(me[queue_at + q], CHANNEL)
                     me[A.WATCH] = me[queue_at + q] + 8 * C.POPPED
                     me[A.SEEN] = channel[C.POPPED]
@@ -139,19 +137,18 @@ def actor_tokens(
                 count = 1 | ago << COUNT_BITS
             for i in range(inputs):
                 if word >> TAKES + i & 1:
-                    head = ins[i * IN + I.POPPED] + 1
-                    ins[i * IN + I.POPPED] = head
+                    head = ins[i * IN + I.HEAD] + 8
+                    ins[i * IN + I.HEAD] = head
                     kind[i] = NONE
-                    if head < ins[i * IN + I.PUSHED]:
-                        token = words_at(ins[i * IN + I.TOKENS] + 8 * head, 1)[0]
+                    if head < ins[i * IN + I.END]:
+                        token = words_at(head, 1)[0]
                         kind[i] = token & 3
                         data[i] = token >> KIND_BITS
             for q in range(queues):
                 if word >> PUSHES + port[q] & 1:
-                    new = outs[q * OUT + O.PUSHED]
                     token = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
-                    words_at(outs[q * OUT + O.TOKENS] + 8 * new, 1)[0] = token
-                    outs[q * OUT + O.PUSHED] = new + 1
+                    words_at(outs[q * OUT + O.NEXT], 1)[0] = token
+                    outs[q * OUT + O.NEXT] += 8
             word = 0
             fired += 1
             if feeds_itself:
@@ -171,9 +168,11 @@ def actor_tokens(
         for i in range(states):
             me[state_at + i] = state[i]
         for i in range(inputs):
-            words_at(me[input_at + i], CHANNEL)[C.POPPED] = ins[i * IN + I.POPPED]
+            channel = words_at(me[input_at + i], CHANNEL)
+            channel[C.POPPED] = (ins[i * IN + I.HEAD] - channel[C.TOKENS]) >> 3
         for q in range(queues):
-            words_at(me[queue_at + q], CHANNEL)[C.PUSHED] = outs[q * OUT + O.PUSHED]
+            channel = words_at(me[queue_at + q], CHANNEL)
+            channel[C.PUSHED] = (outs[q * OUT + O.NEXT] - channel[C.TOKENS]) >> 3
         return fired
 
     return find

@@ -87,12 +87,12 @@ def actor_tokens(
             count = words_at(entry, ENTRY)[1]
         word = me[A.WORD]
         left = me[A.LEFT]
-        fired = 0
+        number = me[A.FOUND]
         # Whatever it watches differs from what it has seen: it can go on.
         me[A.WATCH] = address + 8 * A.FOUND
         me[A.SEEN] = -1
         me[A.PATIENCE] = 1
-        while fired < left:
+        while left > 0:
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
@@ -119,13 +119,13 @@ def actor_tokens(
                 break
             ago = 0
             if spaced:
-                number = me[A.FOUND] + fired
                 if state[key_at] >= 0:
                     keys = words_at(me[A.KEYS], UNKNOWN)
                     ago = number - keys[state[key_at]]
                     keys[state[key_at]] = number
                     if ago >= me[A.APART]:
                         ago = 0
+                number += 1
             if word == former and ago == 0 and count >> COUNT_BITS == 0:
                 count += 1
             else:
@@ -150,7 +150,7 @@ def actor_tokens(
                     words_at(outs[q * OUT + O.NEXT], 1)[0] = token
                     outs[q * OUT + O.NEXT] += 8
             word = 0
-            fired += 1
+            left -= 1
             if feeds_itself:
                 # What it pushed may be the head of its own input, which is seen by the next call.
                 break
@@ -158,7 +158,8 @@ def actor_tokens(
         if former:
             words_at(entry, ENTRY)[1] = count
         me[A.WRITTEN] = (entry - me[A.TRAIL]) // (8 * ENTRY) + 1
-        me[A.LEFT] = left - fired
+        fired = me[A.LEFT] - left
+        me[A.LEFT] = left
         me[A.FOUND] += fired
         me[A.WORD] = word
         if word:

@@ -93,14 +93,15 @@ class Streams:
         channels[:] = array("q", where.values())
         self.rows = self._load_queues(places)
         most = max(save_size(len(w.inputs), sum(map(len, w.outputs))) for w in self.workers)
-        trails = np.empty((len(self.workers), ENTRY * (PHASE + 1)), np.int64)
+        trails = np.empty((len(self.workers), ENTRY * (PHASE + 2)), np.int64)
+        trails[:, :ENTRY] = 0
         saves = np.empty((len(self.workers), most * STATES), np.int64)
         spaces = self._keep(trails), self._keep(saves)
         firings = sum(self.before.values())
         cycle = max(worker.last for worker in workers)
         for n, (worker, (record, shape)) in enumerate(zip(self.workers, self.records, strict=True)):
             words = self._worker_words(worker, shape, places[worker], where)
-            words[A.TRAIL] = spaces[0] + n * trails.strides[0]
+            words[A.TRAIL] = spaces[0] + n * trails.strides[0] + 8 * ENTRY
             words[A.SAVES] = spaces[1] + n * saves.strides[0]
             record[:] = array("q", words)
             # Each may have had to be compiled.

@@ -80,11 +80,7 @@ def actor_tokens(
             state[i] = me[state_at + i]
 
         entry = me[A.TRAIL] + 8 * ENTRY * (me[A.WRITTEN] - 1)
-        former = 0
-        count = 0
-        if me[A.WRITTEN] > 0:
-            former = words_at(entry, ENTRY)[0]
-            count = words_at(entry, ENTRY)[1]
+        count = words_at(entry, ENTRY)[1]
         word = me[A.WORD]
         left = me[A.LEFT]
         number = me[A.FOUND]
@@ -126,14 +122,12 @@ def actor_tokens(
                     if ago >= me[A.APART]:
                         ago = 0
                 number += 1
-            if word == former and ago == 0 and count >> COUNT_BITS == 0:
+            if word == words_at(entry, ENTRY)[0] and ago == 0 and count >> COUNT_BITS == 0:
                 count += 1
             else:
-                if former:
-                    words_at(entry, ENTRY)[1] = count
+                words_at(entry, ENTRY)[1] = count
                 entry += 8 * ENTRY
                 words_at(entry, ENTRY)[0] = word
-                former = word
                 count = 1 | ago << COUNT_BITS
             for i in range(inputs):
                 if word >> TAKES + i & 1:
@@ -155,8 +149,7 @@ def actor_tokens(
                 # What it pushed may be the head of its own input, which is seen by the next call.
                 break
 
-        if former:
-            words_at(entry, ENTRY)[1] = count
+        words_at(entry, ENTRY)[1] = count
         me[A.WRITTEN] = (entry - me[A.TRAIL]) // (8 * ENTRY) + 1
         fired = me[A.LEFT] - left
         me[A.LEFT] = left

@@ -27,7 +27,7 @@ LEAST = 8
 STREAK = 4
 """After so many firings in a row all that follow are worth a look at once."""
 
-SPAN = 64
+SPAN = 128
 """Firings between two states that are saved."""
 
 STATES = 40

@@ -24,10 +24,10 @@ __all__ = ["Streams"]
 
 Words = NDArray[np.int64]
 
-PHASE = 1 << 11
+PHASE = 1 << 12
 """Firings of an actor in a phase, and so most tokens of a channel."""
 
-AHEAD = 256
+AHEAD = 512
 """Tokens by which a producer may run ahead of its channel's depth."""
 
 ROOM = 1 << 10

@@ -228,6 +228,23 @@ def actor_cycles(
             ready[k] = t + k
         outs[q * OUT + Y.PUSHED] = pushed + n
 
+    def all_at_once(word: int, n: int, me: Words, now: Words, ins: Words, outs: Words) -> None:
+        """Times n firings of a word that come in a row."""
+        t = now[S.LAST] + 1
+        for i in range(inputs):
+            if word >> TAKES + i & 1:
+                take(i, n, t, ins)
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1:
+                push(q, n, t, outs)
+        if spaced:
+            recent = words_at(me[A.RECENT], UNKNOWN)
+            for k in range(n):
+                recent[now[S.TIMED] + k & me[A.RECENT_MASK]] = t + k
+        now[S.LAST] += n
+        now[S.TIMED] += n
+        now[S.PAST] += n
+
     def one_by_one(
         word: int, most: int, ago: int, limit: int, me: Words, now: Words, ins: Words, outs: Words
     ) -> int:
@@ -358,28 +375,15 @@ def actor_cycles(
                 word = trail[ENTRY * now[S.AT]]
                 count = trail[ENTRY * now[S.AT] + 1] & COUNT
                 ago = trail[ENTRY * now[S.AT] + 1] >> COUNT_BITS
-            t = now[S.LAST] + 1
             n = known_firings(word, count - now[S.PAST], ins, outs)
             if n < 1:
                 break
-            in_a_row = 0
+            together = 0
             if not gated and ago == 0 and n >= LEAST:
-                in_a_row = firings_in_a_row(word, t - 1, min(n, limit + 1 - t), ins, outs)
-            if in_a_row >= LEAST:
-                n = in_a_row
-                for i in range(inputs):
-                    if word >> TAKES + i & 1:
-                        take(i, n, t, ins)
-                for q in range(queues):
-                    if word >> PUSHES + port[q] & 1:
-                        push(q, n, t, outs)
-                if spaced:
-                    recent = words_at(me[A.RECENT], UNKNOWN)
-                    for k in range(n):
-                        recent[now[S.TIMED] + k & me[A.RECENT_MASK]] = t + k
-                now[S.LAST] = t + n - 1
-                now[S.TIMED] += n
-                now[S.PAST] += n
+                last = now[S.LAST]
+                together = firings_in_a_row(word, last, min(n, limit - last), ins, outs)
+            if together >= LEAST:
+                all_at_once(word, together, me, now, ins, outs)
             else:
                 beyond = one_by_one(word, min(n, max(mark - now[S.TIMED], 1)), ago, limit, me, now, ins, outs)
                 if beyond < NEVER:

@@ -60,7 +60,7 @@ class A(Place):
     FOUND = auto()
     """The firings that are found."""
     TRAIL = auto()
-    """Address of the firings whose cycles are not known, as entries. In front of them is one without a firing."""
+    """Address of the firings whose cycles are not known, as entries; there is one without a firing before."""
     WRITTEN = auto()
     """Entries of the trail; the last one may grow."""
     AT = auto()

@@ -24,7 +24,11 @@ PART = (1 << PART_BITS) - 1
 
 
 def find_firings(graph: Any) -> int:
-    """Lets each actor find firings until none can; gives their number."""
+    """Lets each actor find firings until none can; gives their number.
+
+    Who lacks room waits until there is room for many tokens, since a call costs as much as some ten firings.
+    Where that leaves little to do, nobody waits for more than one.
+    """
     rows = words_at(graph[G.ACTORS], graph[G.ACTOR_COUNT])
     found = 0
     patient = True

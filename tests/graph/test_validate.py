@@ -1,5 +1,6 @@
 """Each way in which a graph can fail to hang together."""
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -157,3 +158,13 @@ def test_broken(what: str) -> None:
     change, message = BROKEN[what]
     with pytest.raises(InputError, match=message):
         validate(change(example()))
+
+
+def test_a_copy_without_what_is_derived() -> None:
+    """What is derived may hold functions, which another process cannot take."""
+    graph = example()
+    validate(graph)
+    graph.derived["function"] = lambda: None
+    copy = pickle.loads(pickle.dumps(graph))
+    assert copy == graph
+    assert copy.derived == {}

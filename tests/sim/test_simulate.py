@@ -285,3 +285,15 @@ def test_tokens_of_a_trace_are_tokens() -> None:
     trace = simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"]).traces
     assert list(trace) == ["root.out->scan.ref"]
     assert all(isinstance(token, Token) for _, token in trace["root.out->scan.ref"])
+
+
+def test_one_graph_with_several_timings() -> None:
+    """What a graph keeps for its next run depends on the latencies inside of nodes."""
+    program = gustavson(np.eye(3, 4, dtype=np.int64), np.ones((4, 5), np.int64), Arch())
+    graph = program.graph
+    for arch in (Arch(), Arch(memory=9), Arch(step=3), Arch()):
+        again = simulate(graph, arch, program.memories, program.extents)
+        fresh = simulate(replace(graph), arch, program.memories, program.extents)
+        assert again.nodes == fresh.nodes
+    slow = simulate(graph, Arch(memory=9), program.memories, program.extents)
+    assert slow.cycles > simulate(graph, Arch(), program.memories, program.extents).cycles

@@ -2,13 +2,23 @@
 
 from collections.abc import MutableSequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.sim.machine import Worker
 
-__all__ = ["KIND_BITS", "ActorShape", "Place", "feeds_itself", "key_of", "ports_of"]
+__all__ = [
+    "KIND_BITS",
+    "ActorShape",
+    "Place",
+    "feeds_itself",
+    "key_of",
+    "pending_word",
+    "ports_of",
+    "traits_of",
+]
 
 Words = NDArray[np.int64]
 
@@ -84,3 +94,22 @@ def key_of(worker: Worker) -> int | None:
     spacing = worker.actor.spacing
     # Firings are a cycle apart anyway.
     return spacing.key if spacing and spacing.latency > 1 else None
+
+
+def traits_of(worker: Worker) -> dict[str, Any]:
+    """What the compiled functions of a worker depend on besides its step function and its ports."""
+    return {
+        "inputs": len(worker.inputs),
+        "outputs": len(worker.outputs),
+        "states": len(worker.state),
+        "stores": len(worker.memory),
+        "feeds_itself": feeds_itself(worker),
+        "key": key_of(worker),
+    }
+
+
+def pending_word(worker: Worker) -> int:
+    """The word of the firing that is decided but lacks a slot, or 0."""
+    if worker.pending is None:
+        return 0
+    return next(word for word, plan in worker.plans.items() if plan is worker.pending)

@@ -1,9 +1,9 @@
 """The compiled functions that run a machine with tensors off chip."""
 
 from types import FunctionType
-from typing import Any, cast
+from typing import cast
 
-from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of
+from samhw.sim.compiled.actor import ports_of, traits_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
 from samhw.sim.compiled.off_chip.firing import OffChipUse
@@ -41,16 +41,7 @@ def _loop(worker: Worker, logs: bool) -> FunctionType:
     actor = worker.actor
     ports = ports_of(worker)
     off_chip = _off_chip(worker)
-    traits: dict[str, Any] = {
-        "inputs": len(actor.inputs),
-        "outputs": len(actor.outputs),
-        "states": len(actor.state),
-        "stores": len(worker.memory),
-        "feeds_itself": feeds_itself(worker),
-        "key": key_of(worker),
-        "gate": GateKind.of(worker),
-        "logs": logs,
-    }
+    traits = traits_of(worker) | {"gate": GateKind.of(worker), "logs": logs}
     want = off_chip.want and function_key(cast(FunctionType, off_chip.want))
     step = function_key(cast(FunctionType, actor.step))
     made_from = actor_loop, step, ports, *traits.values(), off_chip.late, want, off_chip.carried

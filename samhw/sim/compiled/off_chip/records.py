@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape, key_of, pending_word
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.off_chip.functions import loop_address
 from samhw.sim.compiled.off_chip.layout import ENTRY, C, L, R
@@ -144,13 +144,13 @@ class Records:
         if worker.access is not None:
             record[R.ACCESS] = self.ports.address_of(worker.access)
             record[R.LOOK] = self.ports.look
-        if worker.pending is not None:
-            record[R.WORD] = next(word for word, plan in worker.plans.items() if plan is worker.pending)
+        record[R.WORD] = pending_word(worker)
         if worker.fault is not None:
             record[R.FAULT_CYCLE], record[R.FAULT] = worker.fault
             record[R.WATCH] = record.ctypes.data + 8 * R.SEEN
         record[R.GATE], record[R.GATE_WORDS] = self._keep(np.array(gate_words(worker), np.int64))
-        if worker.actor.spacing is not None:
+        if key_of(worker) is not None:
+            assert worker.actor.spacing is not None
             updated = self.updated[worker] = np.full(worker.actor.spacing.words, NEVER, np.int64)
             for key, cycle in worker.updated.items():
                 updated[key] = cycle

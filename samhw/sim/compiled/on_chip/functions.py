@@ -5,7 +5,7 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from samhw.primitives import Actor
-from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of
+from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of, traits_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
 from samhw.sim.compiled.on_chip.cycles import actor_cycles
@@ -18,7 +18,6 @@ __all__ = ["SECONDS", "actor_addresses", "phases_address", "wanted"]
 
 SECONDS = 1.5
 """Processor time that it takes to compile one of them, about."""
-
 
 _addresses: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
 """What `actor_addresses` gave, by what the functions of an actor depend on besides."""
@@ -53,15 +52,7 @@ def wanted(workers: list[Worker]) -> set[FunctionType]:
 
 def _tokens(worker: Worker) -> FunctionType:
     actor = worker.actor
-    traits: dict[str, Any] = {
-        "inputs": len(actor.inputs),
-        "outputs": len(actor.outputs),
-        "states": len(actor.state),
-        "stores": len(worker.memory),
-        "feeds_itself": feeds_itself(worker),
-        "key": key_of(worker),
-    }
-    ports = ports_of(worker)
+    ports, traits = ports_of(worker), traits_of(worker)
     made_from = actor_tokens, function_key(cast(FunctionType, actor.step)), ports, *traits.values()
     return function_of(made_from, lambda: actor_tokens(actor.step, ports, **traits))
 

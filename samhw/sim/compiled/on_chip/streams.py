@@ -3,13 +3,14 @@
 from array import array
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
-from samhw.sim.compiled.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.actor import KIND_BITS, ActorShape, key_of, pending_word
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.on_chip.cycles import STATES, save_size
 from samhw.sim.compiled.on_chip.functions import actor_addresses, phases_address
@@ -143,7 +144,7 @@ class Streams:
         space = np.empty(ends[-1], np.int64)
         first = self._keep(space) + 8 * (ends - 3 * size - kept)
         table = self.channels.T
-        table[C.TOKENS], table[C.READY], table[C.FREE] = first, first + 8 * size, first + 16 * size
+        table[C.TOKENS], table[C.READY], table[C.FREE] = _row_addresses(first, size)
         table[C.BASE], table[C.KEPT], table[C.SIZE] = kept, kept, size
         table[C.DEPTH], table[C.LATENCY], table[C.ROOM] = depth, latency, room + self.ahead
         table[C.PUSHED] = table[C.TIMED_PUSHED] = popped + there
@@ -178,15 +179,14 @@ class Streams:
         words[A.SPACED] = worker.spaced
         words[A.STALLED] = worker.stalled
         words[A.SAVE_WORDS] = save_size(len(worker.inputs), len(outputs))
-        if worker.pending is not None:
-            words[A.WORD] = next(word for word, plan in worker.plans.items() if plan is worker.pending)
+        words[A.WORD] = pending_word(worker)
         if worker.fault is not None:
             words[A.FAULT] = worker.fault[1]
             words[A.WATCH] = address + 8 * A.SEEN
         if worker.gate is not None:
             gate = np.array(gate_words(worker), np.int64)
             words[A.GATE], words[A.GATE_WORDS] = self._keep(gate), len(gate)
-        if worker.actor.spacing is not None:
+        if key_of(worker) is not None:
             self._load_spacing(worker, words)
         for i, queue in worker.inputs.items():
             words[shape.inputs + i] = where[queue]
@@ -259,7 +259,8 @@ class Streams:
                 rows[:, : record[C.SIZE]] = self.rows[n]
                 record[C.SIZE] *= 2
                 self.rows[n] = rows
-                record[C.TOKENS], record[C.READY], record[C.FREE] = _row_addresses(rows, int(record[C.BASE]))
+                first = rows.ctypes.data - 8 * record[C.BASE]
+                record[C.TOKENS], record[C.READY], record[C.FREE] = _row_addresses(first, record[C.SIZE])
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""
@@ -309,10 +310,9 @@ def _cut(sizes: Sequence[int]) -> tuple[list[memoryview], list[int]]:
     return [whole[begin:end] for begin, end in pairwise(ends)], [first + 8 * end for end in ends[:-1]]
 
 
-def _row_addresses(rows: Words, base: int) -> tuple[int, int, int]:
-    """The addresses that token 0 would have in each row, if they begin with some token."""
-    first = rows.ctypes.data - 8 * base
-    return first, first + 8 * rows.shape[1], first + 16 * rows.shape[1]
+def _row_addresses(first: Any, size: Any) -> tuple[Any, Any, Any]:
+    """The addresses of a token in a channel's rows, from that in the first one and the words of a row."""
+    return first, first + 8 * size, first + 16 * size
 
 
 def _store_queue(queue: Queue, record: list[int], rows: Words) -> None:

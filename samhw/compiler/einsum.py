@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from samhw.frontend import vanishing
 from samhw.tensors import Format, LevelType
 
 __all__ = [
@@ -184,32 +185,9 @@ def views(e: Einsum) -> Iterator[View]:
     return (node for node in reachable([e]) if isinstance(node, View))
 
 
-_PRESERVES_ZERO = {"neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", MUL, "div"}
-"""Operations that give zero where their first stream operand is zero."""
-_JOINT_ZERO = {"add", "sub", "max", "min", "lt", "select"}
-"""Operations that give zero where all operands are zero, if all of them are streams."""
-
-
 def vanishes(e: Apply) -> bool:
     """The result is zero wherever every operand is absent, and so is absent too."""
-    if e.op in _PRESERVES_ZERO:
-        return not isinstance(e.operands[0], Constant)
-    if e.op not in _JOINT_ZERO:
-        return False
-    numbers = [o.value for o in e.operands if isinstance(o, Constant)]
-    if not numbers:
-        return True
-    match e.op:
-        case "max":
-            return max(numbers) <= 0
-        case "min":
-            return min(numbers) >= 0
-        case "select":
-            # Where the condition is absent, the last operand is taken.
-            last = e.operands[2]
-            return not isinstance(last, Constant) or last.value == 0
-        case _:
-            return all(number == 0 for number in numbers)
+    return vanishing.vanishes(e.op, [o.value if isinstance(o, Constant) else None for o in e.operands])
 
 
 def stored_format(fmt: Format) -> Format:

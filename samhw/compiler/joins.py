@@ -230,7 +230,7 @@ class Joiner:
             return parts[0] if parts[0].full else _everywhere(parts)
         if e.op == "div" and joins[0] is not None:
             return _optional(joins[0], parts[1:])
-        if e.op == "select" and vanishes(e) and not any(map(self._lacks, e.operands[1:])):
+        if e.op == "select" and self._is_led_by_branches(e):
             # Zero where both branches are, whatever the condition.
             branches = self._union(list({id(j): j for j in joins[1:] if j is not None}.values()))
             return _optional(branches, [joins[0]] if joins[0] else [])
@@ -239,6 +239,12 @@ class Joiner:
         if any(p.full for p in parts) or (vanishes(e) and not lacking):
             return self._union(parts)
         return _everywhere(parts)
+
+    def _is_led_by_branches(self, select: Apply) -> bool:
+        """The branches of a `select` have this row and are zero elsewhere, and so is the `select`."""
+        branches = select.operands[1:]
+        numbers = [o.value for o in branches if isinstance(o, Constant)]
+        return not any(numbers) and len(numbers) < len(branches) and not any(map(self._lacks, branches))
 
     def _lacks(self, operand: Einsum) -> bool:
         """The operand has no such row, and so may be nonzero all along it."""

@@ -88,14 +88,16 @@ def write_values(plan: Plan, result: Result, depth: int, val: Source, label: str
 
 def _makes_zeros(plan: Plan, e: Einsum) -> bool:
     """Whether e gives zeros at coordinates that the result need not hold: sums over nothing, and products
-    with the number zero."""
+    or quotients with the number zero."""
     if isinstance(e, Reduce):
         start = plan.position[e.index]
         if all(plan.position[i] < start for i in e.free):
             return True
-    zero = any(isinstance(o, Constant) and o.value == 0 for o in operands(e))
-    if zero and isinstance(e, Apply) and e.op == MUL:
-        return True
+    if isinstance(e, Apply) and e.op in (MUL, "div"):
+        # Of a quotient the numerator counts.
+        factors = e.operands if e.op == MUL else e.operands[:1]
+        if any(isinstance(o, Constant) and o.value == 0 for o in factors):
+            return True
     return any(_makes_zeros(plan, o) for o in operands(e))
 
 

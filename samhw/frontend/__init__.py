@@ -43,6 +43,7 @@ from samhw.frontend.models import load_model, model_data, model_description, mod
 from samhw.frontend.named import load_program
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
+from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
 from samhw.frontend.source import Source, Span
 
@@ -61,6 +62,7 @@ __all__ = [
     "Literal",
     "Mul",
     "Neg",
+    "Pattern",
     "Program",
     "ProgramBuilder",
     "Region",
@@ -91,6 +93,7 @@ __all__ = [
     "model_description",
     "model_names",
     "parse",
+    "result_patterns",
     "terms",
     "walk",
 ]

@@ -11,39 +11,27 @@ from scipy.special import expit, ndtr
 
 from samhw.errors import InputError
 from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
-from samhw.frontend.pattern import Pattern
 from samhw.frontend.program import Program, Statement
 
 __all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]
 
 
-def evaluate(
-    statement: Statement, tensors: Mapping[str, Array], extents: Mapping[str, int], *, pattern: bool = False
-) -> Array:
+def evaluate(statement: Statement, tensors: Mapping[str, Array], extents: Mapping[str, int]) -> Array:
     """The dense result of a statement, modes in the order of its left side.
 
     Args:
         tensors: a dense array for each tensor that the statement reads. Integers are computed in int64, as
             far as the operations give integers, everything else in float64.
         extents: the extent of every index.
-        pattern: instead of the values, where any may be stored: true where a sparse backend has a value to
-            give when the tensors store something wherever they are not zero.
     """
-    if pattern:
-        return walk_statement(
-            Pattern(), statement, {n: np.asarray(t) != 0 for n, t in tensors.items()}, extents
-        )
     return walk_statement(VALUES, statement, {n: as_values(t) for n, t in tensors.items()}, extents)
 
 
-def evaluate_program(
-    program: Program, tensors: Mapping[str, ArrayLike], *, pattern: bool = False
-) -> dict[str, Array]:
+def evaluate_program(program: Program, tensors: Mapping[str, ArrayLike]) -> dict[str, Array]:
     """The dense result of every statement of a program, by the name of the tensor that it writes.
 
     Args:
         tensors: a dense array for each input of the program.
-        pattern: as for `evaluate`.
 
     Raises:
         InputError: when an input is missing, or shapes do not agree or leave an extent open.
@@ -55,7 +43,7 @@ def evaluate_program(
         extents = {
             index: extent for index, extent in program.extents(statement).items() if extent is not None
         }
-        result = evaluate(statement, known, extents, pattern=pattern)
+        result = evaluate(statement, known, extents)
         known[statement.lhs.tensor] = results[statement.lhs.tensor] = result
     return results
 
@@ -113,8 +101,11 @@ class Values(Domain):
         if mask is None:
             return reduce(a, axes, keepdims=True)
         a, mask = np.broadcast_arrays(a, mask != 0)
-        limits = np.iinfo(np.int64) if a.dtype.kind == "i" else np.finfo(np.float64)
-        neutral = limits.min if least else limits.max
+        if a.dtype.kind == "i":
+            limits = np.iinfo(np.int64)
+            neutral: float = limits.min if least else limits.max
+        else:
+            neutral = -np.inf if least else np.inf
         found = reduce(a, axes, keepdims=True, where=mask, initial=neutral)
         return np.where(mask.any(axes, keepdims=True), found, 0)
 
@@ -123,7 +114,7 @@ VALUES = Values()
 
 
 def _leaky_relu(x: Array, slope: Array) -> Array:
-    return np.where(x > 0, x, np.where(x == 0, 0, slope * x))
+    return np.where(x > 0, x, VALUES.contract([slope, x], [], None, ()))
 
 
 def _select(condition: Array, a: Array, b: Array) -> Array:

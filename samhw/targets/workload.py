@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from samhw.compiler import Capacity, Dimensions
 from samhw.errors import InputError
-from samhw.frontend import Program, TensorDecl, evaluate, load_model, load_program, model_data, model_names
+from samhw.frontend import (
+    Program,
+    TensorDecl,
+    load_model,
+    load_program,
+    model_data,
+    model_names,
+    result_patterns,
+)
 from samhw.numerics import Integer, value_type
 from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
 
@@ -53,29 +60,18 @@ class Workload:
         entries = {
             name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
         }
-        patterns: dict[str, NDArray[Any]] = {name: _pattern(tensor) for name, tensor in self.tensors.items()}
-        for statement in self.program.statements:
-            name = statement.lhs.tensor
-            extents = {i: n for i, n in self.program.extents(statement).items() if n is not None}
-            result = evaluate(statement, patterns, extents, pattern=True)
-            blocks = _blocks(self.program.tensors[name].format, result.shape)
+        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        for name, pattern in result_patterns(program, self.tensors).items():
+            decl = program.tensors[name]
+            shape = tuple(extent for extent in decl.shape if extent is not None)
             # At least a fiber for each outer coordinate.
-            entries[name] = max(int(np.count_nonzero(result)), blocks, *result.shape, 1)
-            # A dense level inside of all others stores its zeros.
-            dense = self.program.tensors[name].format.levels[-1:] in ((), (LevelType.dense,))
-            patterns[name] = np.ones_like(result) if dense else result
-        greatest = Dimensions(self.program).extents()
+            extents = dict(zip(decl.indices, shape, strict=True))
+            entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
+        greatest = Dimensions(program).extents()
         return Capacity(
             {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
-
-
-def _pattern(tensor: Tensor) -> NDArray[np.int64]:
-    """1 wherever the tensor stores something, 0 elsewhere."""
-    pattern = np.zeros(tensor.shape, np.int64)
-    pattern[tuple(tensor.to_coo()[0])] = 1
-    return pattern
 
 
 def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:

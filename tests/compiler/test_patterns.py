@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from samhw.frontend import evaluate_program, parse
+from samhw.frontend import parse, result_patterns
 from samhw.targets import Workload, compile_workload, run
 from samhw.tensors import Tensor
 from tests.agreement.cases import random_tensors
+from tests.frontend.patterns import as_array
 
 DECLARED = {
     "T": "tensor T[k=4, i=5, j=6] : csf",
@@ -35,8 +36,7 @@ def test_stored_within_the_pattern(statement: str) -> None:
     stored = 0
     for number in range(12):
         tensors = random_tensors(program, np.random.default_rng(number), -1, 1)
-        patterns = {name: pattern(tensor) for name, tensor in tensors.items()}
-        expected = evaluate_program(program, patterns, pattern=True)["Y"]
+        expected = as_array(result_patterns(program, tensors)["Y"], "ij", (5, 6))
         outputs = run(compile_workload(Workload("random", program, tensors)), tensors).outputs
         found = pattern(outputs["Y"])
         assert not (found & ~expected).any()

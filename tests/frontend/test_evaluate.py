@@ -129,42 +129,6 @@ def test_moves():
 
 
 @pytest.mark.parametrize(
-    ("text", "stored"),
-    [
-        ("y[i, j] = A[i, j] - A[i, j]", [[1, 0, 1], [0, 0, 0]]),
-        ("y[i, j] = A[i, j] + 1", [[1, 1, 1], [1, 1, 1]]),
-        ("y[i, j] = relu(A[i, j] * B[i, j])", [[1, 0, 0], [0, 0, 0]]),
-        ("y[i, j] = exp(A[i, j]) where B[i, j]", [[1, 1, 0], [1, 0, 1]]),
-        ("y[i, j] = leaky_relu(A[i, j], 0.5)", [[1, 0, 1], [0, 0, 0]]),
-        ("y[i, j] = select(le(A[i, j], 0), 0, A[i, j])", [[1, 0, 1], [0, 0, 0]]),
-        ("y[i, j] = max(A[i, j], B[i, j])", [[1, 1, 1], [1, 0, 1]]),
-        ("y[i, j] = A[i, j] / (1 + c[j])", [[1, 0, 1], [0, 0, 0]]),
-        # A maximum sees the zeros under its mask, and all of them where there is none.
-        ("y[i] max= -A[i, j] where c[j]", [1, 1]),
-        ("y[i] max= -A[i, j] where A[i, j]", [1, 0]),
-        ("y[i] max= -A[i, j]", [1, 1]),
-        ("y[i, j] = 0 * A[i, j]", [[0, 0, 0], [0, 0, 0]]),
-        ("y[i, j] = max(0 * A[i, j], B[i, j])", [[1, 1, 0], [1, 0, 1]]),
-        ("y[i] = A[i, j] * c[j]", [1, 0]),
-    ],
-)
-def test_patterns(text, stored):
-    program = parse(DECLARED + text)
-    assert evaluate_program(program, {"A": A, "B": B, "c": C}, pattern=True)["y"].tolist() == (
-        np.array(stored, bool).tolist()
-    )
-
-
-@settings(deadline=None, max_examples=50)
-@given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
-def test_patterns_cover_the_values(program, seed):
-    arrays = random_arrays(program, seed, integers=False)
-    patterns = evaluate_program(program, arrays, pattern=True)
-    for name, array in evaluate_program(program, arrays).items():
-        assert not array[~patterns[name]].any(), name
-
-
-@pytest.mark.parametrize(
     ("tensors", "message"),
     [
         ({"A": A}, "program '<text>' has no data for 'b'; give it an array"),

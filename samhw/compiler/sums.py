@@ -1,6 +1,6 @@
 """From the instances of a region to its fused einsum, in which every sum stands where it belongs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from samhw.compiler.dimensions import Dimensions
@@ -16,6 +16,7 @@ from samhw.compiler.einsum import (
     Part,
     Reduce,
     View,
+    rebuilt,
     stored_format,
 )
 from samhw.compiler.fuse import FusedRegion, Instance
@@ -64,16 +65,17 @@ class EinsumBuilder:
         reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
         build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
         e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
-        mask = None if statement.mask is None else self._mask(instance, statement.mask)
-        factor = mask if mask is not None and mask.pattern else None
+        restricted = statement.mask is not None and bool(statement.mask.indices)
         if statement.reduction == "sum":
-            e = self._sum(e if factor is None else _product(e, factor), reduced)
+            e = self._sum(self._masked(instance, e, reduced) if restricted else e, reduced)
         else:
-            e = Apply(EVERYWHERE, (e,)) if factor is None else Apply(MASK, (e, factor))
+            e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
             # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of the
             # innermost, one without any would count as zero.
-            e = self._reduce_all(e, reduced, statement.reduction, outermost_first=factor is not None)
-        return e if mask is None or mask.pattern else Apply("select", (mask, e, Constant(0)))
+            e = self._reduce_all(e, reduced, statement.reduction, outermost_first=restricted)
+        if statement.mask is None or restricted:
+            return e
+        return Apply("select", (self._mask_values(instance), e, Constant(0)))
 
     def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
         """The einsum of an expression.
@@ -135,8 +137,7 @@ class EinsumBuilder:
             return self._intermediate(producer)
         reduced += inner
         e = self._build(producer, producer.statement.rhs, reduced)
-        mask = producer.statement.mask
-        return e if mask is None else _product(e, self._mask(producer, mask))
+        return e if producer.statement.mask is None else _product(e, self._mask(producer))
 
     def _multiplies_out(self, producer: Instance) -> bool:
         """A producer is a sum of products, so that global iteration can take in its factors."""
@@ -148,20 +149,40 @@ class EinsumBuilder:
             and all(isinstance(part, Mul | Access | Literal) for part in walk(statement.rhs))
         )
 
-    def _mask(self, instance: Instance, mask: Access) -> View:
-        """The pattern of a mask; of one without indices, its value."""
+    def _masked(self, instance: Instance, e: Einsum, summed: Collection[str]) -> Einsum:
+        """e times the pattern of its statement's mask. Terms that are summed over different indices take it
+        one by one: a sum over the whole product would count a term that lacks its index again and again."""
+        terms = list(_terms(e))
+        if len({term.free.intersection(summed) for term in terms}) == 1:
+            return _product(e, self._mask(instance))
+
+        def change(part: Einsum) -> Einsum | None:
+            if part not in terms:
+                return None
+            if isinstance(part, Constant):
+                return Apply("select", (self._mask_values(instance), part, Constant(0)))
+            return _product(part, self._mask(instance))
+
+        return rebuilt(e, change)
+
+    def _mask(self, instance: Instance) -> View:
+        """The pattern of a statement's mask."""
+        view = self._mask_values(instance)
+        # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
+        given = {decl.name for decl in self._program.inputs}
+        sieve = view.tensor not in given or view.levels[-1] is LevelType.dense
+        return replace(view, pattern=True, sieve=sieve)
+
+    def _mask_values(self, instance: Instance) -> View:
+        """A statement's mask, as it is stored."""
+        mask = instance.statement.mask
+        assert mask is not None
         if instance.producer(mask) is not None:
             raise ScheduleError(
                 f"'{instance.statement.lhs} = .. where {mask}' is fused with the statement that computes its "
                 "mask, whose zeros are known only once it is stored; end the region between them."
             )
-        view = self._view(instance, mask)
-        if not mask.indices:
-            return view
-        # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
-        given = {decl.name for decl in self._program.inputs}
-        sieve = mask.tensor not in given or view.levels[-1] is LevelType.dense
-        return replace(view, pattern=True, sieve=sieve)
+        return self._view(instance, mask)
 
     def _view(self, instance: Instance, access: Access) -> View:
         fmt = stored_format(self._program.tensors[access.tensor].format)
@@ -281,6 +302,15 @@ def _is_located(factor: Einsum, index: str) -> bool:
     if not isinstance(factor, View) or factor.sieve:
         return False
     return factor.levels[factor.indices.index(index)] is LevelType.dense
+
+
+def _terms(e: Einsum) -> Iterator[Einsum]:
+    """The operands of the outermost sums, differences and signs."""
+    if isinstance(e, Apply) and e.op in ("add", "sub", "neg"):
+        for operand in e.operands:
+            yield from _terms(operand)
+    else:
+        yield e
 
 
 def _sum_of(op: str, left: Einsum, right: Einsum) -> Einsum:

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from samhw.cli.options import REGIONS, REGIONS_HELP, Schedule, schedule_options
-from samhw.errors import InputError
+from samhw.cli.output import verdict
+from samhw.cli.progress import follow
+from samhw.compiler import Compiled
+from samhw.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from samhw.targets import Workload
 
 __all__ = ["build"]
 
@@ -21,6 +27,12 @@ TARGETS = ("sim", "verilator", "vitis-hls")
     "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
 )
 @click.option("--target", required=True, metavar="TARGET", help="sim, verilator or vitis-hls.")
+@click.option(
+    "--check",
+    "checked",
+    is_flag=True,
+    help="Simulate it on the data first; write nothing if that is wrong.",
+)
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
 @click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
 @click.option("--clock", type=float, help="Its clock period in ns; by default 4.")
@@ -33,6 +45,7 @@ def build(
     schedule: Schedule,
     data: Sequence[str],
     target: str,
+    checked: bool,
     output: str,
     part: str | None,
     clock: float | None,
@@ -58,6 +71,27 @@ def build(
         )
     workload = schedule.workload(program, data) if data else None
     compiled = schedule.compile(program, workload, arch="vitis" if target == "vitis-hls" else "samhw")
+    if checked:
+        _check(workload, compiled)
     tensors = workload.tensors if workload else None
     for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
         click.echo(path)
+    if not checked:
+        click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
+
+
+def _check(workload: "Workload | None", compiled: Compiled) -> None:
+    """Raises `RunError` unless the simulator's results are right."""
+    from samhw.targets import check, run
+
+    if workload is None:
+        raise InputError("--check simulates the build on data; add '--data karate' or a file.")
+    with follow("simulator") as progress:
+        result = run(compiled, workload.tensors, progress=progress)
+    found = check(workload, compiled, result.outputs)
+    if not found.good:
+        raise RunError(
+            f"The results of '{compiled.program.name}' on {workload.name} are wrong, off by "
+            f"{found.max_abs_error:g}, so that nothing was written; please report this as a bug."
+        )
+    click.echo(f"samhw: checked, {verdict(found.good, found.unproved)} on {workload.name}", err=True)

@@ -66,6 +66,11 @@ _SCHEDULE = (
         is_flag=True,
         help="Where storage orders conflict, copy a tensor into another mode order first.",
     ),
+    click.option(
+        "--capacity",
+        metavar="T=N,..",
+        help="Entries of the compressed levels of T, in place of as many as the data may need.",
+    ),
     ARCH,
 )
 
@@ -79,6 +84,7 @@ class Schedule:
     value: str
     iteration: str
     permute: bool
+    capacity: str | None
     arch: str | None
 
     def workload(self, program: str, data: Sequence[str]) -> "Workload":
@@ -95,6 +101,7 @@ class Schedule:
             "value": self.value,
             "factored": self.iteration == "factored",
             "permute": self.permute,
+            "entries": parse_capacity(self.capacity) if self.capacity else None,
             "arch": load_arch(self.arch or arch),
         }
 
@@ -123,10 +130,11 @@ def schedule_options(command: Callable[..., None]) -> Callable[..., None]:
         value: str,
         iteration: str,
         permute: bool,
+        capacity: str | None,
         arch: str | None,
         **others: Any,
     ) -> None:
-        command(schedule=Schedule(order, fuse, value, iteration, permute, arch), **others)
+        command(schedule=Schedule(order, fuse, value, iteration, permute, capacity, arch), **others)
 
     for option in reversed(_SCHEDULE):
         scheduled = option(scheduled)
@@ -156,6 +164,17 @@ def off_chip_tensors(memory: str | None, tensors: str | None) -> OffChip | None:
 def parse_order(text: str) -> tuple[str, ...]:
     """--order: the indices between its commas."""
     return tuple(index.strip() for index in text.split(","))
+
+
+def parse_capacity(text: str) -> dict[str, int]:
+    """--capacity: the number of entries of each tensor between its commas."""
+    entries = {}
+    for item in text.split(","):
+        tensor, _, count = item.partition("=")
+        if not (tensor.strip() and count.strip().isdecimal()):
+            raise InputError(f"--capacity {text}: give a tensor and a number of entries, such as T=4096.")
+        entries[tensor.strip()] = int(count)
+    return entries
 
 
 def load_arch(name: str) -> Arch:

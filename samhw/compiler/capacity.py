@@ -1,7 +1,7 @@
 """How large a build is: the greatest extents and the words of each memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import stored_format
@@ -30,6 +30,22 @@ class Capacity:
     def __or__(self, other: "Capacity") -> "Capacity":
         """Room for what either has room for."""
         return Capacity(_greater(self.extents, other.extents), _greater(self.entries, other.entries))
+
+    def with_entries(self, program: Program, entries: Mapping[str, int]) -> "Capacity":
+        """Other entries for some tensors. Raises `InputError` for what has no level to hold them."""
+        for tensor, count in entries.items():
+            if tensor not in program.tensors:
+                raise InputError(
+                    f"'{program.name}' has no tensor '{tensor}' to give a capacity; it has "
+                    f"{', '.join(program.tensors)}."
+                )
+            if program.tensors[tensor].format.is_all_dense:
+                raise InputError(
+                    f"'{tensor}' is dense, so that its extents say how much it holds; leave out its capacity."
+                )
+            if count < 1:
+                raise InputError(f"'{tensor}' cannot have a capacity of {count}; give 1 or more.")
+        return replace(self, entries={**self.entries, **entries})
 
 
 def _greater(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:

@@ -22,7 +22,7 @@ from samhw.compiler.sums import EinsumBuilder
 from samhw.compiler.table import FusionTable
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, Region, Reshape
-from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge
+from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
 
@@ -74,6 +74,7 @@ def compile_program(
     value: str = "i32",
     factored: bool = True,
     capacity: Capacity | None = None,
+    entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
     permute: bool = False,
 ) -> Compiled:
@@ -85,6 +86,7 @@ def compile_program(
         value: the name of the value type.
         factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
+        entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
         permute: where storage orders leave no order of the indices, copy operands into another mode order
             first, and results from another one; `CompiledRegion.copy` says at what cost. Otherwise such a
             program is refused, but for transpositions that stand alone, which are copies themselves.
@@ -103,7 +105,7 @@ def compile_program(
             raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
-    capacity = capacity or Capacity()
+    capacity = (capacity or Capacity()).with_entries(program, entries or {})
     program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
     compiler = _Compiler(program, value_type(value), factored, capacity, arch or Arch())
     regions = tuple(
@@ -174,8 +176,7 @@ class _Compiler:
                     builder.result(output),
                 )
             )
-        title = ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)
-        table = lower(results, title, order, fused.dimension, self.extents)
+        table = lower(results, _title(fused), order, fused.dimension, self.extents)
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
 
     def reshaped(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
@@ -235,6 +236,14 @@ class _Compiler:
         used = set(dimension.values()) | {i for t in tensors for i in t.indices}
         own = {d: n for d, n in extents.items() if d in used}
         graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
+        try:
+            validate(graph)
+        except InputError as error:
+            # No program is known for which this happens; if there is one, another order may do.
+            raise ScheduleError(
+                f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
+                "Choose another order, or compute its statements in regions of their own."
+            ) from error
         index_extents = {index: extents[d] for index, d in dimension.items()}
         sized = size_channels(graph, self.arch, scanned_indices(table), index_extents)
         return CompiledRegion(
@@ -260,6 +269,11 @@ class _Compiler:
             fmt = str(stored_format(self.program.tensors[name].format))
             tensors.append(TensorBinding(name, role, fmt, self.dimensions.of_tensor(name), shape))
         return memories, tensors
+
+
+def _title(fused: FusedRegion) -> str:
+    """A region in error messages."""
+    return ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)
 
 
 def _unused(wish: str, taken: Collection[str]) -> str:

@@ -44,7 +44,9 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
             "scale the data or choose a wider --value."
         )
     if cause == CAPACITY:
-        return RunError(f"capacity at {where}: its memory is full; build with a greater capacity.")
+        return RunError(
+            f"capacity at {where}: its memory is full; build with a greater capacity (--capacity)."
+        )
     heads = ", ".join(
         f"{name} = {Token(Kind(kind), data)}"
         for name, kind, data in zip(worker.actor.inputs, worker.kind, worker.data, strict=True)

@@ -39,6 +39,6 @@ def _input(memory: Memory, memories: Mapping[str, NDArray[Any]]) -> NDArray[np.i
     if words.size > memory.capacity:
         raise InputError(
             f"Memory {memory.name!r} holds {memory.capacity} words, but {words.size} were given; "
-            "build with a greater capacity."
+            "build with a greater capacity (--capacity)."
         )
     return np.ascontiguousarray(words, np.int64)

@@ -247,7 +247,7 @@ class Session:
             if np.size(words) > inputs[name].capacity:
                 raise InputError(
                     f"The memory {name} holds {inputs[name].capacity:,} words, not {np.size(words):,}; "
-                    "rebuild with a larger capacity."
+                    "rebuild with a larger capacity (--capacity)."
                 )
 
     def _stall_patterns(self, stalls: Mapping[str, ArrayLike]) -> list[NDArray[np.bool_]]:
@@ -303,7 +303,7 @@ def _failure(graph: Graph, ending: Ending, ended: int, limit: int) -> RunError:
 
 _FAILURES = {
     Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider --value.",
-    Cause.CAPACITY: "its memory is full; build with a greater capacity.",
+    Cause.CAPACITY: "its memory is full; build with a greater capacity (--capacity).",
     Cause.RANGE: (
         "a coordinate or reference lies beyond its extent or memory; "
         "check the tensors and extents of this run."

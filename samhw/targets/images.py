@@ -126,7 +126,7 @@ def _words(graph: Graph, name: str, tensor: Tensor) -> dict[str, Words]:
             what = "nonzeros" if array == "vals" else f"entries in {array}"
             raise InputError(
                 f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.capacity:,}; "
-                "rebuild with a larger capacity."
+                "rebuild with a larger capacity (--capacity)."
             )
         try:
             words[memory.name] = values.encode(content) if memory.is_value else content.astype(np.int64)

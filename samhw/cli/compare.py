@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.options import ARCH, load_arch, memory_options, off_chip_tensors, parse_order
-from samhw.cli.output import print_json, print_table
+from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import follow
 from samhw.compiler import ITERATIONS
 from samhw.errors import InputError
@@ -138,7 +138,7 @@ def _comparison(outcomes: "Sequence[Outcome]") -> list[list[str]]:
                 f"{m.cycles:,}",
                 f"{first.cycles / m.cycles:.2f}",
                 *(f"{n:,}" for n in numbers),
-                "right" if m.checked else "WRONG",
+                verdict(m.checked, m.unproved),
             ]
         )
     return rows

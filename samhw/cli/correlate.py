@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.options import Schedule, schedule_options
-from samhw.cli.output import print_json, print_table
+from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import line
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
@@ -80,7 +80,7 @@ def correlate(
                 f"{r.model_cycles:,}",
                 f"{r.rtl_cycles:,}",
                 str(r.rtl_cycles - r.model_cycles),
-                "right" if r.checked else "WRONG",
+                verdict(r.checked, r.unproved),
             ]
             for r in result.rows
         ]

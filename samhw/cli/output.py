@@ -10,7 +10,7 @@ from rich.text import Text
 
 from samhw.errors import InputError
 
-__all__ = ["print_json", "print_table", "write_text"]
+__all__ = ["print_json", "print_table", "verdict", "write_text"]
 
 
 def print_json(target: str, data: object) -> None:
@@ -32,6 +32,13 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"Cannot write {path} ({error.strerror}); choose another place.") from None
+
+
+def verdict(checked: bool, unproved: int) -> str:
+    """What a check has found, in a word or two. `unproved` as for `samhw.targets.Check`."""
+    if not checked:
+        return "WRONG"
+    return f"right, {unproved:,} unproved" if unproved else "right"
 
 
 def print_table(console: Console, rows: list[list[str]], title: str) -> None:

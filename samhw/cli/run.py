@@ -120,6 +120,7 @@ def run(
         _save(Path(save), workload, chosen)
     used = memory_report(model)
     error = max(c.max_abs_error for c in checks)
+    unproved = max(c.unproved for c in checks)
     if json_target:
         report = {
             "program": compiled.program.name,
@@ -140,6 +141,7 @@ def run(
             "model_cycles": model.cycles,
             "checked": good,
             "max_abs_error": error,
+            "unproved": unproved,
             "seconds": round(chosen.seconds, 4),
             "build_seconds": round(chosen.build_seconds, 2),
             **({"memory": used} if used else {}),
@@ -150,6 +152,11 @@ def run(
         if stats:
             _print_statistics(model)
         click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
+        if unproved:
+            click.echo(
+                f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
+                "infinite or larger than the values, so that the check proves nothing"
+            )
     if not good:
         sys.exit(1)
 

@@ -28,6 +28,8 @@ class Row:
     model_cycles: int
     rtl_cycles: int
     checked: bool
+    unproved: int = 0
+    """Elements of the results for which the check proves nothing, as for `Check`."""
     model_seconds: float | None = None
     rtl_seconds: float | None = None
 
@@ -62,7 +64,10 @@ class Correlation:
 
     def to_json(self) -> dict[str, object]:
         """The object that `samhw correlate --json` prints."""
-        keys = ("name", "data", "model_cycles", "rtl_cycles", "checked", "model_seconds", "rtl_seconds")
+        keys = (
+            *("name", "data", "model_cycles", "rtl_cycles"),
+            *("checked", "unproved", "model_seconds", "rtl_seconds"),
+        )
         kernels = [{key: _rounded(getattr(row, key)) for key in keys} for row in self.rows]
         return {"kernels": kernels, "total": len(self.rows), "exact": self.exact, "r2": self.r2}
 
@@ -123,12 +128,13 @@ def _correlate_program(
             rtl = run(compiled, workload.tensors, "verilator")
         except SamhwError as error:
             raise type(error)(f"{program.name} on {workload.name}: {error}") from error
-        right = check(workload, compiled, model.outputs).good
+        found = check(workload, compiled, model.outputs)
+        right = found.good
         for ours, theirs in zip(model.regions, rtl.regions, strict=True):
             right = right and _agree(ours, theirs)
             if len(model.regions) > 1:
                 rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
-        whole = Row(compiled.graph.name, workload.name, model.cycles, rtl.cycles, right)
+        whole = Row(compiled.graph.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
     return rows
 

@@ -35,6 +35,8 @@ class Measure:
     """The result is right."""
     max_abs_error: float
     """Greatest difference from NumPy's result."""
+    unproved: int
+    """Elements for which that proves nothing, as for `Check`."""
     starved: int
     """Cycles that actors waited for a token, added up over all actors."""
     blocked: int
@@ -109,6 +111,7 @@ def measure(
         seconds=result.seconds,
         checked=found.good,
         max_abs_error=found.max_abs_error,
+        unproved=found.unproved,
         **waits,
         bottleneck=longest[1],
     )

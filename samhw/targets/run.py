@@ -62,14 +62,18 @@ class RunResult:
 class Check:
     """The comparison with the reference.
 
-    `max_abs_error` is the greatest difference of the program's results from NumPy's. `good` if each element
-    of what each region has stored is as close as the value type promises to what NumPy computes from the
-    region's own inputs; `bound` is the greatest of those promises for a result (0 for integers).
+    `max_abs_error` is the greatest difference of the program's results from NumPy's; a NaN where NumPy has a
+    number is infinitely far from it. `good` if each element of what each region has stored is as close as the
+    value type promises to what NumPy computes from the region's own inputs; `bound` is the greatest of those
+    promises for a result (0 for integers). `unproved` counts the elements that differ and are good only
+    because their bound is infinite, or no less than what the tensor's elements are on average: there, zero
+    would have been as good.
     """
 
     max_abs_error: float
     bound: float
     good: bool
+    unproved: int = 0
 
 
 def compile_workload(workload: Workload, *, arch: Arch | None = None, **options: Any) -> Compiled:
@@ -204,7 +208,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     known = {name: kind.decode(kind.encode(tensor.to_dense())) for name, tensor in workload.tensors.items()}
     reference = evaluate_program(program, known)
     results = {decl.name for decl in program.outputs}
-    error, bound, good = 0.0, 0.0, True
+    error, bound, good, unproved = 0.0, 0.0, True, 0
     for region in program.regions:
         used = {access.tensor for statement in region.statements for access in statement.accesses}
         tensors = {name: decl for name, decl in program.tensors.items() if name in used}
@@ -219,12 +223,16 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                     f"The result {name} has the shape {actual.shape}, but {expected.shape} was expected; "
                     "please report this as a bug."
                 )
-            good = good and bool(np.all(_difference(actual, expected) <= limit))
+            difference = _difference(actual, expected)
+            # No bound makes up for a NaN.
+            right = (difference <= limit) & (np.isnan(actual) == np.isnan(expected))
+            good = good and bool(np.all(right))
+            unproved += int(np.count_nonzero(right & (difference > 0) & (limit >= _average(expected))))
             known[name] = actual
             if name in results:
                 error = max(error, float(np.max(_difference(actual, reference[name]), initial=0)))
                 bound = max(bound, float(np.max(limit, initial=0)))
-    return Check(error, bound, good)
+    return Check(error, bound, good, unproved)
 
 
 def _expected(
@@ -241,7 +249,15 @@ def _expected(
 
 
 def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
-    """None where both are the same infinity, or no number."""
+    """Of each element. None where both are the same infinity, or no number; an infinite one where one of them
+    is no number."""
     same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
     with np.errstate(invalid="ignore"):
-        return np.where(same, 0.0, np.abs(actual - expected))
+        difference = np.abs(actual - expected)
+    return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
+
+
+def _average(values: NDArray[Any]) -> float:
+    """The mean magnitude of the finite elements."""
+    finite = np.abs(values[np.isfinite(values)])
+    return float(np.mean(finite)) if finite.size else np.inf

@@ -1,0 +1,176 @@
+"""Random programs and data, hostile ones above all: numbers, scalars, infinities and nothing at all in every
+place, under every format.
+"""
+
+import math
+import random
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.tensors import Tensor as Stored
+from tests.oracle.language import Apply, Expr, Number, Program, Statement, Tensor, Use, indices_of
+
+__all__ = ["draw_arrays", "draw_program", "stored"]
+
+INDICES = ("i", "j", "k")
+MOST_EXTENT = 4
+
+EXACT = {
+    **dict.fromkeys(("+", "-", "*"), 2),
+    **dict.fromkeys(("neg", "abs", "relu"), 1),
+    **dict.fromkeys(("max", "min", "lt", "le", "eq", "leaky_relu"), 2),
+    "select": 3,
+}
+ROUNDING = {"/": 2, "exp": 1, "sigmoid": 1, "tanh": 1}
+"""Only floating point has these."""
+WEIGHTS = {"+": 3, "-": 2, "*": 5, "select": 3, "/": 2}
+
+
+class _Drawing:
+    def __init__(self, rng: random.Random, floating: bool) -> None:
+        self.rng = rng
+        self.floating = floating
+        self.operations = {**EXACT, **(ROUNDING if floating else {})}
+        self.extents = {i: rng.choice((1, 2, 3, MOST_EXTENT)) for i in INDICES}
+        self.order = rng.sample(INDICES, len(INDICES))
+        self.tensors: dict[str, Tensor] = {}
+        self.results: list[Use] = []
+
+    def program(self) -> Program:
+        rng = self.rng
+        statements: list[Statement] = []
+        for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
+            statements.append(self.statement())
+        regions: list[int] = []
+        for _ in statements:
+            if regions and rng.random() < 0.5:
+                regions[-1] += 1
+            else:
+                regions.append(1)
+        return Program(tuple(self.tensors.values()), tuple(statements), tuple(regions))
+
+    def statement(self) -> Statement:
+        rng = self.rng
+        pool = rng.sample(INDICES, rng.choice((1, 2, 2, 3)))
+        expr = self.expr(pool, rng.choice((1, 2, 2, 3, 3, 4)))
+        while not any(True for _ in _uses(expr)):
+            expr = self.expr(pool, 2)
+        if self.results and not any(use in self.results for use in _uses(expr)):
+            expr = Apply(rng.choice("+*-"), (expr, rng.choice(self.results)))
+        used = list(dict.fromkeys(indices_of(expr)))
+        reduction = rng.choice(("sum",) * 6 + ("max", "min"))
+        kept = [i for i in used if rng.random() < 0.75] if rng.random() < 0.6 else used
+        mask = None
+        if used and rng.random() < 0.3:
+            mask = self.use([i for i in used if i in kept or rng.random() < 0.3], rng.random() < 0.2)
+        target = self.declare("T", rng.sample(kept, len(kept)))
+        self.results.append(target)
+        return Statement(target, expr, reduction, mask)
+
+    def expr(self, pool: Sequence[str], depth: int) -> Expr:
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.1:
+            return self.leaf(pool)
+        names = list(self.operations)
+        op = rng.choices(names, [WEIGHTS.get(name, 1) for name in names])[0]
+        if op == "leaky_relu":
+            return Apply(op, (self.expr(pool, depth - 1), Number(rng.choice((0, 2, -1)))))
+        operands = tuple(self.expr(pool, depth - 1) for _ in range(self.operations[op]))
+        if all(isinstance(operand, Number) for operand in operands):
+            return self.leaf(pool)
+        return Apply(op, operands)
+
+    def leaf(self, pool: Sequence[str]) -> Expr:
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.15:
+            return Number(rng.choice((0, 1, -1, 2, -2, 3)))
+        if kind < 0.35 and self.results:
+            return rng.choice(self.results)
+        if kind < 0.5 and self.tensors:
+            return self.again(rng.choice(list(self.tensors.values())), pool)
+        if kind < 0.6:
+            return self.use([], False)
+        return self.use(pool if rng.random() < 0.6 else [i for i in pool if rng.random() < 0.6], False)
+
+    def again(self, tensor: Tensor, pool: Sequence[str]) -> Expr:
+        """Another use of a tensor, under the same indices."""
+        if tensor.name.startswith("T") or not set(tensor.indices) <= set(pool):
+            return self.use(pool, False)
+        return Use(tensor.name, tensor.indices)
+
+    def use(self, indices: Sequence[str], again: bool) -> Use:
+        fitting = [t for t in self.tensors.values() if set(t.indices) == set(indices) and t.name[0] != "T"]
+        if again and fitting:
+            tensor = self.rng.choice(fitting)
+            return Use(tensor.name, tensor.indices)
+        return self.declare("A", self.rng.sample(indices, len(indices)))
+
+    def declare(self, letter: str, indices: Sequence[str]) -> Use:
+        rng = self.rng
+        name = f"{letter}{len(self.tensors)}"
+        shape = tuple(self.extents[i] for i in indices)
+        modes = list(range(len(indices)))
+        if rng.random() < 0.93:
+            modes.sort(key=lambda mode: self.order.index(indices[mode]))
+        else:
+            rng.shuffle(modes)
+        kind = rng.random()
+        levels = [
+            "dense" if kind < 0.3 else "compressed" if kind < 0.55 else rng.choice(("dense", "compressed"))
+            for _ in indices
+        ]
+        text = f"({', '.join(levels)}) @ ({', '.join(map(str, modes))})"
+        self.tensors[name] = Tensor(name, tuple(indices), shape, text)
+        return Use(name, tuple(indices))
+
+
+def _uses(expr: Expr) -> list[Use]:
+    match expr:
+        case Use():
+            return [expr]
+        case Apply():
+            return [use for operand in expr.operands for use in _uses(operand)]
+    return []
+
+
+def draw_program(rng: random.Random, *, floating: bool) -> Program:
+    """A program of one to three statements. Many break a rule of the language or of streams: refused they
+    must be, in a sentence.
+
+    Args:
+        floating: with what only floating point has.
+    """
+    return _Drawing(rng, floating).program()
+
+
+def draw_arrays(program: Program, rng: random.Random, *, floating: bool) -> dict[str, NDArray[np.generic]]:
+    """An array for each input, full, sparse or empty, of small whole numbers; infinite ones if `floating`."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for tensor in program.inputs:
+        density = rng.choice((0.0, 0.3, 0.6, 0.6, 1.0))
+        numbers: list[float] = [-2, -1, 1, 2]
+        if floating and rng.random() < 0.3:
+            numbers += rng.choice(([math.inf], [-math.inf], [math.nan], [math.inf, -math.inf, math.nan]))
+        count = math.prod(tensor.shape)
+        values = [rng.choice(numbers) if rng.random() < density else 0 for _ in range(count)]
+        arrays[tensor.name] = np.array(values, float if floating else int).reshape(tensor.shape)
+    return arrays
+
+
+def stored(program: Program, arrays: dict[str, NDArray[np.generic]], rng: random.Random) -> dict[str, Stored]:
+    """The arrays in the declared formats; some zeros are stored too."""
+    result = {}
+    for tensor in program.inputs:
+        array = arrays[tensor.name]
+        if not tensor.indices:
+            result[tensor.name] = Stored.from_dense(array, "scalar")
+            continue
+        keep = array != 0
+        if rng.random() < 0.2:
+            keep |= np.array([rng.random() < 0.5 for _ in range(array.size)]).reshape(array.shape)
+        coords = np.array(np.nonzero(keep))
+        result[tensor.name] = Stored.from_coo(coords, array[tuple(coords)], array.shape, tensor.format)
+    return result

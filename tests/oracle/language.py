@@ -1,0 +1,121 @@
+"""Programs as plain data, and their text in the `.ein` language."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Apply", "Expr", "Number", "Program", "Statement", "Tensor", "Use", "indices_of"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A tensor under index names."""
+
+    tensor: str
+    indices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{', '.join(self.indices)}]" if self.indices else self.tensor
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the text."""
+
+    value: int | float
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operator (`+ - * /`, or `neg`) or a function, of expressions."""
+
+    op: str
+    operands: "tuple[Expr, ...]"
+
+    def __str__(self) -> str:
+        if self.op == "neg":
+            return f"-({self.operands[0]})"
+        if self.op in "+-*/":
+            return f"({self.operands[0]} {self.op} {self.operands[1]})"
+        return f"{self.op}({', '.join(map(str, self.operands))})"
+
+
+Expr = Use | Number | Apply
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A declaration. `format` as the language writes it."""
+
+    name: str
+    indices: tuple[str, ...]
+    shape: tuple[int, ...]
+    format: str
+
+    def __str__(self) -> str:
+        if not self.indices:
+            return f"tensor {self.name}"
+        modes = ", ".join(f"{i}={n}" for i, n in zip(self.indices, self.shape, strict=True))
+        return f"tensor {self.name}[{modes}] : {self.format}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`target = expr`, reduced over what the target lacks, where the mask is not zero."""
+
+    target: Use
+    expr: Expr
+    reduction: str = "sum"
+    mask: Use | None = None
+
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """The indices that the target lacks."""
+        return tuple(i for i in dict.fromkeys(indices_of(self.expr)) if i not in self.target.indices)
+
+    def __str__(self) -> str:
+        assign = "=" if self.reduction == "sum" else f"{self.reduction}="
+        where = f" where {self.mask}" if self.mask else ""
+        return f"{self.target} {assign} {self.expr}{where}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Declarations and statements, in regions of so many statements each."""
+
+    tensors: tuple[Tensor, ...]
+    statements: tuple[Statement, ...]
+    regions: tuple[int, ...]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors that no statement writes."""
+        written = {statement.target.tensor for statement in self.statements}
+        return tuple(tensor for tensor in self.tensors if tensor.name not in written)
+
+    @property
+    def extents(self) -> dict[str, int]:
+        """The extent of each index."""
+        return {i: n for tensor in self.tensors for i, n in zip(tensor.indices, tensor.shape, strict=True)}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.tensors), *_blocks(self.statements, self.regions)]) + "\n"
+
+
+def _blocks(statements: Sequence[Statement], regions: Sequence[int]) -> Iterator[str]:
+    left = list(map(str, statements))
+    for count in regions:
+        block, left = left[:count], left[count:]
+        yield from block if count == 1 else ["fuse {", *(f"  {line}" for line in block), "}"]
+
+
+def indices_of(expr: Expr) -> Iterator[str]:
+    """Every index of every use, in order of appearance, with repetitions."""
+    match expr:
+        case Use():
+            yield from expr.indices
+        case Apply():
+            for operand in expr.operands:
+                yield from indices_of(operand)

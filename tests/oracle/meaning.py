@@ -1,0 +1,184 @@
+"""What a program means, point by point in plain Python, by the rules of docs/programs.md.
+
+A value is a number, and whether it is exact in every value type of the tests; or None where the rules leave
+open what comes out, such as infinity minus infinity inside of a sum that may be regrouped.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.oracle.language import Apply, Expr, Number, Program, Statement, Use, indices_of
+
+__all__ = ["Results", "Value", "run"]
+
+Real = int | float
+Point = Mapping[str, int]
+
+
+class Value(NamedTuple):
+    """A number; `exact` unless a rounding function has taken part in it."""
+
+    number: Real
+    exact: bool = True
+
+
+Array = dict[tuple[int, ...], Value | None]
+Results = dict[str, Array]
+ZERO = Value(0)
+
+
+def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
+    """The value of each element of each result, by its coordinates."""
+    known: dict[str, Array] = {
+        name: {point: Value(array[point].item()) for point in np.ndindex(array.shape)}
+        for name, array in arrays.items()
+    }
+    for statement in program.statements:
+        known[statement.target.tensor] = _Statement(statement, known, program.extents).result()
+    return {statement.target.tensor: known[statement.target.tensor] for statement in program.statements}
+
+
+class _Statement:
+    def __init__(self, statement: Statement, known: Mapping[str, Array], extents: Mapping[str, int]) -> None:
+        self.statement = statement
+        self.known = known
+        self.extents = extents
+
+    def result(self) -> Array:
+        indices = self.statement.target.indices
+        combine = self.sum if self.statement.reduction == "sum" else self.extreme
+        return {
+            tuple(point[i] for i in indices): combine(self.statement.expr, point)
+            for point in self.points({}, indices)
+        }
+
+    def points(self, point: Point, indices: tuple[str, ...]) -> Iterator[Point]:
+        for coordinates in itertools.product(*(range(self.extents[i]) for i in indices)):
+            yield {**point, **dict(zip(indices, coordinates, strict=True))}
+
+    def present(self, point: Point) -> bool | None:
+        """Whether the mask lets a point count; None if nobody can say."""
+        if self.statement.mask is None:
+            return True
+        mask = self.value(self.statement.mask, point)
+        return None if mask is None or not (mask.exact or mask.number == 0) else mask.number != 0
+
+    def sum(self, expr: Expr, point: Point) -> Value | None:
+        """The sum of all terms, each over its own indices."""
+        match expr:
+            case Apply("+" | "-" | "neg" as op, operands):
+                return _apply(op, [self.sum(operand, point) for operand in operands])
+        own = set(indices_of(expr))
+        over = tuple(i for i in self.statement.reduced if i in own)
+        total: Value | None = None
+        for n, full in enumerate(self.points(point, over)):
+            here = self.present(full)
+            if here is None:
+                return None
+            value = self.value(expr, full) if here else ZERO
+            total = value if n == 0 else _apply("+", [total, value])
+        # Factors without the index may be taken out of the sum, which shows in what is not finite.
+        if over and total is not None and math.isnan(total.number):
+            return None
+        return total
+
+    def extreme(self, expr: Expr, point: Point) -> Value | None:
+        """The greatest or least value along the reduced indices; the mask's points only."""
+        best: Value | None = None
+        found = False
+        for full in self.points(point, self.statement.reduced):
+            here = self.present(full)
+            if here is None:
+                return None
+            if here:
+                value = self.value(expr, full)
+                best = _apply(self.statement.reduction, [best, value]) if found else value
+                found = True
+        return best if found else ZERO
+
+    def value(self, expr: Expr, point: Point) -> Value | None:
+        match expr:
+            case Use(tensor, indices):
+                return self.known[tensor][tuple(point[i] for i in indices)]
+            case Number(value):
+                return Value(value)
+            case Apply("/", (left, right)):
+                # The sign of a computed zero is nobody's: it depends on what is stored.
+                plain = isinstance(right, Use | Number)
+                return _divide(self.value(left, point), self.value(right, point), plain)
+            case Apply(op, operands):
+                return _apply(op, [self.value(operand, point) for operand in operands])
+
+
+def _divide(a: Value | None, b: Value | None, plain: bool) -> Value | None:
+    if a is not None and a.number == 0:
+        return ZERO
+    if a is None or b is None:
+        return None
+    if b.number == 0:
+        return Value(a.number * math.inf, a.exact) if plain and b.exact and a.exact else None
+    return Value(a.number / b.number, False)
+
+
+def _apply(op: str, operands: list[Value | None]) -> Value | None:
+    if op == "*":
+        if any(o is not None and o.number == 0 and o.exact for o in operands):
+            return ZERO
+    elif op == "select":
+        condition, a, b = operands
+        if condition is None or not condition.exact:
+            return None
+        return a if condition.number != 0 else b
+    known = [o for o in operands if o is not None]
+    if len(known) < len(operands):
+        return None
+    exact = all(o.exact for o in known)
+    if op in _COMPARISONS and not exact:
+        return None
+    numbers = [o.number for o in known]
+    if op == "leaky_relu" and math.isnan(numbers[0]):
+        return None
+    return Value(_OPERATIONS[op](*numbers), exact and op not in _ROUNDING)
+
+
+def _greatest(pick: Callable[..., Real]) -> Callable[[Real, Real], Real]:
+    return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else pick(a, b)
+
+
+def _product(a: Real, b: Real) -> Real:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def _exp(x: Real) -> float:
+    return math.inf if x > 700 else math.exp(x)
+
+
+def _sigmoid(x: Real) -> float:
+    return 0.0 if x < -700 else 1 / (1 + math.exp(-x))
+
+
+_COMPARISONS = ("lt", "le", "eq")
+_ROUNDING = ("exp", "sigmoid", "tanh")
+
+_OPERATIONS: dict[str, Callable[..., Real]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": _product,
+    "neg": lambda a: -a,
+    "abs": abs,
+    "relu": lambda a: math.nan if math.isnan(a) else max(a, 0),
+    "leaky_relu": lambda a, slope: a if a > 0 else _product(a, slope),
+    "max": _greatest(max),
+    "min": _greatest(min),
+    "lt": lambda a, b: int(a < b),
+    "le": lambda a, b: int(a <= b),
+    "eq": lambda a, b: int(a == b),
+    "exp": _exp,
+    "sigmoid": _sigmoid,
+    "tanh": math.tanh,
+}

@@ -95,7 +95,7 @@ def where(f: FixedFormat, condition: Bits, a: Bits, b: Bits) -> Bits:
 
 
 def divide(f: FixedFormat, a: Bits, b: Bits) -> Bits:
-    """a / b, to nearest, ties to even. A number by zero is out of range; 0/0 is zero."""
+    """a / b, to nearest, ties to even. A number by zero is out of range, zero by anything zero."""
     x, y = f.signed(a), f.signed(b)
     negative = (x < 0) != (y < 0)
     divisor = select(y == 0, 1, select(y < 0, -y, y))

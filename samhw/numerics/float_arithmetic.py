@@ -65,33 +65,34 @@ def subtract(f: FloatFormat, a: Bits, b: Bits) -> Bits:
 
 
 def multiply(f: FloatFormat, a: Bits, b: Bits) -> Bits:
-    """a * b."""
+    """a * b. With a zero factor it is a zero, whatever the other one is."""
     x, y = f.take_apart(a), f.take_apart(b)
-    sign = x.sign ^ y.sign
+    zero, nan = x.zero | y.zero, x.nan | y.nan
+    sign = select(nan, 0, x.sign ^ y.sign)
     product = x.significand * y.significand
     doubled = product >> 2 * f.mantissa + 1
     result = f.round(
         sign, x.exponent + y.exponent - f.bias + doubled, product << 1 - doubled, extra=f.mantissa + 1
     )
-    result = select(x.zero | y.zero, f.pack(sign, 0), result)
     result = select(x.infinite | y.infinite, f.pack(sign, f.infinity), result)
-    invalid = (x.infinite & y.zero) | (x.zero & y.infinite)
-    return select(x.nan | y.nan | invalid, f.nan, result)
+    result = select(nan, f.nan, result)
+    return select(zero, f.pack(sign, 0), result)
 
 
 def divide(f: FloatFormat, a: Bits, b: Bits) -> Bits:
-    """a / b. A number by zero is infinite; 0/0 and infinity/infinity are NaN."""
+    """a / b. Zero by anything is a zero, any other number by zero infinite, infinity/infinity NaN."""
     x, y = f.take_apart(a), f.take_apart(b)
-    sign = x.sign ^ y.sign
+    nan = x.nan | y.nan
+    sign = select(nan, 0, x.sign ^ y.sign)
     smaller = x.significand < y.significand
     dividend = x.significand << select(smaller, f.mantissa + 3, f.mantissa + 2)
     quotient = dividend // y.significand
     sticky = quotient * y.significand != dividend
     result = f.round(sign, x.exponent - y.exponent + f.bias - smaller, quotient | sticky, extra=2)
-    result = select(x.zero | y.infinite, f.pack(sign, 0), result)
+    result = select(y.infinite, f.pack(sign, 0), result)
     result = select(x.infinite | y.zero, f.pack(sign, f.infinity), result)
-    invalid = (x.infinite & y.infinite) | (x.zero & y.zero)
-    return select(x.nan | y.nan | invalid, f.nan, result)
+    result = select(nan | (x.infinite & y.infinite), f.nan, result)
+    return select(x.zero, f.pack(sign, 0), result)
 
 
 def square_root(f: FloatFormat, a: Bits) -> Bits:
@@ -147,8 +148,9 @@ def relu(f: FloatFormat, a: Bits) -> Bits:
 
 
 def leaky_relu(f: FloatFormat, a: Bits, slope: Bits) -> Bits:
-    """a where its sign is positive, slope * a where it is negative."""
-    return select(a & f.sign == 0, canonical(f, a), multiply(f, a, slope))
+    """a where its sign is positive or it is NaN, slope * a where it is negative."""
+    passed = (a & f.sign == 0) | (a & f.sign - 1 > f.infinity)
+    return select(passed, canonical(f, a), multiply(f, a, slope))
 
 
 def less(f: FloatFormat, a: Bits, b: Bits) -> Bits:

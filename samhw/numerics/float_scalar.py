@@ -74,7 +74,7 @@ def _adder(f: FloatFormat, flip: int) -> ScalarOp:
 
 
 def multiplier(f: FloatFormat) -> ScalarOp:
-    """a * b."""
+    """a * b; a zero if either is, whatever the other one is."""
     mantissa, hidden, infinity, nan, sign = f.mantissa, f.hidden, f.infinity, f.nan, f.sign
     magnitude, fraction = f.sign - 1, f.hidden - 1
     bias, double, ones = f.bias, 2 << 2 * f.mantissa, 2 * f.hidden - 1
@@ -84,12 +84,12 @@ def multiplier(f: FloatFormat) -> ScalarOp:
         x = a & magnitude
         y = b & magnitude
         negative = (a ^ b) & sign
+        if x < hidden or y < hidden:
+            return negative if x <= infinity and y <= infinity else 0
         if x >= infinity or y >= infinity:
-            if x > infinity or y > infinity or x < hidden or y < hidden:
+            if x > infinity or y > infinity:
                 return nan
             return negative | infinity
-        if x < hidden or y < hidden:
-            return negative
         product = (x & fraction | hidden) * (y & fraction | hidden)
         exponent = (x >> mantissa) + (y >> mantissa) - bias
         if product < double:

@@ -5,7 +5,7 @@ import pytest
 
 from samhw.numerics import OPERATIONS, value_type
 from tests.hls.number_program import CONVERSIONS, SCALES, TYPES, apply, expected, interesting, names
-from tests.numerics.words import CHUNK, pairs, random_pairs
+from tests.numerics.words import CHUNK, pairs, random_pairs, specials
 
 RANDOM = 3000
 
@@ -47,6 +47,12 @@ def test_rounding_of_floats(op: str, value: str) -> None:
     """Near words, whose difference cancels, and results around the smallest normal number."""
     for a, b in random_pairs(value_type(value), 4 * CHUNK):
         agree(f"{op} {value}", a[:20_000], b[:20_000])
+
+
+@pytest.mark.parametrize("value", ["bf16", "f32"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "leaky_relu"])
+def test_every_pair_of_special_values(op: str, value: str) -> None:
+    agree(f"{op} {value}", *pairs(specials(value_type(value))))
 
 
 @pytest.mark.parametrize("source", TYPES)

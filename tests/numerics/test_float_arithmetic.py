@@ -7,13 +7,23 @@ import numpy as np
 import pytest
 
 from samhw.numerics.float import Float
-from tests.numerics.words import BF16, F32, TYPES, from_numpy, pairs, random_pairs, specials
+from tests.numerics.words import (
+    BF16,
+    F32,
+    TYPES,
+    from_numpy,
+    pairs,
+    product,
+    quotient,
+    random_pairs,
+    specials,
+)
 
 ROUNDED: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
+    "mul": product,
+    "div": quotient,
     "sqrt": np.sqrt,
 }
 
@@ -25,7 +35,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "le": np.less_equal,
     "eq": np.equal,
     "select": lambda a, b: np.where(a != 0, b, a),
-    "leaky_relu": lambda a, b: np.where(np.signbit(a), a * b, a),
+    "leaky_relu": lambda a, b: np.where(np.signbit(a), product(a, b), a),
     "neg": np.negative,
     "abs": np.abs,
     "relu": lambda a: np.where(a <= 0, np.zeros_like(a), a),
@@ -50,6 +60,15 @@ def assert_equal(kind: Float, op: str, a: np.ndarray, b: np.ndarray) -> None:
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_every_pair_of_special_values(kind: Float, op: str) -> None:
     assert_equal(kind, op, *pairs(specials(kind)))
+
+
+@pytest.mark.parametrize("op", ["mul", "div", "leaky_relu"])
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_single_words_of_special_values(kind: Float, op: str) -> None:
+    a, b = pairs(specials(kind))
+    scalar = kind.scalar(op)
+    got = [scalar(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert got == kind.apply(op, a, b).tolist()
 
 
 @pytest.mark.parametrize("op", ROUNDED | EXACT)
@@ -83,6 +102,43 @@ def test_flush_rounds_first() -> None:
     assert F32.scalar("div")(0x00FFFFFF, 0x40000000) == smallest
     # (1 + 2**-23) * (1 - 2**-23) * 2**-126 is below it and rounds to it.
     assert multiply(0x00800001, 0x3F7FFFFE) == smallest
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "product", "quotient"),
+    [
+        (0, np.inf, 0, 0),
+        (-0.0, np.inf, -0.0, -0.0),
+        (0, -np.inf, -0.0, -0.0),
+        (-0.0, -np.inf, 0, 0),
+        (0, np.nan, 0, 0),
+        (-0.0, np.nan, 0, 0),
+        (0, 0, 0, 0),
+        (0, -0.0, -0.0, -0.0),
+        (-0.0, -0.0, 0, 0),
+        (0, -3, -0.0, -0.0),
+        (np.inf, 0, 0, np.inf),
+        (-np.inf, 0, -0.0, -np.inf),
+        (np.nan, 0, 0, np.nan),
+        (np.nan, -0.0, 0, np.nan),
+        (3, -0.0, -0.0, -np.inf),
+        (np.inf, -np.inf, -np.inf, np.nan),
+        (np.nan, np.inf, np.nan, np.nan),
+    ],
+)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_zero_wins(kind: Float, a: float, b: float, product: float, quotient: float) -> None:
+    x, y, times, by = (int(word) for word in kind.encode([a, b, product, quotient]))
+    assert kind.scalar("mul")(x, y) == kind.apply("mul", [x], [y])[0] == times
+    assert kind.scalar("div")(x, y) == kind.apply("div", [x], [y])[0] == by
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_slope_of_zero(kind: Float) -> None:
+    """It makes a zero of -infinity; NaN is not negative, whatever its sign bit."""
+    words = kind.encode([-np.inf, np.inf, np.nan])
+    got = kind.apply("leaky_relu", [*words, words[2] | kind.format.sign], [0] * 4)
+    assert np.array_equal(got, kind.encode([-0.0, np.inf, np.nan, np.nan]))
 
 
 def test_negative_zero() -> None:

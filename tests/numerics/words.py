@@ -80,6 +80,22 @@ def flush(kind: Float, words: Words) -> Words:
     return np.where(magnitude > f.infinity, f.nan, words)
 
 
+def product(a: Any, b: Any) -> Any:
+    """NumPy's, but that a zero factor makes a zero of infinity and NaN too."""
+    return np.where((a == 0) | (b == 0), _zero(a, b), np.multiply(a, b))
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """NumPy's, but that zero by anything is a zero, by zero and NaN too."""
+    return np.where(a == 0, _zero(a, b), np.divide(a, b))
+
+
+def _zero(a: Any, b: Any) -> Any:
+    zero = np.zeros_like(a)
+    negative = (np.signbit(a) != np.signbit(b)) & ~np.isnan(a) & ~np.isnan(b)
+    return np.where(negative, -zero, zero)
+
+
 def from_numpy(kind: Float, operation: Callable[..., Any], *words: Words) -> Words:
     """The operation in NumPy's float32 or ml_dtypes' bfloat16, operands and result flushed."""
     bits, dtype = _STORAGE[kind.name]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from samhw.numerics import value_type
 from samhw.numerics.valuetype import apply
 from samhw.sim.compiled import floats
+from tests.numerics.words import F32 as FLOAT
+from tests.numerics.words import pairs, specials
 
 F32 = value_type("f32")
 COUNT = 100_000
@@ -50,6 +52,12 @@ def test_words(op: str) -> None:
     a[-COUNT // 4 :] = exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[-COUNT // 4 :] = 127 - exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[COUNT // 2 : COUNT // 2 + 1000] = a[COUNT // 2 : COUNT // 2 + 1000] ^ F32.format.sign  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(on_arrays(f"f32_{op}")(a, b), apply(F32.definition(op), a, b))
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul"])
+def test_every_pair_of_special_values(op: str) -> None:
+    a, b = pairs(specials(FLOAT))
     np.testing.assert_array_equal(on_arrays(f"f32_{op}")(a, b), apply(F32.definition(op), a, b))
 
 

@@ -41,15 +41,13 @@ class Relu(Unit):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        negative = self.a[-1]
-        if isinstance(self.value_type, Float):
-            negative &= ~unpack(m, self.value_type.format, self.a).nan
+        negative = _negative(m, self.value_type, self.a)
         m.d.comb += self.result.eq(Mux(negative, 0, _passed(self.value_type, self.a)))
         return m
 
 
 class LeakyRelu(Unit):
-    """a, or a * b, b being the slope, where the sign of a is negative; as long as a multiplication."""
+    """a, or a * b, b being the slope, where a is negative; as long as a multiplication."""
 
     def __init__(self, value_type: Arithmetic):
         self.value_type = value_type
@@ -61,11 +59,19 @@ class LeakyRelu(Unit):
         m.submodules.product = product = self.product
         m.d.comb += [product.a.eq(self.a), product.b.eq(self.b)]
         a = delayed(m, self.a, self.registers)
+        negative = _negative(m, self.value_type, a)
         m.d.comb += [
-            self.result.eq(Mux(a[-1], product.result, _passed(self.value_type, a))),
-            self.overflow.eq(a[-1] & product.overflow),
+            self.result.eq(Mux(negative, product.result, _passed(self.value_type, a))),
+            self.overflow.eq(negative & product.overflow),
         ]
         return m
+
+
+def _negative(m: Module, value_type: Arithmetic, word: Value) -> Value:
+    """The sign bit of a number; NaN is none."""
+    if isinstance(value_type, Float):
+        return word[-1] & ~unpack(m, value_type.format, word).nan
+    return word[-1]
 
 
 def _passed(value_type: Arithmetic, word: Value) -> Value:

@@ -30,11 +30,11 @@ class FloatMultiply(Unit):
         infinite = Signal()
         nan = Signal()
         m.d.comb += [
-            sign.eq(x.sign ^ y.sign),
+            sign.eq((x.sign ^ y.sign) & ~(x.nan | y.nan)),
             exponent.eq(x.exponent + y.exponent - f.bias),
             zero.eq(x.zero | y.zero),
-            infinite.eq(x.infinite | y.infinite),
-            nan.eq(x.nan | y.nan | (x.infinite & y.zero) | (x.zero & y.infinite)),
+            infinite.eq((x.infinite | y.infinite) & ~zero),
+            nan.eq((x.nan | y.nan) & ~zero),
         ]
         product = multiply(m, x.significand, y.significand)
         sign, exponent, zero, infinite, nan = (

@@ -1,7 +1,8 @@
 """The commonest operations on f32, by the processor's own arithmetic.
 
 They stand in for `samhw.numerics`' scalar forms, which hold integers only, and give the same words: a
-subnormal counts as a zero, and so does a result that IEEE rounding makes one; there is one NaN.
+subnormal counts as a zero, and so does a result that IEEE rounding makes one; there is one NaN; a product
+with a zero is one.
 """
 
 from typing import Any
@@ -51,13 +52,21 @@ def f32_sub(a: int, b: int) -> int:
 
 @inlined
 def f32_mul(a: int, b: int) -> int:
-    """a * b."""
+    """a * b; a zero if either is, whatever the other one is."""
     # Exact in double precision. No instruction sees a subnormal, which some libraries have flushed otherwise.
     product = np.float64(f32_of(_flushed(a))) * np.float64(f32_of(_flushed(b)))
     size = abs(product)
     if size < NORMAL:
         return (a ^ b) & SIGN | (HIDDEN if size >= ALMOST else 0)
-    return _one_nan(word_of(np.float32(product)))
+    return word_of(np.float32(product)) if product == product else _no_number(a, b)
+
+
+@inlined
+def _no_number(a: int, b: int) -> int:
+    """a * b where IEEE says NaN, which it is but for a zero with infinity or NaN."""
+    if a & INFINITY != 0 and b & INFINITY != 0:
+        return NAN
+    return 0 if a & SIGN - 1 > INFINITY or b & SIGN - 1 > INFINITY else (a ^ b) & SIGN
 
 
 _f32 = value_type("f32")

@@ -95,7 +95,7 @@ struct operations<ap_fixed<W, I, AP_RND_CONV, AP_SAT>> : fixed_operations<ap_fix
         return a < 0 ? mul(a, slope, overflow) : a;
     }
 
-    /// Rounded to nearest even; a number by zero saturates, 0/0 is zero.
+    /// Rounded to nearest even; a number by zero saturates, zero by anything is zero.
     static type div(const type &a, const type &b, bool &overflow) {
         const int N = 2 * W - I + 2;
         const ap_int<W + 1> x = signed_word(a), y = signed_word(b);

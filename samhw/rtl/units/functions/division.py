@@ -14,10 +14,10 @@ __all__ = ["divide_fixed", "divide_floats"]
 def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value) -> Value:
     """a / b."""
     x, y = unpack(p.m, f, a), unpack(p.m, f, b)
-    sign = p.keep(x.sign ^ y.sign)
+    sign = p.keep((x.sign ^ y.sign) & ~y.nan)
     zero = p.keep(x.zero | y.infinite)
-    infinite = p.keep(x.infinite | y.zero)
-    nan = p.keep(x.nan | y.nan | (x.infinite & y.infinite) | (x.zero & y.zero))
+    infinite = p.keep((x.infinite | y.zero) & ~x.zero)
+    nan = p.keep((x.nan | y.nan | (x.infinite & y.infinite)) & ~x.zero)
     less = x.significand < y.significand
     exponent = p.keep(x.exponent - y.exponent + f.bias - less)
     doubled = p.keep(Mux(less, x.significand << 1, x.significand))

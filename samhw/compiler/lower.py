@@ -508,11 +508,7 @@ class _Lowering:
         inputs = {
             port: self.value(space, o, done) for port, o in ports.items() if not isinstance(o, Constant)
         }
-        result = self.alu(space, e.op, inputs, immediates)
-        if e.op == "div" and "a" in inputs and not immediates.get("b"):
-            # Zero divided by zero is zero in a program, but no number in floating point.
-            result = self.alu(space, "select", {"a": inputs["a"], "b": result}, {"c": 0})
-        return result
+        return self.alu(space, e.op, inputs, immediates)
 
     def alu(
         self, space: Space, op: str, inputs: dict[str, Source], immediates: Mapping[str, int | float]

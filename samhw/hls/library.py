@@ -36,6 +36,9 @@ _SHARED = {
 }
 """What a header includes besides tokens and operations."""
 
+_REDUCTIONS = ("max", "min")
+"""The functors that the header of all operations has, for reducers and for the ALU alike."""
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -104,7 +107,8 @@ def _context(parts: Sequence[tuple[Design, Graph]]) -> dict[str, Any]:
         for node in graph.nodes:
             by_kind.setdefault(node.kind, []).append((graph, node))
     alus = by_kind.get("alu", [])
-    operators = {_operator(graph, node) for graph, node in alus if node.params["op"] in OPERATIONS}
+    used = {_operator(graph, node) for graph, node in alus if node.params["op"] in OPERATIONS}
+    operators = {operator for operator in used if operator.functor not in _REDUCTIONS}
     converts = any(
         node.params["op"] in ("convert", "scale") or graph.operand_type(node) != graph.result_type(node)
         for graph, node in alus

@@ -135,7 +135,9 @@ class _Walk:
                 return domain.add(self.sum(left, leaves), domain.negate(self.sum(right, leaves)))
             case Neg(operand):
                 return domain.negate(self.sum(operand, leaves))
-        factors, divisors = self.fraction(expr)
+        # Without a sum, operations are taken as they are written: x / inf is zero, and so is its product with NaN.
+        summed = bool(set(free_indices(expr)).intersection(self.statement.reduction_indices))
+        factors, divisors = self.fraction(expr) if summed else ([expr], [])
 
         def term(leaves: Mapping[Access, Array]) -> Array:
             return domain.contract(
@@ -150,16 +152,14 @@ class _Walk:
         return _sliced(term, leaves, opaque, self.kept)
 
     def fraction(self, expr: Expr) -> tuple[list[Expr], list[Expr]]:
-        """Factors and divisors of a term. A quotient whose divisor has a summed index is a factor."""
-        match expr:
-            case Mul(left, right):
-                factors, divisors = self.fraction(left)
-                more_factors, more_divisors = self.fraction(right)
-                return factors + more_factors, divisors + more_divisors
-            case Div(left, right) if not set(free_indices(right)) & set(self.statement.reduction_indices):
-                factors, divisors = self.fraction(left)
-                return factors, [*divisors, right]
-        return [expr], []
+        """Factors and divisors of a term. A quotient within a product is a factor, which an infinite divisor
+        makes zero, whatever the others are; so is one whose divisor has a summed index."""
+        if isinstance(expr, Div) and not set(free_indices(expr.right)) & set(
+            self.statement.reduction_indices
+        ):
+            factors, divisors = self.fraction(expr.left)
+            return factors, [*divisors, expr.right]
+        return list(_factors(expr)), []
 
     def element(self, expr: Expr, leaves: Mapping[Access, Array]) -> Array:
         """The elements of `expr` over all of its indices."""

@@ -114,7 +114,7 @@ VALUES = Values()
 
 
 def _leaky_relu(x: Array, slope: Array) -> Array:
-    return np.where(x > 0, x, VALUES.contract([slope, x], [], None, ()))
+    return np.where((x > 0) | np.isnan(x), x, VALUES.contract([slope, x], [], None, ()))
 
 
 def _select(condition: Array, a: Array, b: Array) -> Array:

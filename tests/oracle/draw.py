@@ -34,6 +34,8 @@ class _Drawing:
         self.floating = floating
         self.operations = {**EXACT, **(ROUNDING if floating else {})}
         self.extents = {i: rng.choice((1, 2, 3, MOST_EXTENT)) for i in INDICES}
+        if rng.random() < 0.4:
+            self.extents = dict.fromkeys(INDICES, rng.choice((2, 3, MOST_EXTENT)))
         self.order = rng.sample(INDICES, len(INDICES))
         self.tensors: dict[str, Tensor] = {}
         self.results: list[Use] = []
@@ -41,7 +43,7 @@ class _Drawing:
     def program(self) -> Program:
         rng = self.rng
         statements: list[Statement] = []
-        for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
+        for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4, 6))):
             statements.append(self.statement())
         regions: list[int] = []
         for _ in statements:
@@ -49,7 +51,7 @@ class _Drawing:
                 regions[-1] += 1
             else:
                 regions.append(1)
-        return Program(tuple(self.tensors.values()), tuple(statements), tuple(regions))
+        return Program(self.extents, tuple(self.tensors.values()), tuple(statements), tuple(regions))
 
     def statement(self) -> Statement:
         rng = self.rng
@@ -57,14 +59,17 @@ class _Drawing:
         expr = self.expr(pool, rng.choice((1, 2, 2, 3, 3, 4)))
         while not any(True for _ in _uses(expr)):
             expr = self.expr(pool, 2)
-        if self.results and not any(use in self.results for use in _uses(expr)):
-            expr = Apply(rng.choice("+*-"), (expr, rng.choice(self.results)))
+        if self.results and not any(use.tensor.startswith("T") for use in _uses(expr)):
+            expr = Apply(rng.choice("+*-"), (expr, self.again(self.tensors[rng.choice(self.results).tensor])))
         used = list(dict.fromkeys(indices_of(expr)))
         reduction = rng.choice(("sum",) * 6 + ("max", "min"))
         kept = [i for i in used if rng.random() < 0.75] if rng.random() < 0.6 else used
         mask = None
-        if used and rng.random() < 0.3:
-            mask = self.use([i for i in used if i in kept or rng.random() < 0.3], rng.random() < 0.2)
+        if rng.random() < 0.3:
+            mask = self.use([i for i in used if i in kept or rng.random() < 0.3])
+            if self.results and rng.random() < 0.3:
+                other = self.again(self.tensors[rng.choice(self.results).tensor])
+                mask = other if set(other.indices) <= set(used) else mask
         target = self.declare("T", rng.sample(kept, len(kept)))
         self.results.append(target)
         return Statement(target, expr, reduction, mask)
@@ -75,9 +80,9 @@ class _Drawing:
             return self.leaf(pool)
         names = list(self.operations)
         op = rng.choices(names, [WEIGHTS.get(name, 1) for name in names])[0]
-        if op == "leaky_relu":
-            return Apply(op, (self.expr(pool, depth - 1), Number(rng.choice((0, 2, -1)))))
         operands = tuple(self.expr(pool, depth - 1) for _ in range(self.operations[op]))
+        if op == "leaky_relu":
+            operands = (operands[0], Number(rng.choice((0, 2, -1))))
         if all(isinstance(operand, Number) for operand in operands):
             return self.leaf(pool)
         return Apply(op, operands)
@@ -88,24 +93,25 @@ class _Drawing:
         if kind < 0.15:
             return Number(rng.choice((0, 1, -1, 2, -2, 3)))
         if kind < 0.35 and self.results:
-            return rng.choice(self.results)
+            return self.again(self.tensors[rng.choice(self.results).tensor])
         if kind < 0.5 and self.tensors:
-            return self.again(rng.choice(list(self.tensors.values())), pool)
+            return self.again(rng.choice(list(self.tensors.values())))
         if kind < 0.6:
-            return self.use([], False)
-        return self.use(pool if rng.random() < 0.6 else [i for i in pool if rng.random() < 0.6], False)
+            return self.use([])
+        return self.use(pool if rng.random() < 0.6 else [i for i in pool if rng.random() < 0.6])
 
-    def again(self, tensor: Tensor, pool: Sequence[str]) -> Expr:
-        """Another use of a tensor, under the same indices."""
-        if tensor.name.startswith("T") or not set(tensor.indices) <= set(pool):
-            return self.use(pool, False)
-        return Use(tensor.name, tensor.indices)
+    def again(self, tensor: Tensor) -> Use:
+        """Another use of a tensor, under its own indices or under others of the same extents."""
+        indices = list(tensor.indices)
+        if self.rng.random() < 0.3:
+            alike = [[i for i in INDICES if self.extents[i] == n] for n in tensor.shape]
+            chosen = [self.rng.choice(candidates) for candidates in alike]
+            if len(set(chosen)) == len(chosen):
+                indices = chosen
+        return Use(tensor.name, tuple(indices))
 
-    def use(self, indices: Sequence[str], again: bool) -> Use:
-        fitting = [t for t in self.tensors.values() if set(t.indices) == set(indices) and t.name[0] != "T"]
-        if again and fitting:
-            tensor = self.rng.choice(fitting)
-            return Use(tensor.name, tensor.indices)
+    def use(self, indices: Sequence[str]) -> Use:
+        """A new input."""
         return self.declare("A", self.rng.sample(indices, len(indices)))
 
     def declare(self, letter: str, indices: Sequence[str]) -> Use:

@@ -1,6 +1,6 @@
 """Programs as plain data, and their text in the `.ein` language."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Apply", "Expr", "Number", "Program", "Statement", "Tensor", "Use", "indices_of"]
@@ -83,8 +83,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class Program:
-    """Declarations and statements, in regions of so many statements each."""
+    """Declarations and statements, in regions of so many statements each, and the extent of each index."""
 
+    extents: Mapping[str, int]
     tensors: tuple[Tensor, ...]
     statements: tuple[Statement, ...]
     regions: tuple[int, ...]
@@ -94,11 +95,6 @@ class Program:
         """The tensors that no statement writes."""
         written = {statement.target.tensor for statement in self.statements}
         return tuple(tensor for tensor in self.tensors if tensor.name not in written)
-
-    @property
-    def extents(self) -> dict[str, int]:
-        """The extent of each index."""
-        return {i: n for tensor in self.tensors for i, n in zip(tensor.indices, tensor.shape, strict=True)}
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.tensors), *_blocks(self.statements, self.regions)]) + "\n"

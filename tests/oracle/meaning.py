@@ -6,7 +6,7 @@ open what comes out, such as infinity minus infinity inside of a sum that may be
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -39,14 +39,21 @@ def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
         for name, array in arrays.items()
     }
     for statement in program.statements:
-        known[statement.target.tensor] = _Statement(statement, known, program.extents).result()
+        known[statement.target.tensor] = _Statement(statement, known, arrays.keys(), program.extents).result()
     return {statement.target.tensor: known[statement.target.tensor] for statement in program.statements}
 
 
 class _Statement:
-    def __init__(self, statement: Statement, known: Mapping[str, Array], extents: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        statement: Statement,
+        known: Mapping[str, Array],
+        inputs: Collection[str],
+        extents: Mapping[str, int],
+    ) -> None:
         self.statement = statement
         self.known = known
+        self.inputs = inputs
         self.extents = extents
 
     def result(self) -> Array:
@@ -109,7 +116,7 @@ class _Statement:
                 return Value(value)
             case Apply("/", (left, right)):
                 # The sign of a computed zero is nobody's: it depends on what is stored.
-                plain = isinstance(right, Use | Number)
+                plain = isinstance(right, Number) or (isinstance(right, Use) and right.tensor in self.inputs)
                 return _divide(self.value(left, point), self.value(right, point), plain)
             case Apply(op, operands):
                 return _apply(op, [self.value(operand, point) for operand in operands])
@@ -141,8 +148,6 @@ def _apply(op: str, operands: list[Value | None]) -> Value | None:
     if op in _COMPARISONS and not exact:
         return None
     numbers = [o.number for o in known]
-    if op == "leaky_relu" and math.isnan(numbers[0]):
-        return None
     return Value(_OPERATIONS[op](*numbers), exact and op not in _ROUNDING)
 
 
@@ -172,7 +177,7 @@ _OPERATIONS: dict[str, Callable[..., Real]] = {
     "neg": lambda a: -a,
     "abs": abs,
     "relu": lambda a: math.nan if math.isnan(a) else max(a, 0),
-    "leaky_relu": lambda a, slope: a if a > 0 else _product(a, slope),
+    "leaky_relu": lambda a, slope: a if a > 0 or math.isnan(a) else _product(a, slope),
     "max": _greatest(max),
     "min": _greatest(min),
     "lt": lambda a, b: int(a < b),

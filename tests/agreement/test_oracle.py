@@ -1,0 +1,60 @@
+"""A sample of the oracle's random programs as hardware: the RTL gives the simulator's cycles, and RTL and C
+simulation the values that the oracle says."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, islice
+
+import pytest
+
+from samhw.compiler import Compiled
+from samhw.graph import Arch
+from samhw.targets import run
+from samhw.targets.hls import HlsDesign
+from samhw.targets.images import unload
+from tests.hls.bench import run_design, run_model
+from tests.oracle.case import Case, compile_case, draw_case
+
+RTL_PROGRAMS = 6
+HLS_PROGRAMS = 24
+LEAST_NODES = 12
+
+
+def compiled_cases(first: int) -> Iterator[tuple[Case, Compiled]]:
+    """Cases that streams can follow, of some size."""
+    for number in count(first):
+        case = draw_case(number)
+        compiled = case and compile_case(case)
+        if case and compiled and len(compiled.graph.nodes) >= LEAST_NODES:
+            yield case, compiled
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize("first", [1_000_000, 2_000_000])
+def test_rtl(first: int) -> None:
+    for case, compiled in islice(compiled_cases(first), RTL_PROGRAMS // 2):
+        model = run(compiled, case.tensors)
+        rtl = run(compiled, case.tensors, "verilator")
+        assert [region.cycles for region in rtl.regions] == [region.cycles for region in model.regions], case
+        for name in case.expected.keys() & rtl.outputs.keys():
+            case.compare(name, rtl.outputs[name].to_dense())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_c_simulation(value: str) -> None:
+    drawn = (
+        (case, compiled)
+        for case, compiled in compiled_cases(3_000_000)
+        if case.value == value and len(compiled.regions) == 1
+    )
+    chosen = list(islice(drawn, HLS_PROGRAMS // 2))
+    graphs = [replace(compiled.graph, name=f"random_{n}") for n, (_, compiled) in enumerate(chosen)]
+    designs = HlsDesign.build_together(graphs, Arch())
+    for design, (case, compiled) in zip(designs, chosen, strict=True):
+        inputs, model = run_model(compiled, case.tensors, design.graph)
+        result = run_design(design, inputs, model)
+        for name, tensor in unload(design.graph, result.memories, inputs[1]).items():
+            if name in case.expected:
+                case.compare(name, tensor.to_dense())

@@ -18,12 +18,14 @@ from samhw.errors import InputError
 from samhw.frontend import (
     Program,
     TensorDecl,
+    check_size,
     load_model,
     load_program,
     model_data,
     model_names,
     result_patterns,
 )
+from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
 from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
 
@@ -33,6 +35,9 @@ FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
+
+LONGEST = 20
+"""Digits of a number in `random:..`."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +148,10 @@ def _settings(spec: str) -> Iterator[tuple[str, int]]:
     """The settings of `random:a=1,b=2`."""
     for item in filter(None, spec.partition(":")[2].split(",")):
         key, _, text = item.partition("=")
-        if not text.isdigit():
-            raise InputError(f"--data {spec}: '{text}' is no whole number for {key}.")
+        if not text.isdecimal() or len(text) > LONGEST:
+            raise InputError(
+                f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
+            )
         yield key, int(text)
 
 
@@ -181,6 +188,7 @@ class _Binder:
             self.take(spec)
         self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
         self.bind_free_extents()
+        check_size(self.program)
         for n, decl in enumerate(self.inputs()):
             tensor = self.given.get(decl.name)
             if tensor is None:
@@ -249,8 +257,10 @@ class _Binder:
                     )
             except ValueError:
                 raise InputError(f"--data {spec}: '{text}' is no number for {key}.") from None
-        if self.size < 1 or not 0 <= self.density <= 1:
-            raise InputError(f"--data {spec}: give a size of 1 or more and a density from 0 to 1.")
+        if self.size < 1 or self.seed < 0 or not 0 <= self.density <= 1:
+            raise InputError(
+                f"--data {spec}: give a size of 1 or more, a seed of 0 or more and a density from 0 to 1."
+            )
 
     def take_file(self, spec: str) -> None:
         path_text, _, option = spec.partition(":")
@@ -295,6 +305,7 @@ class _Binder:
         coords, vals = tensor.to_coo(drop_zeros=True)
         rng = np.random.default_rng(self.seed)
         inner = self.size ** (rank - tensor.rank)
+        check_memory(WORD * len(vals) * inner, f"a tensor of rank {rank} on this data", "use a smaller size")
         chosen, flat = np.nonzero(rng.random((len(vals), inner)) < 0.25)
         modes = [coords[m][chosen] for m in range(tensor.rank)]
         modes += list(np.unravel_index(flat, (self.size,) * (rank - tensor.rank)))

@@ -118,7 +118,7 @@ def test_bad_input(tmp_path: Path) -> None:
     for write in (write_chrome_trace, write_vcd, write_fst):
         with pytest.raises(InputError, match="recorded no token"):
             write(tmp_path / "t", graph, result)
-        with pytest.raises(InputError, match=r"nowhere/t cannot be written \(No such file"):
+        with pytest.raises(InputError, match=r"nowhere/t \(No such file"):
             write(tmp_path / "nowhere" / "t", *traced())
     with pytest.raises(InputError, match="A check needs all tokens"):
         traced(window=(7, 9), check=True)

@@ -51,4 +51,4 @@ def memory_limit() -> int:
 def _text(size: int) -> str:
     if size >= 1 << 60:
         return "a billion GB"
-    return f"{size / 2**30:,.1f} GB"
+    return f"{size / 2**30:,.1f} GB" if size >= 1 << 30 else f"{size / 2**20:,.1f} MB"

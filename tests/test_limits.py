@@ -28,9 +28,7 @@ def test_the_limit_is_that_of_the_shell() -> None:
 
 def test_more_than_the_limit_is_refused() -> None:
     check_memory(memory_limit(), "this", "mend")
-    with pytest.raises(
-        InputError, match=r"^this needs at least .* GB of memory, but there are .* GB; mend\."
-    ):
+    with pytest.raises(InputError, match=r"^this needs at least .*B of memory, but there are .*B; mend\."):
         check_memory(memory_limit() + 1, "this", "mend")
     with pytest.raises(InputError, match="a billion GB"):
         check_memory(10**30, "this", "mend")
@@ -49,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_tensors_of_more_than_the_limit(shape: tuple[int, int], format: str) -> None:
     coords, values = np.zeros((2, 10), int), np.ones(10)
-    Tensor.from_coo(coords, values, (1000, 1000), format)
+    Tensor.from_coo(coords, values, (100, 100), format)
     with pytest.raises(InputError, match="needs at least"):
         Tensor.from_coo(coords, values, shape, format)
 

@@ -130,7 +130,7 @@ class Dram:
         if unknown := sorted(set(given) - set(known)):
             raise InputError(f"Dram has no field {unknown[0]!r}; the fields are {', '.join(known)}.")
         if preset is not None:
-            if preset not in DRAM_PRESETS:
+            if not isinstance(preset, str) or preset not in DRAM_PRESETS:
                 raise InputError(
                     f"There is no memory preset {preset!r}; choose one of {', '.join(DRAM_PRESETS)}."
                 )
@@ -157,7 +157,7 @@ class Dram:
             data = json.loads(Path(spec).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{spec} cannot be read ({error.strerror}); name another file.") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{spec} is no JSON ({error}); mend it.") from error
         if not isinstance(data, dict):
             raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")

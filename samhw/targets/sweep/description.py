@@ -57,7 +57,7 @@ def read_description(path: Path) -> list[Configuration]:
             data = tomllib.load(file)
     except OSError as error:
         raise InputError(f"Cannot read {path} ({error.strerror}); give the file of a sweep.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # Also what is no UTF-8.
         raise InputError(f"{path} is no TOML: {error}.") from None
     try:
         found = _described(data)

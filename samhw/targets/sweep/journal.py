@@ -56,7 +56,7 @@ class Journal:
             try:
                 entry = json.loads(line)
                 self.outcomes[entry["key"]] = entry["outcome"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise InputError(
                     f"Line {number} of the journal {self._path} is damaged; delete the line, or the file to "
                     "measure everything again."

@@ -14,6 +14,9 @@ __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram", "OffChip"]
 LONGEST_PS, GREATEST = 10**6, 10**11
 """The longest period of a clock, and the greatest of the other numbers: 64 bits then do for 10^12 cycles."""
 
+MOST = 1 << 16
+"""Banks, and requests on their way, that a simulation keeps account of."""
+
 
 @dataclass(frozen=True)
 class Dram:
@@ -91,6 +94,8 @@ class Dram:
             if value > most:
                 raise InputError(f"Dram.{field.name} is {value!r}; give at most {most}.")
         for given, text, good in (
+            ("channels", f"at most {MOST:,} banks in all", self.channels * self.groups * self.banks <= MOST),
+            ("outstanding", f"at most {MOST:,}", self.outstanding <= MOST),
             ("burst_bytes", "a multiple of 4", self.burst_bytes % 4 == 0),
             ("row_bytes", "a multiple of burst_bytes", self.row_bytes % self.burst_bytes == 0),
             ("ccd_s", "at least burst, so that data do not collide", self.ccd_s >= self.burst),

@@ -40,9 +40,9 @@ def build(
     Raises:
         InputError: if the directory is there and not empty, or cannot be written.
     """
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
     try:
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
         directory.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".samhw-", dir=directory.parent))
     except (OSError, ValueError) as error:

@@ -27,7 +27,16 @@ from samhw.frontend import (
 )
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
-from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
+from samhw.tensors import (
+    Format,
+    LevelType,
+    Tensor,
+    is_dataset,
+    karate,
+    random_tensor,
+    read_dataset,
+    read_tensor,
+)
 
 __all__ = ["Workload", "bind_program", "make_model_workload", "make_workload"]
 
@@ -133,7 +142,7 @@ def make_model_workload(name: str, data: Sequence[str] = ("karate",)) -> Workloa
                     f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
                 )
             single[key] = read_tensor(Path(path))
-        elif _is_dataset(Path(spec)):
+        elif is_dataset(Path(spec)):
             found = read_dataset(Path(spec))
             options["graph"], options["features"] = found["adjacency"], found["features"]
         else:
@@ -267,7 +276,7 @@ class _Binder:
         if option not in ("", "pattern"):
             raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
         path = Path(path_text)
-        if path.suffix == ".npz" and _is_dataset(path):
+        if path.suffix == ".npz" and is_dataset(path):
             data = read_dataset(path)
             self.give_main(data["adjacency"])
             self.give_features(data["features"])
@@ -323,14 +332,6 @@ class _Binder:
                     continue
                 self.given[decl.name] = tensor
                 return
-
-
-def _is_dataset(path: Path) -> bool:
-    try:
-        with np.load(path) as archive:
-            return "adj_indptr" in archive
-    except (OSError, ValueError):
-        return False
 
 
 def _short(spec: str) -> str:

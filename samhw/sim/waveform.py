@@ -7,6 +7,8 @@ from its push to its pop; of tokens that are popped outside the window nothing i
 import errno
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +23,9 @@ __all__ = ["write_chrome_trace", "write_fst", "write_vcd"]
 
 TOP = "samhw"
 """The outermost scope of a dump of signals."""
+
+LEAST, BYTES = 1 << 22, 256
+"""Bytes of a file that an FST may take: of any, and for each token, generously."""
 
 CYCLE = 10
 """Units of 1 ns that a cycle takes in a dump of signals; the clock rises at its start."""
@@ -82,6 +87,7 @@ def write_fst(path: Path, graph: Graph, result: Result) -> None:
     try:
         with replacing_path(path) as temporary:
             temporary.open("wb").close()  # The library does not say why it cannot.
+            _check_room(temporary.parent, sum(map(len, result.passages.values())))
             writer = lib.fstWriterCreate(str(temporary).encode(), 1)
             try:
                 _fill_fst(lib, writer, signals, changes)
@@ -111,6 +117,14 @@ def _fill_fst(lib: Any, writer: Any, signals: Sequence["_Signal"], changes: "_Ch
         for number, value in values:
             bits = f"{value:0{signals[number].width}b}".encode()
             lib.fstWriterEmitValueChange(writer, handles[number], bits)
+
+
+def _check_room(folder: Path, tokens: int) -> None:
+    """Raises `OSError` unless so many tokens fit on the disks of a file and of temporary files: the library
+    maps them into memory, and a write that finds no room would end the process."""
+    for place in (folder, Path(tempfile.gettempdir())):
+        if shutil.disk_usage(place).free < LEAST + BYTES * tokens:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _check_fst(path: Path) -> None:

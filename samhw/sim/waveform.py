@@ -27,6 +27,9 @@ TOP = "samhw"
 LEAST, BYTES = 1 << 22, 256
 """Bytes of a file that an FST may take: of any, and for each token, generously."""
 
+HIERARCHIES = (4, 6, 7)
+"""Kinds of the block of an FST that names its signals, which is written last."""
+
 CYCLE = 10
 """Units of 1 ns that a cycle takes in a dump of signals; the clock rises at its start."""
 
@@ -128,15 +131,15 @@ def _check_room(folder: Path, tokens: int) -> None:
 
 
 def _check_fst(path: Path) -> None:
-    """Follows the blocks of a file, each a byte and its length, since the library does not say that a disk
-    was full. Raises `OSError` unless the last one ends the file."""
-    end, size = 0, path.stat().st_size
+    """Follows the blocks of a file, each a byte for its kind and its length, since the library does not say
+    that a disk was full. Raises `OSError` unless the last one is that of the signals, and ends the file."""
+    end, size, kind = 0, path.stat().st_size, None
     with path.open("rb") as file:
         while end < size:
             file.seek(end)
-            head = file.read(9)
-            end += 1 + max(8, int.from_bytes(head[1:], "big"))
-    if end != size or not size:
+            kind, *length = file.read(9)
+            end += 1 + max(8, int.from_bytes(bytes(length), "big"))
+    if end != size or kind not in HIERARCHIES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

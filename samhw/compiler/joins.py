@@ -409,9 +409,9 @@ class Joiner:
         """
         if join.everywhere and not widen and join.optional:
             raise ScheduleError(
-                f"'{self.plan.title}' has a value at every {self.row}, but {_stored(join.optional)} only some "
-                f"{self.row}; restrict the statement to its coordinates with 'where', or give it, or a result "
-                f"that has {self.row}, a dense level {self.row}."
+                f"'{self.plan.title}' has a value at every {self.row}, but {_stored(join.optional)} only "
+                f"some {self.row}; restrict the statement to its coordinates with 'where', or give it, or a "
+                f"result that has {self.row}, a dense level {self.row}."
             )
         join = replace(join, dense=sorted(join.dense, key=self._missing))
         missing = all(map(self._missing, join.dense))

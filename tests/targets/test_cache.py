@@ -174,6 +174,7 @@ def test_a_lock_that_was_removed_is_none() -> None:
         made: list[Path] = []
         waiting = threading.Thread(target=lambda: made.append(cached("kind", "key", _write)))
         waiting.start()
+        time.sleep(0.2)  # Until it waits.
         lock.unlink()
         with lock.open("w") as new:
             fcntl.flock(new, fcntl.LOCK_EX)

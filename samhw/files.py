@@ -1,5 +1,6 @@
 """Files that appear whole or not at all. This module imports only errors, so that every folder may use it."""
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from uuid import uuid4
 
 from samhw.errors import InputError
 
-__all__ = ["reason", "replacing", "replacing_path", "temporary_beside", "write_text"]
+__all__ = ["check_readable", "reason", "replacing", "replacing_path", "temporary_beside", "write_text"]
 
 _DEVICES = (Path("/dev"), Path("/dev/fd"))
 
@@ -53,6 +54,13 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
             file.writelines(piece.encode() for piece in ([text] if isinstance(text, str) else text))
     except (OSError, ValueError) as error:
         raise InputError(f"Cannot write {path} ({reason(error)}); choose another place.") from None
+
+
+def check_readable(path: Path) -> Path:
+    """The path of a file that has an end: a device or a pipe may have none. Raises `OSError` for another."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "neither a file nor a directory")
+    return path
 
 
 def reason(error: OSError | ValueError) -> str:

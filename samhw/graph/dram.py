@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samhw.errors import InputError
+from samhw.files import check_readable
 
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram", "OffChip"]
 
@@ -159,7 +160,7 @@ class Dram:
                 f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, or name a .json file."
             )
         try:
-            data = json.loads(Path(spec).read_text(encoding="utf-8"))
+            data = json.loads(check_readable(Path(spec)).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{spec} cannot be read ({error.strerror}); name another file.") from error
         except (ValueError, RecursionError) as error:

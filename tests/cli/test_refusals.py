@@ -80,3 +80,25 @@ def test_whole_numbers_of_more_than_64_bits(number: int, value: str, tmp_path: P
 
 def test_an_order_of_other_indices() -> None:
     assert "does not name each index" in refused("run", "spmv", "--order", "k,j,i", "--permute")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run spmv --data B=FILE.mtx",
+        "run spmv --data FILE.tns",
+        "run spmv --data FILE.npz",
+        "run gcn --data FILE.npz",
+        "run gcn --data /dev/zero",
+        "run FILE.ein",
+        "run spmv --arch FILE.json",
+        "run spmv --memory FILE.json",
+        "sweep FILE.toml -o t.csv",
+    ],
+)
+def test_a_file_without_an_end(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for suffix in ("mtx", "tns", "npz", "ein", "json", "toml"):
+        (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
+    refused(*arguments.replace("FILE", "zero").split())

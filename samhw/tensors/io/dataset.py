@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.errors import InputError
-from samhw.files import reason
+from samhw.files import check_readable, reason
 from samhw.tensors.io.npz import load_arrays
 from samhw.tensors.tensor import Tensor
 
@@ -25,7 +25,7 @@ def is_dataset(path: Path) -> bool:
     """Whether a file is for :func:`read_dataset`, going by the arrays that it has; false for what is no
     archive."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(check_readable(path)) as archive:
             return "adj_indptr.npy" in archive.namelist()
     except Exception:  # Nearly anything comes out of zipfile for a file that is damaged.
         return False
@@ -47,7 +47,7 @@ def read_dataset(path: Path | str) -> dict[str, Tensor]:
     try:
         if not path.exists():
             raise InputError(f"{path} does not exist: name an .npz data-set file")
-        arrays = load_arrays(path)
+        arrays = load_arrays(check_readable(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from error
     if missing := [key for key in _KEYS if key not in arrays]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.files import reason
+from samhw.files import check_readable, reason
 from samhw.tensors.format import Format
 from samhw.tensors.io import frostt, matrix_market, npz, sam_directory
 from samhw.tensors.tensor import Tensor
@@ -41,7 +41,7 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
     try:
         if not path.exists():
             raise InputError(f"{path} does not exist: name {_SUFFIXES}")
-        if path.is_dir():
+        if check_readable(path).is_dir():
             tensor = sam_directory.read(path, name)
         elif reader := _READERS.get(path.suffix):
             tensor = reader(path)

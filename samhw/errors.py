@@ -1,6 +1,6 @@
 """The two ways a samhw call can go wrong. This module imports nothing, so that every folder may use it."""
 
-__all__ = ["InputError", "RunError", "SamhwError", "ScheduleError"]
+__all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError"]
 
 
 class SamhwError(Exception):
@@ -23,6 +23,12 @@ class RunError(SamhwError):
 
     The command line exits with 1.
     """
+
+
+class InterruptedRunError(RunError):
+    """Work that its user has stopped. The command line exits with 130, as shells say of Ctrl-C."""
+
+    exit_code = 130
 
 
 class ScheduleError(InputError):

@@ -1,7 +1,11 @@
 """The command line: a file for each command, and what they share in `options`, `output` and `progress`."""
 
+import errno
+import os
 import sys
-from typing import Any
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, NoReturn
 
 import click
 
@@ -13,22 +17,62 @@ from samhw.cli.correlate import correlate
 from samhw.cli.kernels import kernels
 from samhw.cli.run import run
 from samhw.cli.sweep import sweep
-from samhw.errors import SamhwError
+from samhw.errors import InputError, RunError, SamhwError
 
 __all__ = ["main"]
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says when no more can be written."""
+
+
 class _Group(click.Group):
-    """Turns samhw's errors into one sentence on stderr and their exit code."""
+    """Turns what ends a command into one sentence on stderr and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except SamhwError as error:
-            click.echo(f"samhw: {error}", err=True)
-            sys.exit(error.exit_code)
+            _end(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            _end(f"'{_name(ctx)}' was interrupted; it left nothing half-written.", 130)
+        except MemoryError:
+            _end(f"'{_name(ctx)}' needs more memory than there is; use smaller data.", RunError.exit_code)
         except BrokenPipeError:
+            _drop_output()
             sys.exit(1)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            _drop_output()
+            _end(f"'{_name(ctx)}' could not write ({error.strerror}); make room.", InputError.exit_code)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        for before, argument in pairwise([str(name), *rest]):
+            if not argument or (argument.startswith("--") and argument.endswith("=")):
+                place = argument.rstrip("=") or f"what follows {before}"
+                raise InputError(f"{place} is empty; give a text, or leave it out.")
+        return name, command, rest
+
+
+def _name(ctx: click.Context) -> str:
+    return f"samhw {ctx.invoked_subcommand}"
+
+
+def _end(sentence: str, code: int) -> NoReturn:
+    click.echo(f"samhw: {sentence}", err=True)
+    sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Lets Python's end of the process not try again to write what nobody can take."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

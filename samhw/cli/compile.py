@@ -9,9 +9,10 @@ from rich.console import Console
 
 from samhw.cli.options import Schedule, schedule_options
 from samhw.cli.orders import print_orders
-from samhw.cli.output import print_table, write_text
+from samhw.cli.output import print_table
 from samhw.compiler import CompiledRegion
 from samhw.errors import InputError
+from samhw.files import write_text
 from samhw.frontend import load_program
 from samhw.graph import dumps, to_dot, to_svg
 

@@ -52,7 +52,11 @@ def correlate(
     """Run programs by simulator and RTL and compare cycles and results."""
     from samhw.targets import correlate as run_all
 
-    names = [*programs, *_SUITES[suite]()] if suite else list(programs)
+    if programs and suite:
+        raise InputError(
+            f"--suite {suite} stands for programs; leave out {' '.join(programs)}, or the option."
+        )
+    names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
     workloads = [

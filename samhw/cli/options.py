@@ -11,6 +11,7 @@ import click
 
 from samhw.compiler import ITERATIONS, Compiled, compile_program
 from samhw.errors import InputError
+from samhw.files import check_readable
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch, Dram, OffChip
 
@@ -183,8 +184,9 @@ def load_arch(name: str) -> Arch:
     if name in profiles:
         return profiles[name]()
     try:
-        return Arch.from_json(json.loads(Path(name).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, AttributeError):
-        raise InputError(
-            f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build."
-        ) from None
+        data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise InputError(f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build.")
+    return Arch.from_json(data)

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from samhw.errors import InputError
+from samhw.files import write_text
 
-__all__ = ["print_json", "print_table", "verdict", "write_text"]
+__all__ = ["print_json", "print_table", "verdict"]
 
 
 def print_json(target: str, data: object) -> None:
@@ -20,18 +20,6 @@ def print_json(target: str, data: object) -> None:
         click.echo(text, nl=False)
         return
     write_text(Path(target), text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file.
-
-    Raises:
-        InputError: if that cannot be done.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"Cannot write {path} ({error.strerror}); choose another place.") from None
 
 
 def verdict(checked: bool, unproved: int) -> str:

@@ -1,5 +1,6 @@
 """`samhw run --trace`."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,10 @@ def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict
         raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
     if window is None:
         return {"trace": True}
-    first, _, behind = window.partition(":")
-    if not (first.isdigit() and behind.isdigit()):
-        raise InputError(f"--window {window}: give two cycles, such as 100:200.")
-    return {"trace": True, "window": (int(first), int(behind))}
+    found = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", window)
+    if not found or int(found[1]) >= int(found[2]):
+        raise InputError(f"--window {window}: give two cycles, the later one behind, such as 100:200.")
+    return {"trace": True, "window": (int(found[1]), int(found[2]))}
 
 
 def write_trace(path: Path, model: "RunResult") -> None:

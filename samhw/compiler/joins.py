@@ -409,9 +409,9 @@ class Joiner:
         """
         if join.everywhere and not widen and join.optional:
             raise ScheduleError(
-                f"'{self.plan.title}' has a value at every {self.row}, but its operands store only some "
-                f"{self.row}; restrict it to the coordinates of one of them ('.. where A[..]'), or store the "
-                f"result with a dense level {self.row}."
+                f"'{self.plan.title}' has a value at every {self.row}, but {_stored(join.optional)} only "
+                f"some {self.row}; restrict the statement to its coordinates with 'where', or give it, or a "
+                f"result that has {self.row}, a dense level {self.row}."
             )
         join = replace(join, dense=sorted(join.dense, key=self._missing))
         missing = all(map(self._missing, join.dense))
@@ -493,6 +493,15 @@ def _united(payloads: list[Payload], further: list[Payload]) -> list[Payload]:
     """One stream for each operand."""
     present = {operand for operand, _ in payloads if operand is not None}
     return payloads + [p for p in further if p[0] not in present]
+
+
+def _stored(joins: Iterable[Join]) -> str:
+    """The first tensor whose coordinates are joined, by the name that the program has for it."""
+    for join in joins:
+        for operand, _ in join.payloads:
+            if isinstance(operand, View):
+                return f"{operand.tensor} stores"
+    return "its operands store"
 
 
 def _title(operand: Einsum) -> str:

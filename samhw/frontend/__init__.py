@@ -45,6 +45,7 @@ from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
+from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "TensorDecl",
     "accesses",
     "bounds",
+    "check_size",
     "dumps",
     "error_bound",
     "evaluate",

@@ -28,7 +28,7 @@ from samhw.frontend.tokens import is_name
 if TYPE_CHECKING:
     from samhw.frontend.program import Program, Region, Statement, TensorDecl
 
-__all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
+__all__ = ["FUNCTIONS", "MAX_DEPTH", "MAX_EXTENT", "REDUCTIONS", "check_program"]
 
 FUNCTIONS = {
     **dict.fromkeys(("abs", "relu", "gelu", "silu", "sigmoid", "tanh"), 1),
@@ -44,6 +44,9 @@ REDUCTIONS = ("sum", "max", "min")
 MAX_DEPTH = 100
 """How deep an expression may nest, and so how many operands a chain of one operator may have. It keeps every
 recursive walk over a checked expression far from Python's limit."""
+
+MAX_EXTENT = 2**32 - 1
+"""The greatest extent of an index: coordinates and extents have 32 bits."""
 
 
 def check_program(program: "Program") -> None:
@@ -77,9 +80,11 @@ def _check_declaration(program: "Program", decl: "TensorDecl") -> None:
             f"{decl.format.rank}; make the three agree",
         )
     for index, extent in zip(decl.indices, decl.shape, strict=True):
-        if extent is not None and extent < 1:
+        if extent is not None and not 1 <= extent <= MAX_EXTENT:
             raise program.error(
-                decl.span, f"tensor '{decl.name}' is declared with {index}={extent}; an extent is 1 or more"
+                decl.span,
+                f"tensor '{decl.name}' is declared with {index}={extent}; "
+                f"an extent is from 1 to {MAX_EXTENT:,}",
             )
 
 
@@ -172,8 +177,8 @@ def _check_nodes(program: "Program", statement: "Statement") -> None:
                 f"the expression assigned to '{statement.lhs}' nests deeper than {MAX_DEPTH} levels; "
                 "use several statements",
             )
-        if isinstance(node, Literal) and not math.isfinite(node.value):
-            raise program.error(node.span, f"the number {node.value} is not finite; use a smaller one")
+        if isinstance(node, Literal):
+            _check_literal(program, node)
         if isinstance(node, Call):
             _check_call(program, node)
         if isinstance(node, Reshape | Concat) and node is not statement.rhs:
@@ -185,6 +190,17 @@ def _check_nodes(program: "Program", statement: "Statement") -> None:
         raise program.error(
             statement.rhs.span, f"the expression assigned to '{statement.lhs}' uses no tensor; give it one"
         )
+
+
+def _check_literal(program: "Program", literal: Literal) -> None:
+    value = literal.value
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 63:
+            raise program.error(
+                literal.span, "a whole number has at most 64 bits; use a smaller one, or write it as in 1e30"
+            )
+    elif not math.isfinite(value):
+        raise program.error(literal.span, f"the number {value} is not finite; use a smaller one")
 
 
 def _check_call(program: "Program", call: Call) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from samhw.errors import InputError
 from samhw.frontend.library import Library
 from samhw.frontend.program import Program, TensorDecl
+from samhw.frontend.size import check_size
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import bigbird_mask, pruned_weights
 
@@ -99,9 +100,10 @@ def model_data(
         given["X"] = features
         extents.update(zip(program.tensors["X"].indices, features.shape, strict=False))
     extents.setdefault("j", extents.get("i", 1))
+    shapes = {decl.name: tuple(extents[index] for index in decl.indices) for decl in program.inputs}
+    check_size(program.bind(shapes | {key: tensor.shape for key, tensor in given.items()}))
     data = _Data(program, extents, np.random.default_rng(seed))
     tensors = {decl.name: given.get(decl.name) or data.tensor(decl) for decl in program.inputs}
-    program.bind({name: tensor.shape for name, tensor in tensors.items()})
     return {name: tensor.convert(program.tensors[name].format) for name, tensor in tensors.items()}
 
 

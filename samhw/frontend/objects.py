@@ -1,5 +1,6 @@
 """Programs that live in a user's Python file."""
 
+import os
 import runpy
 import sys
 import traceback
@@ -36,7 +37,7 @@ def load_object(spec: str) -> Program:
 
 def _run(path: str) -> dict[str, Any]:
     """The global names of a Python file, once it has run."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):  # Which takes any text, as Path.is_file does not.
         raise InputError(f"there is no file '{path}'; check the path")
     import_path = list(sys.path)
     sys.path.insert(0, str(Path(path).parent))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from samhw.errors import InputError
+from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
 from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
@@ -30,7 +31,7 @@ def parse(text: str, name: str = "<text>") -> Program:
 def load(path: str | Path) -> Program:
     """The program in an ``.ein`` file. Raises InputError when it cannot be read or is not a valid program."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = check_readable(Path(path)).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read program '{path}': {error.strerror}; check the path") from None
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ from operator import index as as_int
 from typing import Literal, get_args
 
 from samhw.errors import InputError
-from samhw.frontend.check import check_program
+from samhw.frontend.check import MAX_EXTENT, check_program
 from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices
 from samhw.frontend.extents import unify
 from samhw.frontend.source import Source, Span
@@ -264,6 +264,8 @@ def _bind_shape(decl: TensorDecl, shape: tuple[int, ...]) -> TensorDecl:
                 f"tensor '{decl.name}' is declared with {index}={declared}, but its data has {given} there; "
                 "change one of them"
             )
-        if given < 1:
-            raise InputError(f"tensor '{decl.name}' has data with {index}={given}; an extent is 1 or more")
+        if not 1 <= given <= MAX_EXTENT:
+            raise InputError(
+                f"tensor '{decl.name}' has data with {index}={given}; an extent is from 1 to {MAX_EXTENT:,}"
+            )
     return replace(decl, shape=shape)

@@ -54,6 +54,21 @@ HLS_STEP = 2
 BLOCK = 8
 """Elements of a block of a floating-point sum, and so the most cycles that its adder may take."""
 
+LONGEST = 4096
+"""Cycles of the longest latency: far beyond any that serves, and pipelines of that many registers can be
+built."""
+
+_RANGES = {
+    "index_bits": (8, 32),
+    "step": (1, LONGEST),
+    "memory": (2, LONGEST),
+    "locate": (2, LONGEST),
+    "fanout": (0, LONGEST),
+    "slack": (0, 1 << 16),
+    "watchdog": (1, 1 << 31),
+}
+"""What each number may be."""
+
 
 @dataclass(frozen=True)
 class Arch:
@@ -82,18 +97,19 @@ class Arch:
     """Cycles without a firing after which the RTL reports a deadlock."""
 
     def __post_init__(self) -> None:
-        for name, least in (("step", 1), ("memory", 2), ("locate", 2), ("fanout", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"Arch.{name} is {getattr(self, name)}; give at least {least}.")
-        if not 8 <= self.index_bits <= 32:
-            raise InputError(f"Arch.index_bits is {self.index_bits}; give 8 to 32.")
+        for name, (least, most) in _RANGES.items():
+            _check(f"Arch.{name}", getattr(self, name), least, most)
         for name in ("alu", "reduce"):
-            table = _copy(getattr(self, name))
+            table = getattr(self, name)
+            if not (
+                isinstance(table, Mapping) and all(isinstance(inner, Mapping) for inner in table.values())
+            ):
+                raise InputError(f"Arch.{name} is {table!r}; give the latencies by type and operation.")
+            table = _copy(table)
             object.__setattr__(self, name, table)
             for family, latencies in table.items():
                 for op, latency in latencies.items():
-                    if latency < 1:
-                        raise InputError(f"Arch.{name}[{family!r}][{op!r}] is {latency}; give at least 1.")
+                    _check(f"Arch.{name}[{family!r}][{op!r}]", latency, 1, LONGEST)
         for family in ("bf16", "f32"):
             if (latency := self.reduce.get(family, {}).get("sum", 1)) > BLOCK:
                 raise InputError(
@@ -139,7 +155,7 @@ class Arch:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Arch":
-        """Raises `InputError` for an unknown field."""
+        """Raises `InputError` for an unknown field, and for a number without a meaning."""
         known = {f.name for f in fields(cls)}
         if unknown := sorted(set(data) - known):
             raise InputError(f"Arch has no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}.")
@@ -148,6 +164,11 @@ class Arch:
     def dumps(self) -> str:
         """The JSON text."""
         return json.dumps(self.to_json(), indent=2) + "\n"
+
+
+def _check(name: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise InputError(f"{name} is {value!r}; give a whole number, at least {least} and at most {most}.")
 
 
 def _copy(table: Latencies) -> dict[str, dict[str, int]]:

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from samhw.errors import InputError
+from samhw.files import check_readable
 
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram", "OffChip"]
 
 
 LONGEST_PS, GREATEST = 10**6, 10**11
 """The longest period of a clock, and the greatest of the other numbers: 64 bits then do for 10^12 cycles."""
+
+MOST = 1 << 16
+"""Banks, and requests on their way, that a simulation keeps account of."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ class Dram:
             if value > most:
                 raise InputError(f"Dram.{field.name} is {value!r}; give at most {most}.")
         for given, text, good in (
+            ("channels", f"at most {MOST:,} banks in all", self.channels * self.groups * self.banks <= MOST),
+            ("outstanding", f"at most {MOST:,}", self.outstanding <= MOST),
             ("burst_bytes", "a multiple of 4", self.burst_bytes % 4 == 0),
             ("row_bytes", "a multiple of burst_bytes", self.row_bytes % self.burst_bytes == 0),
             ("ccd_s", "at least burst, so that data do not collide", self.ccd_s >= self.burst),
@@ -130,7 +136,7 @@ class Dram:
         if unknown := sorted(set(given) - set(known)):
             raise InputError(f"Dram has no field {unknown[0]!r}; the fields are {', '.join(known)}.")
         if preset is not None:
-            if preset not in DRAM_PRESETS:
+            if not isinstance(preset, str) or preset not in DRAM_PRESETS:
                 raise InputError(
                     f"There is no memory preset {preset!r}; choose one of {', '.join(DRAM_PRESETS)}."
                 )
@@ -154,10 +160,10 @@ class Dram:
                 f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, or name a .json file."
             )
         try:
-            data = json.loads(Path(spec).read_text(encoding="utf-8"))
+            data = json.loads(check_readable(Path(spec)).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{spec} cannot be read ({error.strerror}); name another file.") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{spec} is no JSON ({error}); mend it.") from error
         if not isinstance(data, dict):
             raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")

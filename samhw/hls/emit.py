@@ -1,5 +1,6 @@
 """The files of a Vitis HLS project."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.errors import InputError
 from samhw.graph import Arch, Graph
 from samhw.graph.address_map import identifiers
 from samhw.hls.check import check
@@ -25,6 +27,10 @@ _HEADERLESS = {"csim.hpp", "walk.hpp", "hold.hpp", "values.hpp", "token.hpp"}
 _NUMBERS = {"convert.hpp", "fixed.hpp", "float.hpp", "functions.hpp", "operations.hpp"}
 
 
+SHORTEST, LONGEST = 0.1, 1000.0
+"""Clock periods that an HLS tool may be asked for, ns."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What the program leaves open.
@@ -34,12 +40,23 @@ class Options:
         clock: clock period in nanoseconds.
         on_chip: copy the memories to arrays on the chip; else every access goes through m_axi.
         one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
+
+    Raises:
+        InputError: for a device that cannot be one, and a clock that none has.
     """
 
     part: str = "xcvu9p-flgb2104-2-i"
     clock: float = 4.0
     on_chip: bool = True
     one_top: bool = False
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", self.part):
+            raise InputError(f"There is no device {self.part!r}; give its name, such as {Options.part}.")
+        if not SHORTEST <= self.clock <= LONGEST:
+            raise InputError(
+                f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
+            )
 
 
 def emit(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from jinja2 import Environment, PackageLoader
 from matplotlib.figure import Figure
 
 from samhw.errors import InputError
+from samhw.files import reason, replacing
 
 __all__ = ["plot", "write_report"]
 
@@ -55,14 +57,21 @@ def write_report(report: Mapping[str, Any], directory: Path) -> Path:
         loader=PackageLoader("samhw.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     page = template.get_template("correlation.html.j2").render(report=report, svg=svg.getvalue())
+    files = {
+        "correlation.json": json.dumps(report, indent=2).encode() + b"\n",
+        "correlation.svg": svg.getvalue().encode(),
+        "correlation.png": png.getvalue(),
+        "index.html": page.encode(),
+    }
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / "correlation.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-        (directory / "correlation.svg").write_text(svg.getvalue(), encoding="utf-8")
-        (directory / "correlation.png").write_bytes(png.getvalue())
-        (directory / "index.html").write_text(page, encoding="utf-8")
-    except OSError as error:
+        with ExitStack() as whole:  # They take their places together, once all are written.
+            opened = [whole.enter_context(replacing(directory / name)) for name in files]
+            for file, content in zip(opened, files.values(), strict=True):
+                file.write(content)
+                file.flush()
+    except (OSError, ValueError) as error:
         raise InputError(
-            f"Cannot write the report to {directory} ({error.strerror}); choose another directory."
+            f"Cannot write the report to {directory} ({reason(error)}); choose another directory."
         ) from None
     return directory / "index.html"

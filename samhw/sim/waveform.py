@@ -4,13 +4,18 @@ All show the channels that a run has recorded (`simulate(..., trace=..., window=
 from its push to its pop; of tokens that are popped outside the window nothing is shown.
 """
 
+import errno
 import json
+import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from samhw.errors import InputError
+from samhw.files import reason, replacing_path, write_text
 from samhw.graph import Channel, Graph
 from samhw.sim.result import Passage, Result
 
@@ -18,6 +23,12 @@ __all__ = ["write_chrome_trace", "write_fst", "write_vcd"]
 
 TOP = "samhw"
 """The outermost scope of a dump of signals."""
+
+LEAST, BYTES = 1 << 22, 256
+"""Bytes of a file that an FST may take: of any, and for each token, generously."""
+
+HIERARCHIES = (4, 6, 7)
+"""Kinds of the block of an FST that names its signals, which is written last."""
 
 CYCLE = 10
 """Units of 1 ns that a cycle takes in a dump of signals; the clock rises at its start."""
@@ -49,7 +60,7 @@ def write_chrome_trace(path: Path, graph: Graph, result: Result) -> None:
         for cycle, taken in _occupancy(passages):
             counter = {"ph": "C", "name": f"slots of {label}", "ts": cycle, **place, "args": {"slots": taken}}
             events.append(counter)
-    _write(path, [json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), "\n"])
+    write_text(path, [json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), "\n"])
 
 
 def write_vcd(path: Path, graph: Graph, result: Result) -> None:
@@ -60,7 +71,7 @@ def write_vcd(path: Path, graph: Graph, result: Result) -> None:
         InputError: if the run recorded nothing, or the file cannot be written.
     """
     signals, changes = _signals(graph, result)
-    _write(path, (f"{line}\n" for line in _vcd(signals, changes)))
+    write_text(path, (f"{line}\n" for line in _vcd(signals, changes)))
 
 
 def write_fst(path: Path, graph: Graph, result: Result) -> None:
@@ -70,37 +81,66 @@ def write_fst(path: Path, graph: Graph, result: Result) -> None:
         InputError: as `write_vcd` does, or if pylibfst is not installed.
     """
     try:
-        from pylibfst import ffi, lib
+        from pylibfst import lib
     except ImportError:
         raise InputError(
             "FST needs pylibfst; install it with pip install 'samhw[fst]', or write .vcd."
         ) from None
     signals, changes = _signals(graph, result)
-    _write(path, ())  # The library does not say why it cannot.
-    writer = lib.fstWriterCreate(str(path).encode(), 1)
-    if writer == ffi.NULL:
-        raise InputError(f"{path} cannot be written; name another file.")
     try:
-        lib.fstWriterSetTimescaleFromString(writer, b"1ns")
-        lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, TOP.encode(), b"")
-        handles = []
-        for scope, group in groupby(signals, key=lambda signal: signal.scope):
-            if scope:
-                lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, scope.encode(), b"")
-            for signal in group:
-                kind = lib.FST_VT_VCD_INTEGER if signal.kind == "integer" else lib.FST_VT_VCD_WIRE
-                name, width = signal.name.encode(), signal.width
-                handles.append(lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name, 0))
-            if scope:
-                lib.fstWriterSetUpscope(writer)
-        lib.fstWriterSetUpscope(writer)
-        for time, values in changes:
-            lib.fstWriterEmitTimeChange(writer, time)
-            for number, value in values:
-                bits = f"{value:0{signals[number].width}b}".encode()
-                lib.fstWriterEmitValueChange(writer, handles[number], bits)
-    finally:
-        lib.fstWriterClose(writer)
+        with replacing_path(path) as temporary:
+            temporary.open("wb").close()  # The library does not say why it cannot.
+            _check_room(temporary.parent, sum(map(len, result.passages.values())))
+            writer = lib.fstWriterCreate(str(temporary).encode(), 1)
+            try:
+                _fill_fst(lib, writer, signals, changes)
+            finally:
+                lib.fstWriterClose(writer)
+            _check_fst(temporary)
+    except (OSError, ValueError) as error:
+        raise InputError(f"Cannot write {path} ({reason(error)}); choose another place.") from None
+
+
+def _fill_fst(lib: Any, writer: Any, signals: Sequence["_Signal"], changes: "_Changes") -> None:
+    lib.fstWriterSetTimescaleFromString(writer, b"1ns")
+    lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, TOP.encode(), b"")
+    handles = []
+    for scope, group in groupby(signals, key=lambda signal: signal.scope):
+        if scope:
+            lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, scope.encode(), b"")
+        for signal in group:
+            kind = lib.FST_VT_VCD_INTEGER if signal.kind == "integer" else lib.FST_VT_VCD_WIRE
+            name, width = signal.name.encode(), signal.width
+            handles.append(lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name, 0))
+        if scope:
+            lib.fstWriterSetUpscope(writer)
+    lib.fstWriterSetUpscope(writer)
+    for time, values in changes:
+        lib.fstWriterEmitTimeChange(writer, time)
+        for number, value in values:
+            bits = f"{value:0{signals[number].width}b}".encode()
+            lib.fstWriterEmitValueChange(writer, handles[number], bits)
+
+
+def _check_room(folder: Path, tokens: int) -> None:
+    """Raises `OSError` unless so many tokens fit on the disks of a file and of temporary files: the library
+    maps them into memory, and a write that finds no room would end the process."""
+    for place in (folder, Path(tempfile.gettempdir())):
+        if shutil.disk_usage(place).free < LEAST + BYTES * tokens:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _check_fst(path: Path) -> None:
+    """Follows the blocks of a file, each a byte for its kind and its length, since the library does not say
+    that a disk was full. Raises `OSError` unless the last one is that of the signals, and ends the file."""
+    end, size, kind = 0, path.stat().st_size, None
+    with path.open("rb") as file:
+        while end < size:
+            file.seek(end)
+            kind, *length = file.read(9)
+            end += 1 + max(8, int.from_bytes(bytes(length), "big"))
+    if end != size or kind not in HIERARCHIES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class _Signal(NamedTuple):
@@ -192,11 +232,3 @@ def _occupancy(passages: Iterable[Passage]) -> Iterator[tuple[int, int]]:
         if steps[cycle]:
             taken += steps[cycle]
             yield cycle, taken
-
-
-def _write(path: Path, text: Iterable[str]) -> None:
-    try:
-        with path.open("w") as file:
-            file.writelines(text)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}); name another file.") from error

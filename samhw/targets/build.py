@@ -10,6 +10,7 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
+from samhw.files import reason
 from samhw.graph import AddressMap, MemoryRole, dumps, to_dot
 from samhw.hls import Options
 from samhw.targets.inputs import load_inputs
@@ -39,13 +40,13 @@ def build(
     Raises:
         InputError: if the directory is there and not empty, or cannot be written.
     """
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
     try:
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
         directory.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
-    except OSError as error:
-        raise InputError(f"Cannot write {directory} ({error.strerror}); choose another directory.") from None
+        staging = Path(tempfile.mkdtemp(prefix=".samhw-", dir=directory.parent))
+    except (OSError, ValueError) as error:
+        raise _unwritable(directory, error) from None
     try:
         if target == "vitis-hls":
             _write_hls(compiled, tensors, hls, staging)
@@ -57,10 +58,15 @@ def build(
         if directory.exists():
             directory.rmdir()
         staging.rename(directory)
-    except BaseException:
+    except OSError as error:
+        raise _unwritable(directory, error) from None
+    finally:
         shutil.rmtree(staging, ignore_errors=True)
-        raise
     return sorted(p for p in directory.rglob("*") if p.is_file())
+
+
+def _unwritable(directory: Path, error: OSError | ValueError) -> InputError:
+    return InputError(f"Cannot write {directory} ({reason(error)}); choose another directory.")
 
 
 def _write(compiled: Compiled, target: str, directory: Path) -> None:

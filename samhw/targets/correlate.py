@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from samhw.compiler import compile_program
-from samhw.errors import SamhwError
+from samhw.errors import InputError, RunError, SamhwError
+from samhw.targets.processes import ending, workers
 from samhw.targets.run import RegionRun, check, run
 from samhw.targets.workload import Workload
 
@@ -91,13 +92,21 @@ def correlate(
         progress: is told the name of each program that is finished.
         options: as for `compile_program`.
     """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
     one = partial(_correlate_program, options=options)
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
         return Correlation(tuple(_gather(map(one, programs), programs, rows, progress)))
-    with ProcessPoolExecutor(jobs) as pool:
-        return Correlation(tuple(_gather(pool.map(one, programs), programs, rows, progress)))
+    try:
+        with ending(workers(jobs)) as pool:
+            return Correlation(tuple(_gather(pool.map(one, programs), programs, rows, progress)))
+    except BrokenProcessPool:
+        raise RunError(
+            "A process that ran a program was ended from outside (out of memory?); try fewer of them, as "
+            "with --jobs 1."
+        ) from None
 
 
 def _gather(

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import RunError
+from samhw.files import reason
 from samhw.graph import Token
 from samhw.graph.token import Kind
 from samhw.numerics import Words
+from samhw.targets.processes import start
 
 __all__ = ["Ending", "Harness", "Trace"]
 
@@ -56,7 +58,13 @@ class Harness:
 
     def __init__(self, program: Path):
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([program], stdin=pipe, stdout=pipe, stderr=pipe)
+        try:
+            self._process = start([program], stdin=pipe, stdout=pipe, stderr=pipe)
+        except OSError as error:
+            raise RunError(
+                f"{program} cannot be run ({reason(error)}); set SAMHW_CACHE to a folder whose programs may "
+                "run."
+            ) from None
 
     def close(self) -> None:
         """Ends the process."""

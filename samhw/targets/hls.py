@@ -1,6 +1,5 @@
 """HLS projects: their files with test vectors, and their C simulation against the simulator."""
 
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.numerics import Words
 from samhw.sim import Result, simulated_regions
+from samhw.targets import processes
 from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_program
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
@@ -140,7 +140,7 @@ class HlsDesign:
             # Memories on the chip are local arrays, which may need all the stack there is.
             command = ["sh", "-c", 'ulimit -s $(ulimit -H -s); exec "$0" "$@"', *self._command]
             start = time.perf_counter()
-            done = subprocess.run(
+            done = processes.run(
                 [*command, str(folder / "tb_data"), str(results), *(["tokens"] if trace else [])],
                 capture_output=True,
                 text=True,

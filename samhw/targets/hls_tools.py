@@ -3,12 +3,12 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
 from samhw.targets.cache import cached, digest
+from samhw.targets.processes import run
 
 __all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_program", "cpp_compiler"]
 
@@ -110,7 +110,7 @@ def _precompiled(compiler: str, options: Sequence[str]) -> Path:
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = run(command, cwd=folder, capture_output=True, text=True)
     telling = [line for line in done.stderr.splitlines() if "error:" in line or "warning:" in line]
     if done.returncode or telling:
         first = (telling or done.stderr.splitlines() or ["no message"])[0]

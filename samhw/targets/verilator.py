@@ -6,19 +6,17 @@ Most runs are shorter than the optimiser would take, hence none unless asked for
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from samhw.errors import InputError, RunError
 from samhw.targets.cache import cached, digest
+from samhw.targets.processes import in_threads, run
 from samhw.targets.tools import Verilator, find_verilator
 
 __all__ = ["TEMPLATES", "Program", "Wave", "build_program"]
@@ -180,12 +178,11 @@ class _Builder:
             options = [*flags, f"-I{unit.source.parent}", unit.optimise, *unit.options]
             self._run(what, self.verilator.compiler, *options, "-c", unit.source, "-o", unit.target)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(compile_unit, units))
+        in_threads(compile_unit, units)
 
     def _check_fst(self) -> None:
         command = [self.verilator.compiler, "-E", "-x", "c++", "-"]
-        probe = subprocess.run(command, input=b"#include <lz4.h>\n#include <zlib.h>\n", capture_output=True)
+        probe = run(command, input=b"#include <lz4.h>\n#include <zlib.h>\n", capture_output=True)
         if probe.returncode:
             raise InputError(
                 "FST waves need the headers of lz4 and zlib; install them with "
@@ -195,7 +192,7 @@ class _Builder:
     def _run(self, what: str, *command: str | Path) -> None:
         """Runs a tool; `what` says what it means when that fails."""
         environment = self.verilator.environment()
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        done = run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             lines = (done.stderr or done.stdout).strip().splitlines()
             telling = [line.strip() for line in lines if _TELLING.search(line)]

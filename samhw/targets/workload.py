@@ -18,14 +18,25 @@ from samhw.errors import InputError
 from samhw.frontend import (
     Program,
     TensorDecl,
+    check_size,
     load_model,
     load_program,
     model_data,
     model_names,
     result_patterns,
 )
+from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
-from samhw.tensors import Format, LevelType, Tensor, karate, random_tensor, read_dataset, read_tensor
+from samhw.tensors import (
+    Format,
+    LevelType,
+    Tensor,
+    is_dataset,
+    karate,
+    random_tensor,
+    read_dataset,
+    read_tensor,
+)
 
 __all__ = ["Workload", "bind_program", "make_model_workload", "make_workload"]
 
@@ -33,6 +44,9 @@ FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
+
+LONGEST = 20
+"""Digits of a number in `random:..`."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +142,7 @@ def make_model_workload(name: str, data: Sequence[str] = ("karate",)) -> Workloa
                     f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
                 )
             single[key] = read_tensor(Path(path))
-        elif _is_dataset(Path(spec)):
+        elif is_dataset(Path(spec)):
             found = read_dataset(Path(spec))
             options["graph"], options["features"] = found["adjacency"], found["features"]
         else:
@@ -143,8 +157,10 @@ def _settings(spec: str) -> Iterator[tuple[str, int]]:
     """The settings of `random:a=1,b=2`."""
     for item in filter(None, spec.partition(":")[2].split(",")):
         key, _, text = item.partition("=")
-        if not text.isdigit():
-            raise InputError(f"--data {spec}: '{text}' is no whole number for {key}.")
+        if not text.isdecimal() or len(text) > LONGEST:
+            raise InputError(
+                f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
+            )
         yield key, int(text)
 
 
@@ -181,6 +197,7 @@ class _Binder:
             self.take(spec)
         self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
         self.bind_free_extents()
+        check_size(self.program)
         for n, decl in enumerate(self.inputs()):
             tensor = self.given.get(decl.name)
             if tensor is None:
@@ -249,15 +266,17 @@ class _Binder:
                     )
             except ValueError:
                 raise InputError(f"--data {spec}: '{text}' is no number for {key}.") from None
-        if self.size < 1 or not 0 <= self.density <= 1:
-            raise InputError(f"--data {spec}: give a size of 1 or more and a density from 0 to 1.")
+        if self.size < 1 or self.seed < 0 or not 0 <= self.density <= 1:
+            raise InputError(
+                f"--data {spec}: give a size of 1 or more, a seed of 0 or more and a density from 0 to 1."
+            )
 
     def take_file(self, spec: str) -> None:
         path_text, _, option = spec.partition(":")
         if option not in ("", "pattern"):
             raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
         path = Path(path_text)
-        if path.suffix == ".npz" and _is_dataset(path):
+        if path.suffix == ".npz" and is_dataset(path):
             data = read_dataset(path)
             self.give_main(data["adjacency"])
             self.give_features(data["features"])
@@ -295,6 +314,7 @@ class _Binder:
         coords, vals = tensor.to_coo(drop_zeros=True)
         rng = np.random.default_rng(self.seed)
         inner = self.size ** (rank - tensor.rank)
+        check_memory(WORD * len(vals) * inner, f"a tensor of rank {rank} on this data", "use a smaller size")
         chosen, flat = np.nonzero(rng.random((len(vals), inner)) < 0.25)
         modes = [coords[m][chosen] for m in range(tensor.rank)]
         modes += list(np.unravel_index(flat, (self.size,) * (rank - tensor.rank)))
@@ -312,14 +332,6 @@ class _Binder:
                     continue
                 self.given[decl.name] = tensor
                 return
-
-
-def _is_dataset(path: Path) -> bool:
-    try:
-        with np.load(path) as archive:
-            return "adj_indptr" in archive
-    except (OSError, ValueError):
-        return False
 
 
 def _short(spec: str) -> str:

@@ -25,7 +25,7 @@ from samhw.tensors.generate import (
     random_tensor,
     uniform_graph,
 )
-from samhw.tensors.io import read_dataset, read_tensor, write_tensor
+from samhw.tensors.io import is_dataset, read_dataset, read_tensor, write_tensor
 from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
 from samhw.tensors.tensor import Tensor
 
@@ -38,6 +38,7 @@ __all__ = [
     "SingletonLevel",
     "Tensor",
     "block_diagonal_graph",
+    "is_dataset",
     "karate",
     "power_law_graph",
     "random_tensor",

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.limits import WORD, check_memory
 from samhw.tensors.format import Format
 from samhw.tensors.levels import IntArray
+from samhw.tensors.storage import check_positions
 from samhw.tensors.tensor import Tensor
 
 __all__ = [
@@ -98,6 +100,7 @@ def power_law_graph(
         When ``density`` is not in 0 to 1.
     """
     edges = _entries(density, n * n)
+    check_memory(4 * WORD * n * n, f"a power-law graph of {n:,} nodes", "use fewer nodes")
     rng = np.random.default_rng(seed)
     weights = rng.permutation(np.arange(1.0, n + 1) ** -skew)
     # A race of exponential clocks draws without replacement: the edges that ring first, at rates in
@@ -175,6 +178,7 @@ def bigbird_mask(
     if global_blocks < 0 or random_blocks < 0:
         raise InputError("a mask cannot have fewer than 0 global or random blocks: use 0 or more")
     blocks = n // block
+    check_memory(2 * WORD * n * n, f"a mask of {n:,} x {n:,}", "use a shorter sequence")
     row, column = np.indices((blocks, blocks))
     mask = (abs(row - column) <= window // 2) | (np.minimum(row, column) < global_blocks)
     rng = np.random.default_rng(seed)
@@ -200,6 +204,7 @@ def pruned_weights(
     InputError
         When ``density``, the fraction that stays, is not in 0 to 1.
     """
+    check_positions(math.prod(shape), "an array of weights")
     weights = np.random.default_rng(seed).normal(0, scale, tuple(shape))
     pruned = weights.size - _entries(density, weights.size)
     weights.flat[np.argsort(np.abs(weights), axis=None)[:pruned]] = 0
@@ -222,6 +227,10 @@ def _choose(rng: np.random.Generator, places: int, count: int) -> IntArray:
     """``count`` distinct integers below ``places``."""
     if places > np.iinfo(np.int64).max:
         raise InputError(f"a tensor with {places} places is too large to draw from: use a smaller shape")
+    # NumPy shuffles all places unless it draws few of them; and entries have coordinates and a value.
+    needed = 4 * count if count < places // 50 else places + 4 * count
+    what = f"drawing {count:,} of the {places:,} places of a tensor"
+    check_memory(WORD * needed, what, "use a smaller shape or density")
     return rng.choice(places, count, replace=False, shuffle=False) if count else np.zeros(0, np.int64)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.limits import WORD, check_memory
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.levels import CompressedLevel, DenseLevel, IntArray, Level, SingletonLevel
 
@@ -85,6 +86,9 @@ def build_levels(
             # tuple of their coordinates.
             group = slice(depth, depth + 1 + singletons_below(format, depth))
             first = run_starts(entries, position, *level_coords[group])
+            # The array, and what it is made of.
+            what = f"format {format}, with {count + 1:,} positions at level {depth},"
+            check_memory(3 * WORD * (count + 1), what, "use 'csf' for a tensor with so many empty fibers")
             pos = np.zeros(count + 1, np.int64)
             np.cumsum(np.bincount(position[first], minlength=count), out=pos[1:])
             crds = level_coords[group][:, first]
@@ -136,7 +140,10 @@ def check_positions(count: int, what: str) -> None:
     Raises
     ------
     InputError
-        When ``count`` exceeds ``MAX_POSITIONS``.
+        When ``count`` exceeds ``MAX_POSITIONS``, or the memory there is.
     """
     if count > MAX_POSITIONS:
         raise InputError(f"{what} would store {count} values: use compressed levels for a tensor so large")
+    check_memory(
+        WORD * count, f"{what}, with {count:,} values,", "use compressed levels for a tensor so large"
+    )

@@ -53,7 +53,12 @@ def test_immediates_and_signs() -> None:
         ("tensor A[i, j=4] : csr\ntensor x[i] : dense\nx[i] = A[i,j]", "Nothing gives the extent of index i"),
         (
             "tensor A[i=4, j=4] : dcsr\ntensor b[j] : dense\ntensor X[i, j] : dcsr\nX[i,j] = A[i,j] + b[j]",
-            "has a value at every i, but its operands store only some i",
+            "has a value at every i, but A stores only some i; restrict the statement to its coordinates",
+        ),
+        (
+            "tensor b[i=4] : csf\ntensor s\ns = relu(b[i] + 1)",
+            "'s = ..' has a value at every i, but b stores only some i; restrict the statement to its "
+            "coordinates with 'where', or give it, or a result that has i, a dense level i",
         ),
         (
             "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor X[i, j] : dense\n"

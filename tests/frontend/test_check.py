@@ -178,7 +178,11 @@ y = A[i, k] + B[i, k]
             8,
             "tensor 'D' names two modes alike; give each mode an index of its own",
         ),
-        ("tensor D[i=0]\nz = D[i]", 8, "tensor 'D' is declared with i=0; an extent is 1 or more"),
+        (
+            "tensor D[i=0]\nz = D[i]",
+            8,
+            "tensor 'D' is declared with i=0; an extent is from 1 to 4,294,967,295",
+        ),
         (
             "tensor D[i=2, k=3]\ntensor E[i=3, k=3]\nz = E[m, n] * D[n, m]",
             None,

@@ -43,5 +43,5 @@ def test_a_copied_stream_is_later() -> None:
 
 
 def test_no_negative_fanout() -> None:
-    with pytest.raises(InputError, match=r"Arch.fanout is -1; give at least 0"):
+    with pytest.raises(InputError, match=r"Arch.fanout is -1; give a whole number, at least 0"):
         Arch(fanout=-1)

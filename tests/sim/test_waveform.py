@@ -1,15 +1,17 @@
 """Traces as files, read back by means of their own."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph
-from samhw.sim import Result, simulate, write_chrome_trace, write_fst, write_vcd
+from samhw.sim import Result, simulate, waveform, write_chrome_trace, write_fst, write_vcd
 from tests.sim.graphs import Builder
 
 CHANNEL = "scan.crd->w.crd"
@@ -118,7 +120,29 @@ def test_bad_input(tmp_path: Path) -> None:
     for write in (write_chrome_trace, write_vcd, write_fst):
         with pytest.raises(InputError, match="recorded no token"):
             write(tmp_path / "t", graph, result)
-        with pytest.raises(InputError, match=r"nowhere/t cannot be written \(No such file"):
+        with pytest.raises(InputError, match=r"nowhere/t \(No such file"):
             write(tmp_path / "nowhere" / "t", *traced())
     with pytest.raises(InputError, match="A check needs all tokens"):
         traced(window=(7, 9), check=True)
+
+
+@pytest.mark.parametrize("free", [0, 1 << 20])
+def test_fst_on_a_disk_that_is_nearly_full(
+    free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pylibfst")
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=free))
+    with pytest.raises(InputError, match=r"t.fst \(No space left on device\)"):
+        write_fst(tmp_path / "t.fst", *traced())
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_fst_that_was_cut_off_is_found(tmp_path: Path) -> None:
+    pytest.importorskip("pylibfst")
+    path = tmp_path / "t.fst"
+    write_fst(path, *traced())
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(OSError, match="No space left"):
+            waveform._check_fst(path)

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
@@ -115,6 +117,15 @@ GENERAL = "%%MatrixMarket matrix coordinate integer general\n"
         (GENERAL + "2 2 2\n1 1 5\n2 2 5 6\n", "line 4 has 4 numbers but the lines above 3"),
         (GENERAL + "2 2 2\n1 1 5\n2 2 5.5\n", "line 4: 5.5 is not an integer, as the banner says"),
         (GENERAL + "2 2 1\n1 1 99999999999999999999\n", "does not parse"),
+        (GENERAL + f"2 2 {'9' * 5000}\n", "line 2 must be the size line"),
+        (
+            GENERAL.replace("general", "symmetric") + "3 3 3\n1 1 5\n1 2 5\n2 1 5\n",
+            "line 4: the entry of row 1 and column 2 mirrors that of another line: a symmetric matrix has",
+        ),
+        (
+            GENERAL.replace("general", "skew-symmetric") + "3 3 2\n2 1 5\n3 3 0\n",
+            "line 4: a skew-symmetric matrix is zero on its diagonal",
+        ),
         (
             GENERAL.replace("coordinate", "array") + "2 2\n1\n2\n3\n",
             "has 3 entries but its size line asks for 4",
@@ -132,3 +143,30 @@ def test_only_matrices(tmp_path):
     with pytest.raises(InputError, match=r"cannot hold a tensor of rank 3: write a \.tns"):
         write_tensor(tmp_path / "a.mtx", Tensor.from_dense(np.ones((2, 2, 2)), "csf"))
     assert not list(tmp_path.iterdir())
+
+
+@given(st.data(), st.sampled_from(["symmetric", "skew-symmetric"]))
+def test_one_triangle_is_read_and_both_are_refused(tmp_path_factory, data, symmetry):
+    size = 5
+    pairs = [(row, column) for row in range(size) for column in range(row)]
+    chosen = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    flips = data.draw(st.lists(st.booleans(), min_size=len(chosen), max_size=len(chosen)))
+    entries = [(c, r) if flip else (r, c) for (r, c), flip in zip(chosen, flips, strict=True)]
+    path = tmp_path_factory.mktemp("mtx") / "a.mtx"
+
+    def write(entries):
+        lines = "".join(f"{row + 1} {column + 1} 3\n" for row, column in entries)
+        banner = GENERAL.replace("general", symmetry)
+        path.write_text(f"{banner}{size} {size} {len(entries)}\n{lines}")
+
+    write(entries)
+    expected = np.zeros((size, size), np.int64)
+    for row, column in entries:
+        expected[row, column] = 3
+        expected[column, row] = 3 if symmetry == "symmetric" else -3
+    assert_array_equal(read_tensor(path).to_dense(), expected)
+
+    row, column = data.draw(st.sampled_from(entries))
+    write([*entries, (column, row)])
+    with pytest.raises(InputError, match=r"line \d+: the entry of row \d+ and column \d+ mirrors"):
+        read_tensor(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from samhw.errors import InputError
+from samhw.files import check_readable
 from samhw.targets.sweep.configuration import Configuration
 
 __all__ = ["AXES", "product", "read_description"]
@@ -53,11 +54,11 @@ def read_description(path: Path) -> list[Configuration]:
         InputError: for a file that cannot be read, is no TOML, or describes nothing.
     """
     try:
-        with path.open("rb") as file:
+        with check_readable(path).open("rb") as file:
             data = tomllib.load(file)
     except OSError as error:
         raise InputError(f"Cannot read {path} ({error.strerror}); give the file of a sweep.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # Also what is no UTF-8.
         raise InputError(f"{path} is no TOML: {error}.") from None
     try:
         found = _described(data)

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
+from samhw.files import reason
 from samhw.targets.sweep.configuration import Configuration
-from samhw.targets.sweep.outcome import Outcome
+from samhw.targets.sweep.outcome import Outcome, is_outcome
 
 __all__ = ["Journal"]
 
@@ -55,12 +56,15 @@ class Journal:
                 break
             try:
                 entry = json.loads(line)
-                self.outcomes[entry["key"]] = entry["outcome"]
-            except (ValueError, KeyError, TypeError):
+                key, found = entry["key"], entry["outcome"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                key, found = None, None
+            if not (isinstance(key, str) and is_outcome(found)):
                 raise InputError(
                     f"Line {number} of the journal {self._path} is damaged; delete the line, or the file to "
                     "measure everything again."
                 ) from None
+            self.outcomes[key] = found
             whole += len(line)
         self._file.truncate(whole)
 
@@ -68,9 +72,15 @@ class Journal:
         """Notes an outcome; when this returns, it is on the disk."""
         self.outcomes[key] = outcome
         entry = {"key": key, "configuration": configuration.to_json(), "outcome": outcome}
-        self._file.write(json.dumps(entry).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            # Not into the buffer, which would be written once more when the file is closed.
+            _write(self._file.fileno(), json.dumps(entry).encode() + b"\n")
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RunError(
+                f"Cannot write {self._path} ({reason(error)}); make room, and the same command goes on from "
+                "there."
+            ) from None
 
     def __enter__(self) -> "Journal":
         return self
@@ -81,3 +91,8 @@ class Journal:
         if not self.outcomes:  # Nothing came of it.
             self._path.unlink()
         self._file.close()
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]

@@ -1,15 +1,15 @@
 """What became of a configuration, in every case: figures, or the reason why there are none."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from samhw.errors import InputError, RunError
-from samhw.targets.measure import measure
+from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
 from samhw.targets.workload import Workload, bind_program
 
-__all__ = ["AGAIN", "Outcome", "crashed", "outcome"]
+__all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
 
 Outcome = dict[str, Any]
 """`status`, and with it the fields of a `Measure`, or `error`. Plain values, as JSON has them.
@@ -19,8 +19,12 @@ streams cannot follow; `failed`: the run ended with an error, such as a deadlock
 the process died, or samhw has a defect.
 """
 
+STATUSES = ("right", "wrong", "refused", "failed", "crashed")
+
 AGAIN = ("crashed",)
 """The statuses that may differ another time, after which a configuration is measured again."""
+
+_KINDS: dict[str, Any] = {field.name: field.type for field in fields(Measure)} | {"status": str, "error": str}
 
 
 def outcome(configuration: Configuration) -> Outcome:
@@ -44,6 +48,20 @@ def outcome(configuration: Configuration) -> Outcome:
     except Exception as error:
         return crashed(f"{type(error).__name__}: {error}")
     return {"status": "right" if found.checked else "wrong", **asdict(found)}
+
+
+def is_outcome(found: object) -> bool:
+    """Whether this is an outcome: a file that has been damaged may hold anything."""
+    if not isinstance(found, dict) or found.get("status") not in STATUSES:
+        return False
+    return all(name in _KINDS and _fits(value, _KINDS[name]) for name, value in found.items())
+
+
+def _fits(value: object, kind: Any) -> bool:
+    kinds = get_args(kind) or (kind,)
+    if type(value) is int:
+        return (int in kinds or float in kinds) and -(1 << 63) <= value < 1 << 63
+    return type(value) in kinds
 
 
 def crashed(reason: str) -> Outcome:

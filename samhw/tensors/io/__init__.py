@@ -1,6 +1,6 @@
 """Tensors in files: Matrix Market, FROSTT, NumPy archives, and the SAM project's directories."""
 
-from samhw.tensors.io.dataset import read_dataset
+from samhw.tensors.io.dataset import is_dataset, read_dataset
 from samhw.tensors.io.files import read_tensor, write_tensor
 
-__all__ = ["read_dataset", "read_tensor", "write_tensor"]
+__all__ = ["is_dataset", "read_dataset", "read_tensor", "write_tensor"]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from samhw.errors import InputError
+from samhw.files import check_readable, reason
 from samhw.tensors.format import Format
 from samhw.tensors.io import frostt, matrix_market, npz, sam_directory
 from samhw.tensors.tensor import Tensor
@@ -37,17 +38,17 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
         rank.
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path} does not exist: name {_SUFFIXES}")
     try:
-        if path.is_dir():
+        if not path.exists():
+            raise InputError(f"{path} does not exist: name {_SUFFIXES}")
+        if check_readable(path).is_dir():
             tensor = sam_directory.read(path, name)
         elif reader := _READERS.get(path.suffix):
             tensor = reader(path)
         else:
             raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}") from error
     return tensor if format is None else tensor.convert(format)
 
 
@@ -79,4 +80,4 @@ def write_tensor(path: Path | str, tensor: Tensor, *, name: str = "B") -> None:
         else:
             raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise InputError(f"{path} cannot be written: {reason(error)}") from error

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.tensors.io.atomic import replacing
-from samhw.tensors.io.text import NumberTable, read_table, write_rows
+from samhw.files import replacing
+from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]
@@ -45,8 +45,8 @@ def _format(rank: int) -> str:
 def _stated_shape(table: NumberTable) -> tuple[int, ...] | None:
     for comment in table.comments:
         if comment.startswith("shape:"):
-            sizes = comment.removeprefix("shape:").split()
-            if not all(size.isdecimal() for size in sizes):
+            sizes = read_sizes(comment.removeprefix("shape:").split())
+            if sizes is None:
                 raise InputError(f"{table.path}: '# {comment}' does not parse: write it as in '# shape: 3 4'")
-            return tuple(int(size) for size in sizes)
+            return sizes
     return None

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.tensors.io.atomic import replacing
-from samhw.tensors.io.text import NumberTable, read_table, write_rows
+from samhw.files import replacing
+from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
+from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]
@@ -54,6 +55,7 @@ def read(path: Path) -> Tensor:
     table.check_range(coords, tuple(shape))
     vals = np.ones(entries, np.int64) if header.field == "pattern" else _values(table, header)
     if sign := _MIRROR_SIGNS.get(header.symmetry):
+        _check_triangle(table, coords, shape[0], header.symmetry)
         beside = coords[0] != coords[1]
         coords = np.concatenate([coords, coords[::-1, beside]], axis=1)
         vals = np.concatenate([vals, sign * vals[beside]])
@@ -98,11 +100,12 @@ def _read_header(path: Path) -> _Header:
     if not sizes:
         raise InputError(f"{path} ends before its size line: add one below the comments")
     wanted = "rows columns" if form == "array" else "rows columns entries"
-    if len(sizes) != len(wanted.split()) or not all(size.isdecimal() for size in sizes):
+    numbers = read_sizes(sizes)
+    if numbers is None or len(sizes) != len(wanted.split()):
         raise InputError(f"{path} line {number} must be the size line, '{wanted}' as integers")
-    if symmetry in _MIRROR_SIGNS and sizes[0] != sizes[1]:
+    if symmetry in _MIRROR_SIGNS and numbers[0] != numbers[1]:
         raise InputError(f"{path} line {number}: a {symmetry} matrix must be square")
-    return _Header(form, field, symmetry, tuple(int(size) for size in sizes), number)
+    return _Header(form, field, symmetry, numbers, number)
 
 
 def _check_table(table: NumberTable, rows: int, columns: int) -> None:
@@ -110,6 +113,25 @@ def _check_table(table: NumberTable, rows: int, columns: int) -> None:
         raise InputError(f"{table.path} has {len(table.rows)} entries but its size line asks for {rows}")
     if rows and table.rows.shape[1] != columns:
         raise table.fault(0, f"{table.rows.shape[1]} numbers where {columns} are expected")
+
+
+def _check_triangle(table: NumberTable, coords: IntArray, size: int, symmetry: str) -> None:
+    """A file of a symmetric matrix has each pair of mirrored entries once, and a skew-symmetric one, whose
+    diagonal is zero, has nothing there."""
+    row, column = coords
+    if symmetry == "skew-symmetric" and (wrong := np.flatnonzero(row == column)).size:
+        raise table.fault(
+            int(wrong[0]), "a skew-symmetric matrix is zero on its diagonal: leave out the entry"
+        )
+    # Entries above the diagonal alone are read too, as others do. Those of both triangles would be added up.
+    pair = np.where(row > column, row * size + column, column * size + row)
+    if (wrong := np.flatnonzero((row < column) & np.isin(pair, pair[row > column]))).size:
+        entry = int(wrong[0])
+        raise table.fault(
+            entry,
+            f"the entry of row {row[entry] + 1} and column {column[entry] + 1} mirrors that of another line: "
+            f"a {symmetry} matrix has each pair once, below the diagonal",
+        )
 
 
 def _values(table: NumberTable, header: _Header) -> npt.NDArray[Any]:
@@ -131,8 +153,8 @@ def _read_array(table: NumberTable, header: _Header) -> npt.NDArray[Any]:
         _check_table(table, rows * columns, 1)
         return _values(table, header).reshape(columns, rows).T
     # Only the part below the diagonal is there, column by column, and the diagonal unless it must be zero.
+    _check_table(table, rows * (rows + sign) // 2, 1)
     column, row = np.triu_indices(rows, 1 if sign < 0 else 0)
-    _check_table(table, len(row), 1)
     vals = _values(table, header)
     array = np.zeros((rows, columns), vals.dtype)
     array[column, row] = sign * vals

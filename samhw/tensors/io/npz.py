@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.errors import InputError
-from samhw.tensors.io.atomic import replacing
+from samhw.files import replacing
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["load_arrays", "read", "write"]

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.files import temporary_beside
 from samhw.tensors.format import Format, LevelType
-from samhw.tensors.io.atomic import temporary_beside
 from samhw.tensors.io.text import read_table, write_rows
 from samhw.tensors.tensor import Tensor
 

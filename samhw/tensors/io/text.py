@@ -1,5 +1,6 @@
 """Tables of numbers in text files, parsed at once: the line of a fault is looked up only if there is one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.tensors.levels import IntArray
 
-__all__ = ["NumberTable", "read_table", "widened", "write_rows"]
+__all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,13 @@ def write_rows(*columns: npt.NDArray[Any]) -> bytes:
     """One line for each row of the columns, each number as the shortest text that is read back exactly."""
     line = " ".join(["{}"] * len(columns)) + "\n"
     return "".join(map(line.format, *(widened(column).tolist() for column in columns))).encode()
+
+
+def read_sizes(words: Sequence[str]) -> tuple[int, ...] | None:
+    """The sizes of a shape; None if one of them is no whole number of up to 18 digits."""
+    if all(word.isascii() and word.isdecimal() and len(word) <= 18 for word in words):
+        return tuple(map(int, words))
+    return None
 
 
 def _parse_fault(path: Path, lines: list[bytes], error: Exception) -> InputError:

@@ -1,0 +1,68 @@
+"""Files that appear whole or not at all. This module imports only errors, so that every folder may use it."""
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from samhw.errors import InputError
+
+__all__ = ["check_readable", "reason", "replacing", "replacing_path", "temporary_beside", "write_text"]
+
+_DEVICES = (Path("/dev"), Path("/dev/fd"))
+
+
+def temporary_beside(path: Path) -> Path:
+    """An unused, hidden name in the directory of ``path``, so that renaming it stays on one file system."""
+    return path.with_name(f".{uuid4().hex}.tmp")
+
+
+@contextmanager
+def replacing_path(path: Path) -> Iterator[Path]:
+    """The name of a file that is to be written, which becomes ``path`` if the block succeeds, and vanishes if
+    it fails. A device or a pipe, which no file can take the place of, is given as it is."""
+    if path.parent in _DEVICES or (path.exists() and not path.is_file()):
+        yield path
+        return
+    path = Path(os.path.realpath(path))  # A link stays one.
+    temporary = temporary_beside(path)
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """An open binary file that becomes ``path`` if the block succeeds, and vanishes if it fails."""
+    with replacing_path(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Writes a text or its pieces to a file, all of it or nothing.
+
+    Raises:
+        InputError: if that cannot be done.
+    """
+    try:
+        with replacing(path) as file:
+            file.writelines(piece.encode() for piece in ([text] if isinstance(text, str) else text))
+    except (OSError, ValueError) as error:
+        raise InputError(f"Cannot write {path} ({reason(error)}); choose another place.") from None
+
+
+def check_readable(path: Path) -> Path:
+    """The path of a file that has an end: a device or a pipe may have none. Raises `OSError` for another."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "neither a file nor a directory")
+    return path
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be used, in the system's words. A ValueError comes from a name that can be none."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)

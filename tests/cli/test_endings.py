@@ -1,0 +1,157 @@
+"""How commands end that cannot go on: a full disk, Ctrl-C, a kill. One sentence, and nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import samhw.targets
+from samhw.cli import main
+from tests.targets.test_processes import children, running, wait_until
+
+COMMAND = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
+
+OUTPUTS = [
+    "run spmv --data karate --json OUT",
+    "run spmm --data karate --save OUT.mtx",
+    "run spmv --data karate --save OUT.tns",
+    "run spmv --data karate --save OUT.npz",
+    "run spmm --data karate --save OUT",
+    "run spmv --data karate --trace OUT.json",
+    "run spmv --data karate --trace OUT.vcd",
+    "compile spmv --data karate --dot OUT",
+    "compile spmv --data karate --html OUT",
+    "compile spmv --data karate -o OUT",
+    "compare spmv --fuse none --json OUT",
+    "build spmv --data karate --target sim -o OUT",
+    "build spmv --data karate --target vitis-hls -o OUT",
+    "sweep spmv --data random -o OUT.csv",
+]
+"""Commands that write; OUT is where."""
+
+FULL = """
+import resource, sys
+from click.testing import CliRunner
+from samhw.cli import main
+limit, warm, arguments = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3].split()
+assert CliRunner().invoke(main, warm).exit_code == 0
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+main(arguments, prog_name="samhw")
+"""
+"""Runs a command once as it is, so that all caches are filled, and once with a disk that takes only so many
+bytes of a file."""
+
+
+@pytest.mark.parametrize("limit", [0, 100])
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_a_full_disk_leaves_nothing(command: str, limit: int, tmp_path: Path) -> None:
+    (tmp_path / "warm").mkdir()
+    (tmp_path / "full").mkdir()
+    warm, full = (command.replace("OUT", str(tmp_path / name / "out")) for name in ("warm", "full"))
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(limit), warm, full], capture_output=True, text=True
+    )
+    assert done.returncode in (1, 2), done.stderr
+    (sentence,) = done.stderr.splitlines()
+    assert sentence.startswith("samhw: ")
+    assert "File too large" in sentence or "No space left on device" in sentence
+    left = {path.name for path in (tmp_path / "full").iterdir()}
+    # What a sweep has measured stays.
+    assert left <= ({"out.csv.journal"} if "sweep" in command else set())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("command", [command for command in OUTPUTS if command.endswith("OUT")])
+def test_a_full_device_is_a_sentence(command: str) -> None:
+    result = CliRunner().invoke(main, command.replace("OUT", "/dev/full").split())
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("samhw: ")
+    assert result.stderr.count("\n") == 1
+    assert not Path("/dev/full").is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("arguments", [["kernels"], ["run", "spmv"], ["run", "spmv", "--json", "-"]])
+def test_a_full_standard_output_is_a_sentence(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"samhw: 'samhw {arguments[0]}' could not write (No space left on device); make room.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (KeyboardInterrupt, 130, "samhw: 'samhw run' was interrupted; it left nothing half-written.\n"),
+        (MemoryError, 1, "samhw: 'samhw run' needs more memory than there is; use smaller data.\n"),
+    ],
+)
+def test_what_ends_a_command(
+    error: type[BaseException], code: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(samhw.targets, "run", fail)
+    result = CliRunner().invoke(main, ["run", "spmv"])
+    assert (result.exit_code, result.stderr) == (code, sentence)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["build", "spmv", "--part", ""], ["build", "spmv", "--part="], ["run", ""]]
+)
+def test_an_empty_argument_is_refused(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert "is empty; give a text, or leave it out" in result.stderr
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run spmv --backend verilator",
+        "build spmv --data karate --target verilator -o out",
+        "correlate spmv mmadd",
+    ],
+)
+def test_a_build_that_is_stopped(command: str, end: signal.Signals, tmp_path: Path) -> None:
+    """With a compiler that never ends."""
+    compiler, begun = tmp_path / "compiler", tmp_path / "begun"
+    compiler.write_text(f"#!/bin/sh\ntouch {begun}\nsleep 600 & sleep 600\n")
+    compiler.chmod(0o755)
+    environment = {**os.environ, "SAMHW_CACHE": str(tmp_path / "cache"), "CXX": str(compiler)}
+    process = subprocess.Popen(
+        [*COMMAND, *command.split()],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(begun.exists)
+    started = children(process.pid)
+    assert started
+    process.send_signal(end)
+    _, errors = process.communicate()
+    wait_until(lambda: not running(started))
+    if end == signal.SIGINT:
+        assert process.returncode == 130
+        assert (
+            errors == f"samhw: 'samhw {command.split()[0]}' was interrupted; it left nothing half-written.\n"
+        )
+        unfinished = [path for path in (tmp_path / "cache").glob("*/*.*") if path.is_dir()]
+        assert not unfinished or command.startswith("correlate")
+        assert not (tmp_path / "out").exists()
+        assert not list(tmp_path.glob(".*"))
+    else:
+        assert process.returncode == -end
+        assert errors == ""

@@ -1,0 +1,104 @@
+"""Options without a meaning are refused by name, before anything is done."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import refused
+
+
+@pytest.mark.parametrize("clock", ["nan", "inf", "0", "-1", "1e-300", "1e300"])
+def test_a_clock_that_none_has(clock: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    message = refused(
+        "build", "spmv", "--data", "karate", "--target", "vitis-hls", "--clock", clock, "-o", out
+    )
+    assert "A clock cannot have a period of" in message
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("part", [" ", "a b", "x;exit", "-part", "[exit]", "a\nb"])
+def test_a_device_that_is_none(part: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["build", "spmv", "--data", "karate", "--target", "vitis-hls", f"--part={part}", "-o", out]
+    assert "There is no device" in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    "window", ["5:2", "5:5", "0:0", "1:", ":", "1", "-1:5", "\u00b2:9", "0:" + "9" * 5000]
+)
+def test_a_window_without_a_cycle(window: str, tmp_path: Path) -> None:
+    trace = tmp_path / "t.json"
+    assert "give two cycles" in refused("run", "spmv", "--trace", trace, f"--window={window}")
+
+
+def test_programs_or_a_suite() -> None:
+    assert "--suite kernels stands for programs" in refused("correlate", "spmv", "--suite", "kernels")
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_a_number_of_processes_that_none_are(jobs: int, tmp_path: Path) -> None:
+    assert f"cannot have {jobs} processes" in refused("correlate", "spmv", f"--jobs={jobs}")
+    assert f"cannot have {jobs} processes" in refused(
+        "sweep", "spmv", f"--jobs={jobs}", "-o", tmp_path / "t.csv"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["index_bits", "step", "memory", "locate", "fanout", "slack", "watchdog", "alu.f32.mul"]
+)
+@pytest.mark.parametrize("value", [-1, 10**12])
+def test_numbers_of_an_arch_have_a_range(name: str, value: int, tmp_path: Path) -> None:
+    message = refused("sweep", "spmv", "--set", f"{name}={value}", "-o", tmp_path / "t.csv")
+    assert f"is {value}; give" in message
+
+
+@pytest.mark.parametrize(
+    "arch",
+    [
+        {"slack": True},
+        {"step": 1.0},
+        {"memory": None},
+        {"alu": 3},
+        {"alu": {"f32": []}},
+        {"reduce": {"f32": {"sum": "x"}}},
+    ],
+)
+def test_an_arch_of_other_kinds(arch: object, tmp_path: Path) -> None:
+    (tmp_path / "arch.json").write_text(json.dumps(arch))
+    assert "; give " in refused("run", "spmv", "--arch", tmp_path / "arch.json")
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, 10**99])
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_whole_numbers_of_more_than_64_bits(number: int, value: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.ein"
+    path.write_text(f"tensor a[i] : dense\ntensor y[i] : dense\ny[i] = a[i] * {number}\n")
+    assert "a whole number has at most 64 bits" in refused("run", path, "--value", value)
+
+
+def test_an_order_of_other_indices() -> None:
+    assert "does not name each index" in refused("run", "spmv", "--order", "k,j,i", "--permute")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run spmv --data B=FILE.mtx",
+        "run spmv --data FILE.tns",
+        "run spmv --data FILE.npz",
+        "run gcn --data FILE.npz",
+        "run gcn --data /dev/zero",
+        "run FILE.ein",
+        "run spmv --arch FILE.json",
+        "run spmv --memory FILE.json",
+        "sweep FILE.toml -o t.csv",
+    ],
+)
+def test_a_file_without_an_end(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for suffix in ("mtx", "tns", "npz", "ein", "json", "toml"):
+        (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
+    refused(*arguments.replace("FILE", "zero").split())

@@ -135,7 +135,7 @@ class _Walk:
                 return domain.add(self.sum(left, leaves), domain.negate(self.sum(right, leaves)))
             case Neg(operand):
                 return domain.negate(self.sum(operand, leaves))
-        # Without a sum, operations are taken as they are written: x / inf is zero, and so is its product with NaN.
+        # Without a sum, all is taken as it is written: x / inf is zero, and so is its product with NaN.
         summed = bool(set(free_indices(expr)).intersection(self.statement.reduction_indices))
         factors, divisors = self.fraction(expr) if summed else ([expr], [])
 

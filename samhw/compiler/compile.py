@@ -1,6 +1,6 @@
 """From a program to graphs: one for each of its regions."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -23,6 +23,7 @@ from samhw.compiler.table import FusionTable
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, Region, Reshape
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
+from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
 
@@ -126,6 +127,11 @@ class _Compiler:
         self.extents = greatest_extents(program, self.dimensions, capacity)
         self.of_statement = {s: self.dimensions.of_statement(s) for s in program.statements}
 
+    @cached_property
+    def once(self) -> str:
+        """A dimension of extent 1, which all copies share."""
+        return self.dimensions.names.fresh("once")
+
     def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
         """A region; the first of the ways to share and to order it that streams can follow."""
         refusal: InputError | None = None
@@ -176,7 +182,7 @@ class _Compiler:
                     builder.result(output),
                 )
             )
-        table = lower(results, _title(fused), order, fused.dimension, self.extents)
+        table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
 
     def reshaped(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
@@ -198,7 +204,7 @@ class _Compiler:
             self.program.tensors[written.tensor].format.levels,
             view,
         )
-        table = lower_reshape(view, result, fused.dimension, self.extents)
+        table = lower_reshape(view, result, fused.dimension, self.extents, Names(self.program.tensors))
         # The indices of the result are in no loop.
         partial = partial_order(fused).subgraph(read.stored).copy()
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
@@ -209,15 +215,17 @@ class _Compiler:
             self.program, self.program.regions[number], self.of_statement, sharing=Sharing.EQUAL
         )
         read, written = fused.stored_uses()
-        once = _unused("once", {*fused.dimension, *fused.dimension.values(), *self.extents})
-        dimension = {once: once, **fused.dimension}
+        index, once = fused.names.fresh("once"), self.once
+        dimension = {index: once, **fused.dimension}
         extents = {once: 1, **self.extents}
+        columns = Names(self.program.tensors)
         fmt = stored_format(self.program.tensors[read.tensor].format)
         view = View(read.tensor, read.tensor, read.stored, fmt.levels)
         levels = stored_format(self.program.tensors[copy.tensor].format).levels
         result = Result(copy.tensor, str(written), written.stored, levels, view)
-        pattern = View(once, once, (once,), (LevelType.dense,), pattern=True)
-        table = lower_copy(view, pattern, result, dimension, extents)
+        column = columns.fresh("once")
+        pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
+        table = lower_copy(view, pattern, result, dimension, extents, columns)
         region = self.compiled(number, fused, partial_order(fused), table, dimension, extents)
         return replace(region, copy=copy)
 
@@ -274,9 +282,3 @@ class _Compiler:
 def _title(fused: FusedRegion) -> str:
     """A region in error messages."""
     return ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)
-
-
-def _unused(wish: str, taken: Collection[str]) -> str:
-    while wish in taken:
-        wish += "_"
-    return wish

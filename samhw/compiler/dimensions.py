@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import networkx as nx
 
 from samhw.frontend import Access, Concat, Program, Statement
+from samhw.graph.names import Names
 
 __all__ = ["Dimensions"]
 
@@ -21,6 +22,9 @@ class Dimensions:
 
     A dimension is named like the first index that runs over it, with a number behind it if that name is
     taken.
+
+    Attributes:
+        names: of the dimensions, for whoever needs one more.
     """
 
     def __init__(self, program: Program):
@@ -33,15 +37,22 @@ class Dimensions:
         component = {
             node: number for number, nodes in enumerate(nx.connected_components(ties)) for node in nodes
         }
-        names: dict[int, str] = {}
-        taken: set[str] = set()
+        used = [i for s in program.statements for i in s.indices]
+        self.names = Names([*used, *(i for decl in program.tensors.values() for i in decl.indices)])
+        named: dict[int, str] = {}
+
+        def name(component: int, wish: str) -> str:
+            if component not in named:
+                named[component] = self.names.own(wish)
+            return named[component]
+
         for number, statement in enumerate(program.statements):
             for index in statement.indices:
-                _name(component["index", number, index], index, names, taken)
+                name(component["index", number, index], index)
         self._of_mode: dict[Mode, str] = {}
         for decl in program.tensors.values():
             for mode, index in enumerate(decl.indices):
-                self._of_mode[decl.name, mode] = _name(component[decl.name, mode], index, names, taken)
+                self._of_mode[decl.name, mode] = name(component[decl.name, mode], index)
 
     def of_tensor(self, tensor: str) -> tuple[str, ...]:
         """The dimension of each mode."""
@@ -76,15 +87,3 @@ def _shared(statement: Statement) -> Iterator[tuple[str, Mode]]:
         for mode, index in enumerate(access.indices):
             if index != concatenated or access is statement.lhs:
                 yield index, (access.tensor, mode)
-
-
-def _name(component: int, wish: str, names: dict[int, str], taken: set[str]) -> str:
-    """The name of a component of modes; the wish, if it has none yet and that is free."""
-    if component not in names:
-        name, n = wish, 1
-        while name in taken:
-            n += 1
-            name = f"{wish}_{n}"
-        names[component] = name
-        taken.add(name)
-    return names[component]

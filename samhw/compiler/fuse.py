@@ -14,6 +14,7 @@ from samhw.compiler.einsum import stored_format
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Program, Statement
 from samhw.frontend.program import Region
+from samhw.graph.names import Names
 
 __all__ = ["FusedRegion", "Instance", "Sharing", "StoredUse"]
 
@@ -90,6 +91,7 @@ class FusedRegion:
         outputs: the instance of each tensor that leaves the region, in program order.
         instances: all instances, producers first.
         dimension: the dimension of each index of the region.
+        names: of the indices, for whoever needs one more.
 
     Args:
         dimensions: of each statement's indices (`Dimensions.of_statement`).
@@ -106,6 +108,7 @@ class FusedRegion:
         self.program = program
         self.sharing = sharing
         self.dimension: dict[str, str] = {}
+        self.names = Names(index for s in region.statements for index in s.indices)
         self.instances: list[Instance] = []
         self._dimensions = dimensions
         self._writers = {s.lhs.tensor: s for s in region.statements}
@@ -175,10 +178,7 @@ class FusedRegion:
 
     def _fresh(self, wish: str, dimension: str) -> str:
         """The wish, with a number behind it if the region has such an index."""
-        name, n = wish, 1
-        while name in self.dimension:
-            n += 1
-            name = f"{wish}_{n}"
+        name = self.names.own(wish)
         self.dimension[name] = dimension
         return name
 

@@ -32,8 +32,9 @@ from samhw.compiler.einsum import (
 from samhw.compiler.joins import Joiner
 from samhw.compiler.plan import Plan, Row, Space, Stream
 from samhw.compiler.result import Result, formula, write_result, write_values
-from samhw.compiler.table import VAL, CellName, FusionTable, Source
+from samhw.compiler.table import CellName, FusionTable, Source
 from samhw.errors import InputError, ScheduleError
+from samhw.graph.names import Names
 from samhw.tensors import LevelType
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
@@ -45,6 +46,7 @@ def lower(
     order: Sequence[str],
     dimension: Mapping[str, str],
     extents: Mapping[str, int],
+    columns: Names,
 ) -> FusionTable:
     """The filled table of a region, writers included.
 
@@ -54,6 +56,7 @@ def lower(
         order: the rows.
         dimension: of each index.
         extents: the greatest extent of each dimension, which sizes the accumulators of reducers.
+        columns: the names that the trees have, for those that are added.
 
     Raises:
         ScheduleError: for a schedule that streams cannot follow, with the reason and the way out.
@@ -64,13 +67,18 @@ def lower(
                 f"'{result.tensor} = ..' reads no tensor, so there is nothing to stream; write the number "
                 "into the data."
             )
-    lowering = _Lowering(Plan(title, order, dimension, extents))
+    lowering = _Lowering(Plan(title, order, dimension, extents, columns))
     lowering.region(results)
     return lowering.plan.table
 
 
 def lower_copy(
-    view: View, once: View, result: Result, dimension: Mapping[str, str], extents: Mapping[str, int]
+    view: View,
+    once: View,
+    result: Result,
+    dimension: Mapping[str, str],
+    extents: Mapping[str, int],
+    columns: Names,
 ) -> FusionTable:
     """The filled table of a copy in another mode order: a reducer takes the values in one order and gives
     them in the other.
@@ -79,11 +87,12 @@ def lower_copy(
         view: the tensor, as it is stored.
         once: a dense pattern over an index of extent 1, which the reducer reduces.
         result: the copy.
+        columns: the names of these three, for those that are added.
     """
-    lowering = _Lowering(Plan(result.heading, (*once.indices, *view.indices), dimension, extents))
+    lowering = _Lowering(Plan(result.heading, (*once.indices, *view.indices), dimension, extents, columns))
     plan = lowering.plan
     space = plan.space()
-    reduce = Reduce("sorted", once.indices[0], Apply(MUL, (once, view)))
+    reduce = Reduce(columns.fresh("sorted"), once.indices[0], Apply(MUL, (once, view)))
     plan.add_columns(reduce)
     plan.table.add_column(result.tensor, result.heading)
     lowering.reduce(space, reduce, result.indices)
@@ -93,7 +102,7 @@ def lower_copy(
 
 
 def lower_reshape(
-    view: View, result: Result, dimension: Mapping[str, str], extents: Mapping[str, int]
+    view: View, result: Result, dimension: Mapping[str, str], extents: Mapping[str, int], columns: Names
 ) -> FusionTable:
     """The filled table of a reshape: both tensors are dense and row-major, so the values of the one are those
     of the other, one after another.
@@ -102,13 +111,13 @@ def lower_reshape(
         view: the tensor.
         result: the tensor of the other shape. Its rows are none of the table's.
     """
-    lowering = _Lowering(Plan(result.heading, view.indices, dimension, extents))
+    lowering = _Lowering(Plan(result.heading, view.indices, dimension, extents, columns))
     plan = lowering.plan
     plan.add_columns(view)
     plan.table.add_column(result.tensor, result.heading)
     space = plan.space()
     _, val = lowering.lower(space, view, result.tensor)
-    write_values(plan, result, space.depth, val, f"reshape({formula(view)})")
+    write_values(plan, result, space.depth, val, f"reshape({formula(view, plan.table.val)})")
     return plan.table
 
 
@@ -278,13 +287,12 @@ class _Lowering:
         rows, val = self.lower(space.inner(), operand, node.name, node.dense)
         for row in rows:
             self.show(row.index, node.name, row.crd)
-        self.plan.table.fill(VAL, node.name, val, formula(node.operand))
+        self.plan.table.fill(self.plan.table.val, node.name, val, formula(node.operand, self.plan.table.val))
         space.streams[node] = Stream(val, tuple(rows))
 
     def copy(self, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:
         """A second node of the same meaning, with views and columns of its own that stand where the space's
         stand; what is or will be a stream serves both."""
-        taken = set(self.plan.table.columns)
         made: dict[Einsum, Einsum] = {}
         for below in reachable([node], streams):
             if below in streams:
@@ -292,12 +300,7 @@ class _Lowering:
                 continue
             fresh = with_operands(below, tuple(made[o] for o in operands(below)))
             if isinstance(fresh, View | Reduce | Intermediate):
-                name, n = fresh.name, 1
-                while name in taken:
-                    n += 1
-                    name = f"{fresh.name}_{n}"
-                taken.add(name)
-                fresh = replace(fresh, name=name)
+                fresh = replace(fresh, name=self.plan.columns.fresh(fresh.name))
             if isinstance(below, View) and below in space.cursors:
                 assert isinstance(fresh, View)
                 space.cursors[fresh] = replace(space.cursors[below])
@@ -409,7 +412,7 @@ class _Lowering:
         if not kept:
             node = self.plan.make("reduce_scalar", name, depth + 1, {"val": val}, op=reduce.op)
             space.streams[reduce] = Stream(node.output("val"))
-            self.plan.table.fill(VAL, name, node.output("val"), label)
+            self.plan.table.fill(self.plan.table.val, name, node.output("val"), label)
             return
         crds: dict[str, Source] = {}
         for place, row in enumerate(kept):
@@ -436,7 +439,7 @@ class _Lowering:
             self.plan.table.fill(index, name, crd, f"{label}[crd{n}]")
             pending.insert(0, Row(index, crd, None))
         space.streams[reduce] = Stream(node.output("val"), tuple(pending))
-        self.plan.table.fill(VAL, name, node.output("val"), f"{label}[val]")
+        self.plan.table.fill(self.plan.table.val, name, node.output("val"), f"{label}[val]")
 
     def value(self, space: Space, e: Einsum, done: dict[Einsum, Source] | None = None) -> Source:
         """The value stream of e, whose operands have all come down to the depth of the space."""
@@ -455,10 +458,11 @@ class _Lowering:
                 ref = self.plan.cursor(space, e).ref
                 array = self.plan.make("array", e.name, space.depth, {"ref": ref}, vals=f"{e.tensor}.vals")
                 label = f"Val({self.plan.text(ref)})"
-                return self.plan.table.fill(VAL, e.name, array.output("val"), label)
+                return self.plan.table.fill(self.plan.table.val, e.name, array.output("val"), label)
             case Intermediate():
                 val = self.value(space, e.operand, done)
-                return self.plan.table.fill(VAL, e.name, val, formula(e.operand))
+                row = self.plan.table.val
+                return self.plan.table.fill(row, e.name, val, formula(e.operand, row))
             case Apply() if e.op == EVERYWHERE:
                 return self.value(space, e.operands[0], done)
             case Apply() if e.op == MASK:

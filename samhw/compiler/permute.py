@@ -18,6 +18,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
 from samhw.frontend.expr import Binary
 from samhw.graph import MemoryRole
+from samhw.graph.names import Names
 from samhw.tensors import Format, LevelType
 
 __all__ = ["PermutedCopy", "copy_discordant"]
@@ -83,6 +84,7 @@ class _Copier:
         self.extents = greatest_extents(program, self.dimensions, capacity)
         self.of_statement = {s: self.dimensions.of_statement(s) for s in program.statements}
         self.tensors = dict(program.tensors)
+        self.names = Names(program.tensors)
         self.regions: list[Region] = []
         self.copies: dict[Region, PermutedCopy] = {}
         self.copy_of: dict[tuple[str, tuple[int, ...]], str] = {}
@@ -172,9 +174,7 @@ class _Copier:
 
     def declare(self, tensor: str, mode_order: tuple[int, ...]) -> str:
         """A tensor like another one in another mode order: all dense if that is, else all compressed."""
-        name = "_".join((tensor, "".join(map(str, mode_order))))
-        while name in self.tensors:
-            name += "_"
+        name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
         decl = self.tensors[tensor]
         level = LevelType.dense if decl.format.is_all_dense else LevelType.compressed
         fmt = Format((level,) * decl.rank, mode_order)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
 from samhw.compiler.table import CellName, FusionTable, Primitive, Source
 from samhw.errors import ScheduleError
+from samhw.graph.names import Names
 
 __all__ = ["FULL", "Cursor", "Domain", "Plan", "Row", "Space", "Stream"]
 
@@ -81,6 +82,7 @@ class Plan:
         order: the rows.
         dimension: of each index.
         extents: the greatest extent of each dimension.
+        columns: the names of the columns.
     """
 
     def __init__(
@@ -89,16 +91,18 @@ class Plan:
         order: Sequence[str],
         dimension: Mapping[str, str],
         extents: Mapping[str, int],
+        columns: Names,
     ):
         self.title = title
         self.position = {index: n for n, index in enumerate(order)}
         self.dimension = dimension
         self.extents = extents
-        self.root = Primitive("root", "root", 0, {}).output("out")
+        self.columns = columns
+        self._nodes = Names()
+        self.root = Primitive("root", self._nodes.fresh("root"), 0, {}).output("out")
         self.table = FusionTable(tuple(order))
         self.makes_zeros = False
         """A product has coordinates at which one of its operands stores nothing."""
-        self._names: set[str] = set()
 
     def space(self) -> Space:
         """The outermost space."""
@@ -135,12 +139,7 @@ class Plan:
         """A planned primitive with a name of its own: the kind's, then the column's and the row's. `index` is
         that of the coordinates that it makes."""
         base = name if kind == "alu" else f"{kind}_{name}"
-        unique, n = base, 1
-        while unique in self._names:
-            n += 1
-            unique = f"{base}_{n}"
-        self._names.add(unique)
-        return Primitive(kind, unique, depth, sources, params, index)
+        return Primitive(kind, self._nodes.fresh(base), depth, sources, params, index)
 
     def extent(self, index: str) -> int:
         """The greatest extent of an index."""

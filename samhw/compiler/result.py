@@ -15,7 +15,7 @@ from samhw.compiler.einsum import (
     operands,
 )
 from samhw.compiler.plan import FULL, Plan, Row
-from samhw.compiler.table import VAL, Source
+from samhw.compiler.table import Source
 from samhw.tensors import LevelType
 
 __all__ = ["Result", "formula", "write_result", "write_values"]
@@ -76,14 +76,14 @@ def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> No
             )
         plan.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
         plan.table.sinks.append(sink)
-    write_values(plan, result, len(rows), val, formula(result.tree))
+    write_values(plan, result, len(rows), val, formula(result.tree, plan.table.val))
 
 
 def write_values(plan: Plan, result: Result, depth: int, val: Source, label: str) -> None:
     """Writes a stream of that depth as the values of a result; `label` says in the table what they are."""
     name = result.tensor
     plan.table.sinks.append(plan.make("write_val", name, depth, {"val": val}, vals=f"{name}.vals"))
-    plan.table.fill(VAL, name, val, label)
+    plan.table.fill(plan.table.val, name, val, label)
 
 
 def _makes_zeros(plan: Plan, e: Einsum) -> bool:
@@ -101,27 +101,27 @@ def _makes_zeros(plan: Plan, e: Einsum) -> bool:
     return any(_makes_zeros(plan, o) for o in operands(e))
 
 
-def formula(e: Einsum) -> str:
-    """The operations above the nearest columns, as text."""
+def formula(e: Einsum, val: str) -> str:
+    """The operations above the nearest columns, as text. `val`: the row of the values."""
     match e:
         case View() | Reduce() | Intermediate():
-            return f"⟨{e.name}_val⟩"
+            return f"⟨{e.name}_{val}⟩"
         case Constant():
             return str(e.value)
         case Apply() if e.op in (MASK, EVERYWHERE):
-            return formula(e.operands[0])
+            return formula(e.operands[0], val)
         case Apply() if e.op == MUL:
             factors = [o for o in e.operands if not (isinstance(o, View) and o.pattern)]
-            return " × ".join(map(_grouped, factors))
+            return " × ".join(_grouped(factor, val) for factor in factors)
         case Apply(op="add" | "sub" | "div"):
             sign = {"add": " + ", "sub": " − ", "div": " / "}[e.op]
-            return sign.join(map(_grouped, e.operands))
+            return sign.join(_grouped(operand, val) for operand in e.operands)
         case Apply(op="neg"):
-            return f"-{_grouped(e.operands[0])}"
+            return f"-{_grouped(e.operands[0], val)}"
         case _:
-            return f"{e.op}({', '.join(map(formula, operands(e)))})"
+            return f"{e.op}({', '.join(formula(o, val) for o in operands(e))})"
 
 
-def _grouped(e: Einsum) -> str:
-    text = formula(e)
+def _grouped(e: Einsum, val: str) -> str:
+    text = formula(e, val)
     return f"({text})" if isinstance(e, Apply) and " " in text else text

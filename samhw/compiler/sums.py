@@ -23,6 +23,7 @@ from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
+from samhw.graph.names import Names
 from samhw.tensors import LevelType
 
 __all__ = ["EinsumBuilder"]
@@ -35,6 +36,9 @@ class EinsumBuilder:
         dimensions: of the region's program.
         factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
             those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
+
+    Attributes:
+        columns: the names of all views, intermediates and reductions.
     """
 
     def __init__(
@@ -45,7 +49,7 @@ class EinsumBuilder:
         self._position = {index: n for n, index in enumerate(order)}
         self._outputs = region.outputs
         self._factored = factored
-        self._uses: dict[str, int] = {}
+        self.columns = Names(region.program.tensors)
         self._reductions = 0
         self._trees: dict[Instance, Einsum] = {}
         self._intermediates: dict[Instance, Intermediate] = {}
@@ -187,7 +191,7 @@ class EinsumBuilder:
     def _view(self, instance: Instance, access: Access) -> View:
         fmt = stored_format(self._program.tensors[access.tensor].format)
         indices = instance.indices(access)
-        name = self._name(access.tensor)
+        name = self.columns.own(access.tensor)
         return View(name, access.tensor, tuple(indices[mode] for mode in fmt.mode_order), fmt.levels)
 
     def _intermediate(self, producer: Instance) -> Intermediate:
@@ -199,14 +203,9 @@ class EinsumBuilder:
                 for level, mode in zip(fmt.levels, fmt.mode_order, strict=True)
                 if level is LevelType.dense
             )
-            name = self._name(producer.tensor)
+            name = self.columns.own(producer.tensor)
             self._intermediates[producer] = Intermediate(name, self.tree(producer), dense)
         return self._intermediates[producer]
-
-    def _name(self, tensor: str) -> str:
-        """The column of another use of a tensor."""
-        self._uses[tensor] = count = self._uses.get(tensor, 0) + 1
-        return tensor if count == 1 else f"{tensor}_{count}"
 
     # Sums
 
@@ -261,7 +260,7 @@ class EinsumBuilder:
 
     def _reduce(self, e: Einsum, index: str, op: str) -> Reduce:
         self._reductions += 1
-        return Reduce(f"t{self._reductions - 1}", index, e, op)
+        return Reduce(self.columns.fresh(f"t{self._reductions - 1}"), index, e, op)
 
     def _group(self, factors: Sequence[Einsum], index: str) -> list[Einsum]:
         """The factors that a sum takes in: those with the index and, since only the innermost level of a

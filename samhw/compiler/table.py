@@ -1,8 +1,8 @@
 """The fusion table (FuseFlow section 6.1): what will become a graph, while it can still be moved about.
 
-Rows are the indices in iteration order and, last, `val`; columns are tensor views, intermediates and the
-result. A cell stands for one stream: the ref stream of a view at that row, a coordinate stream of a
-reduction, or, in the row `val`, the values. It holds an output of a *primitive* (planned, not yet made) or
+Rows are the indices in iteration order and, last, the values (`val`); columns are tensor views, intermediates
+and the result. A cell stands for one stream: the ref stream of a view at that row, a coordinate stream of a
+reduction, or, in the last row, the values. It holds an output of a *primitive* (planned, not yet made) or
 refers to another cell. Primitives name their inputs by cell, so a cell may be named before it is filled, and
 when a cell is moved into a join, everything that names it follows without being touched.
 """
@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["VAL", "Cell", "CellName", "FusionTable", "Output", "Primitive", "Source"]
+from samhw.graph.names import Names
 
-VAL = "val"
-"""The name of the last row."""
+__all__ = ["Cell", "CellName", "FusionTable", "Output", "Primitive", "Source"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,9 @@ class FusionTable:
     """The grid. Cells are named by (row, column); filling one twice is how a cell is moved into a join."""
 
     def __init__(self, rows: tuple[str, ...]):
-        self.rows = (*rows, VAL)
+        self.val = Names(rows).fresh("val")
+        """The name of the last row."""
+        self.rows = (*rows, self.val)
         self.headings: dict[str, str] = {}
         """The columns in order, and what heads each of them, such as `A[i,k]`."""
         self.joins: dict[tuple[str, str], str] = {}

@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import IntEnum, IntFlag
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.graph.arch import Arch
 from samhw.graph.ir import Graph, Memory
+from samhw.graph.names import Names, comment_text, identifiers, plain
 from samhw.numerics import value_type
 
-__all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window", "identifiers"]
+__all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
@@ -152,11 +152,15 @@ class AddressMap:
 
     def c_header(self, name: str) -> str:
         """The map as a C header whose macros begin with `name` in capitals; other names keep their case."""
-        prefix = re.sub(r"\W", "_", name).upper()
-        if not prefix.isidentifier():
-            prefix = f"SAMHW_{prefix}"
-        lines = [f"/* Address map of {self.graph.name}: byte addresses of 32-bit words. */"]
+        prefix = plain(name).upper()
+        lines = [f"/* Address map of {comment_text(self.graph.name)}: byte addresses of 32-bit words. */"]
         lines += [f"#ifndef {prefix}_MAP_H", f"#define {prefix}_MAP_H", ""]
+        # An index may be called i_MAX beside one called i.
+        macros = Names()
+        extents = identifiers((f"EXTENT_{index}" for index in self.extents), macros)
+        greatest = identifiers((f"EXTENT_{index}_MAX" for index in self.extents), macros)
+        memories = identifiers((f"MEM_{memory}" for memory in self.windows), macros)
+        words = identifiers((f"MEM_{memory}_WORDS" for memory in self.windows), macros)
 
         def define(macro: str, text: str) -> None:
             lines.append(f"#define {prefix}_{macro} {text}")
@@ -172,9 +176,9 @@ class AddressMap:
         define("NO_NODE", f"0x{NO_NODE:x}u")
         define("IDENTITY_VALUE", f"0x{self.identity:08x}u")
         lines += ["", "/* Extents: the registers, and the greatest values that they take. */"]
-        for index, macro in identifiers(self.extents).items():
-            define(f"EXTENT_{macro}", f"0x{self.extents[index]:02x}u")
-            define(f"EXTENT_{macro}_MAX", f"{self.graph.extents[index]}u")
+        for index, address in self.extents.items():
+            define(extents[f"EXTENT_{index}"], f"0x{address:02x}u")
+            define(greatest[f"EXTENT_{index}_MAX"], f"{self.graph.extents[index]}u")
         lines += ["", "/* Region ends: the cycle, modulo 2^32, in which each region ended. */"]
         define("REGION_ENDS", f"0x{self.region_ends.start:02x}u")
         define("REGIONS", f"{len(self.region_ends)}u")
@@ -182,28 +186,11 @@ class AddressMap:
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
         define("CHANNELS", f"{len(self.graph.channels)}u")
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
-        for memory, macro in identifiers(self.windows).items():
-            window = self.windows[memory]
-            define(f"MEM_{macro}", f"0x{window.base:x}u")
-            define(f"MEM_{macro}_WORDS", f"{window.memory.capacity}u")
+        for memory, window in self.windows.items():
+            define(memories[f"MEM_{memory}"], f"0x{window.base:x}u")
+            define(words[f"MEM_{memory}_WORDS"], f"{window.memory.capacity}u")
         lines += ["", f"#endif /* {prefix}_MAP_H */"]
         return "\n".join(lines) + "\n"
-
-
-def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """A distinct C and Verilog identifier for each of some distinct names; like the name as far as can be."""
-    result: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-        if not plain.isidentifier():
-            plain = f"n{plain}"
-        unique, count = plain, 2
-        while unique in taken:
-            unique, count = f"{plain}_{count}", count + 1
-        taken.add(unique)
-        result[name] = unique
-    return result
 
 
 def _plain(value: object) -> object:

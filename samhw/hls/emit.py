@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph
-from samhw.graph.address_map import identifiers
+from samhw.graph.names import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
 from samhw.hls.design import Argument, Design, MemoryPort, Process, Region, Stream

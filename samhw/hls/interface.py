@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Graph, Memory, MemoryRole
-from samhw.graph.address_map import identifiers
+from samhw.graph.names import identifiers
 from samhw.hls.cpp import memory_word
 from samhw.hls.design import Design, Region
 from samhw.hls.lowering import extent_arguments

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
-from samhw.graph.address_map import identifiers
+from samhw.graph.names import identifiers
 from samhw.hls.cpp import INDEX, memory_word, value_class
 from samhw.hls.design import Argument, MemoryPort, Process, Stream
 

@@ -12,7 +12,8 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, MemoryRole, Node, validate
-from samhw.graph.address_map import AddressMap, Register, Window, identifiers
+from samhw.graph.address_map import AddressMap, Register, Window
+from samhw.graph.names import identifiers
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Channel
 from samhw.rtl.control import RunControl

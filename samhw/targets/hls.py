@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Token
-from samhw.graph.address_map import identifiers
 from samhw.graph.deadlock import DeadlockError
+from samhw.graph.names import identifiers
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.numerics import Words
 from samhw.sim import Result, simulated_regions

@@ -16,7 +16,7 @@ from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
-from samhw.graph.address_map import AddressMap, Register, identifiers
+from samhw.graph.address_map import AddressMap, Register
 
 
 def graph_of(capacities: list[int], extents: dict[str, int] | None = None, channels: int = 3) -> Graph:
@@ -125,16 +125,6 @@ def test_the_c_header_agrees_with_the_map(tmp_path: Path):
     if compiler := which("cc"):
         (tmp_path / "map.c").write_text(text + text + "int main(void) { return MY_KERNEL_CONTROL; }\n")
         subprocess.run([compiler, "-Wall", "-Werror", "-c", "map.c", "-o", "map.o"], cwd=tmp_path, check=True)
-
-
-def test_identifiers_are_distinct_and_legal():
-    assert identifiers(["B.crd1", "B_crd1", "x", "0a", "é"]) == {
-        "B.crd1": "B_crd1",
-        "B_crd1": "B_crd1_2",
-        "x": "x",
-        "0a": "n0a",
-        "é": "_",
-    }
 
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "host_port.md"

@@ -8,10 +8,10 @@ foreach argument $argv {
     }
 }
 
-open_project -reset spmm_prj
-set_top spmm
-add_files src/spmm.cpp -cflags "-Isrc -std=c++14"
-add_files -tb tb/spmm_test.cpp -cflags "-Isrc -std=c++14"
+open_project -reset spmm_kernel_prj
+set_top spmm_kernel
+add_files src/spmm_kernel.cpp -cflags "-Isrc -std=c++14"
+add_files -tb tb/spmm_kernel_test.cpp -cflags "-Isrc -std=c++14"
 add_files -tb tb_data
 open_solution -reset -flow_target vitis solution1
 set_part xcvu9p-flgb2104-2-i
@@ -27,6 +27,6 @@ if {$run(cosim)} {
     cosim_design
 }
 if {$run(export)} {
-    export_design -format xo -output spmm.xo
+    export_design -format xo -output spmm_kernel.xo
 }
 exit

@@ -102,7 +102,16 @@ class _Copier:
             else:
                 self.regions.append(region)
         program = replace(self.program, tensors=self.tensors, regions=tuple(self.regions))
-        return program, Capacity(self.capacity.extents, {**self.capacity.entries, **self.made}), self.copies
+        # A copy may come first, and name a dimension after the declaration's index.
+        dimensions = Dimensions(program)
+        extents = {
+            dimension: self.extents[before]
+            for tensor in self.program.tensors
+            for dimension, before in zip(
+                dimensions.of_tensor(tensor), self.dimensions.of_tensor(tensor), strict=True
+            )
+        }
+        return program, Capacity(extents, {**self.capacity.entries, **self.made}), self.copies
 
     def fused(self, region: Region) -> FusedRegion:
         sharing = Sharing.REDUCED if len(region.statements) > 1 else Sharing.EQUAL

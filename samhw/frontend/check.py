@@ -23,7 +23,7 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.extents import unify
 from samhw.frontend.source import Span
-from samhw.frontend.tokens import is_name
+from samhw.frontend.tokens import LONGEST_NAME, is_name
 
 if TYPE_CHECKING:
     from samhw.frontend.program import Program, Region, Statement, TensorDecl
@@ -92,6 +92,10 @@ def _check_name(program: "Program", span: Span | None, what: str, name: str) -> 
     if not is_name(name):
         raise program.error(
             span, f"'{name}' cannot be the name of {what}; use letters, digits and '_', and no keyword"
+        )
+    if len(name) > LONGEST_NAME:
+        raise program.error(
+            span, f"the name '{name[:20]}..' is longer than {LONGEST_NAME} characters; use a shorter one"
         )
 
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 from samhw.frontend.source import Source, Span
 
-__all__ = ["KEYWORDS", "Kind", "Token", "is_name", "tokenize"]
+__all__ = ["KEYWORDS", "LONGEST_NAME", "Kind", "Token", "is_name", "tokenize"]
 
 KEYWORDS = frozenset({"tensor", "fuse", "order", "where"})
 
@@ -26,6 +26,9 @@ _TOKEN = re.compile(
 _CONTINUES = frozenset("+-*/=,:@{")
 
 _LONGEST_NUMBER = 100
+
+LONGEST_NAME = 200
+"""Characters of a name, since files are called after it."""
 
 
 class Kind(Enum):

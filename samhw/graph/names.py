@@ -56,5 +56,5 @@ def plain(name: str) -> str:
 def comment_text(text: str) -> str:
     """A text that can stand in a comment of C or Verilog, whatever it is: on one line, and without what ends
     a comment or draws the next line into it."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = "".join(c if c.isprintable() else " " for c in text)
     return line.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *")

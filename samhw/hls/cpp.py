@@ -1,25 +1,17 @@
 """Names and types in C++."""
 
-import re
+from hashlib import sha256
 
 from samhw.graph import Memory
+from samhw.graph.names import comment_text, plain
 from samhw.numerics import Fixed, Float, Integer, value_type
 
-__all__ = ["INDEX", "comment", "memory_word", "top_name", "value_class"]
+__all__ = ["INDEX", "comment", "memory_word", "project_name", "top_name", "value_class"]
 
 INDEX = "index_t"
 
-_TAKEN = re.compile(
-    "alignas|alignof|and|and_eq|asm|auto|bitand|bitor|bool|break|case|catch|char|class|"
-    "compl|const|constexpr|const_cast|continue|decltype|default|delete|do|double|"
-    "dynamic_cast|else|enum|explicit|export|extern|false|float|for|friend|goto|if|inline|"
-    "int|long|main|mutable|namespace|new|noexcept|not|not_eq|nullptr|operator|or|or_eq|"
-    "private|protected|public|register|reinterpret_cast|return|samhw|short|signed|sizeof|"
-    "static|static_assert|static_cast|std|stream|struct|switch|template|this|thread_local|"
-    "throw|true|try|typedef|typeid|typename|union|unsigned|using|virtual|void|volatile|"
-    "wchar_t|while|xor|xor_eq|hls|bf16|fixed|index_t|index_word"
-)
-"""Names that the top function cannot have."""
+_LONGEST = 100
+"""Characters of a project's name, behind which its files have endings."""
 
 _ASCII = str.maketrans({"⟨": "<", "⟩": ">", "×": "*", "−": "-"})
 
@@ -44,14 +36,19 @@ def memory_word(memory: Memory, value: str) -> str:
     return f"ap_uint<{next(w for w in (8, 16, 32) if width <= w)}>"
 
 
+def project_name(program: str) -> str:
+    """An identifier for a program or a region, as its files are called."""
+    name = plain(program)
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}_{sha256(program.encode()).hexdigest()[:8]}"
+    return name
+
+
 def top_name(program: str) -> str:
-    """A function name for a program."""
-    plain = re.sub(r"\W", "_", program, flags=re.ASCII)
-    if _TAKEN.fullmatch(plain) or not plain.isidentifier():
-        plain = f"{plain}_top" if plain.isidentifier() else f"top_{plain}"
-    return plain
+    """A function's name for a program. No word, function or macro of C++ or of a library ends like it."""
+    return f"{project_name(program)}_kernel"
 
 
 def comment(note: str) -> str:
-    """A note in ASCII, since not every tool reads more."""
-    return note.translate(_ASCII).encode("ascii", "replace").decode()
+    """A note in ASCII, since not every tool reads more, as a comment may hold it."""
+    return comment_text(note.translate(_ASCII)).encode("ascii", "replace").decode()

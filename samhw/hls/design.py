@@ -33,6 +33,8 @@ class MemoryPort:
     """C++ type of its words."""
     words: str
     """Name of the constant that says how many words there are."""
+    array: str
+    """Name of the array on the chip that stands for it."""
 
 
 Argument = Stream | MemoryPort | str

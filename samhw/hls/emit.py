@@ -144,7 +144,7 @@ def _context(design: Design, graph: Graph, arch: Arch, options: Options) -> dict
         "design": design,
         "sequencer": order,
         "top": design.top,
-        "title": f"{graph.name} on {graph.value}",
+        "title": comment(f"{graph.name} on {graph.value}"),
         "value": graph.value,
         "options": options,
         "on_chip": options.on_chip,
@@ -216,8 +216,8 @@ def _call(process: Process, options: Options) -> str:
 
 def _argument(argument: Argument, options: Options) -> str:
     match argument:
-        case MemoryPort(name=name):
-            return f"{name}_chip" if options.on_chip else name
+        case MemoryPort():
+            return argument.array if options.on_chip else argument.name
         case Stream(name=name):
             return name
         case str():

@@ -26,11 +26,8 @@ class Port:
     word: str
     words: str
     first: str
-
-    @property
-    def array(self) -> str:
-        """The array on the chip that stands for it."""
-        return f"{self.name}_chip"
+    array: str
+    """The array on the chip that stands for it."""
 
     @property
     def read_only(self) -> bool:
@@ -91,7 +88,7 @@ def kernel_ports(region: Region) -> tuple[Port, ...]:
     """The ports of a region that is a top function itself."""
     first: dict[str, str] = {}
     return tuple(
-        Port(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name))
+        Port(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name), p.array)
         for p in (*region.inputs, *region.outputs)
     )
 
@@ -145,6 +142,7 @@ def _places(design: Design, graph: Graph) -> dict[str, list[Port]]:
             word=memory_word(memory, graph.memory_type(memory)),
             words=f"{words[name]}_words",
             first=names[name],
+            array=f"{names[name if k == 0 else f'{name} {k + 1}']}_chip",
         )
         places[name].append(port)
     return places

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
-from samhw.graph.names import identifiers
-from samhw.hls.cpp import INDEX, memory_word, value_class
+from samhw.graph.names import Names, identifiers, plain
+from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
 from samhw.hls.design import Argument, MemoryPort, Process, Stream
 
 __all__ = ["Lowering", "extent_arguments"]
@@ -29,10 +29,15 @@ class Lowering:
         self.feeds: dict[Endpoint, Stream] = {}
         """The stream of each input port, as far as its producer is lowered."""
         self.prefix = _prefix(graph)
-        self.numbers = identifiers(node.name.removeprefix(self.prefix) for node in graph.nodes)
+        nodes = [node.name.removeprefix(self.prefix) for node in graph.nodes]
         self.words = {name: f"{text}_words" for name, text in identifiers(graph.memory).items()}
+        # The function sees these constants, so that nothing in it may have their names.
+        self.names = Names([top_name(graph.name), *self.words.values()])
+        numbers = identifiers((f"node_{name}" for name in nodes), self.names)
+        self.numbers = {name: numbers[f"node_{name}"] for name in nodes}
         self.extents = extent_arguments(graph)
-        self.taken: set[str] = set(self.extents.values())
+        for argument in (*self.extents.values(), "status"):
+            self.names.fresh(argument)
         self.note = ""
 
     def process(
@@ -49,7 +54,7 @@ class Lowering:
 
     def number(self, node: Node) -> str:
         """The constant that stands for a node in errors."""
-        return f"node_{self.numbers[node.name.removeprefix(self.prefix)]}"
+        return self.numbers[node.name.removeprefix(self.prefix)]
 
     def base(self, node: Node) -> str:
         """What streams are named after: the node without its kind, `A_k` for `scan_compressed_A_k`."""
@@ -61,13 +66,7 @@ class Lowering:
 
     def name(self, text: str) -> str:
         """An identifier like the text that nothing else has."""
-        plain = next(iter(identifiers([text]).values()))
-        unique, count = plain, 1
-        while unique in self.taken:
-            count += 1
-            unique = f"{plain}_{count}"
-        self.taken.add(unique)
-        return unique
+        return self.names.fresh(plain(text))
 
     def input(self, node: Node, port: str) -> Stream:
         """The stream that feeds an input."""
@@ -115,7 +114,7 @@ class Lowering:
         memory = self.graph.memory[node.params[param]]
         name = self.name(memory.name)
         word = memory_word(memory, self.graph.memory_type(memory))
-        port = MemoryPort(name, memory, word, self.words[memory.name])
+        port = MemoryPort(name, memory, word, self.words[memory.name], self.name(f"{name}_chip"))
         (self.inputs if memory.role is MemoryRole.INPUT else self.outputs).append(port)
         return port
 

@@ -4,15 +4,16 @@ import json
 from collections.abc import Sequence
 
 from samhw.graph import Graph, MemoryRole
-from samhw.hls.cpp import top_name
+from samhw.hls.cpp import comment, project_name, top_name
 from samhw.hls.templates import render
 
 __all__ = ["emit_order"]
 
 
 def emit_order(program: str, graphs: Sequence[Graph]) -> dict[str, str]:
-    """The texts beside the regions' projects, which lie in folders named after their graphs: what a host must
-    know to run one kernel after another (`regions.json`), and a Makefile and a README for all."""
+    """The texts beside the regions' projects, which lie in folders named after their graphs
+    (`project_name`): what a host must know to run one kernel after another (`regions.json`), and a Makefile
+    and a README for all."""
     origin: dict[str, str] = {}
     regions = []
     for graph in graphs:
@@ -20,14 +21,14 @@ def emit_order(program: str, graphs: Sequence[Graph]) -> dict[str, str]:
         outputs = [t.name for t in graph.tensors if t.role is MemoryRole.OUTPUT]
         regions.append(
             {
-                "folder": graph.name,
+                "folder": project_name(graph.name),
                 "kernel": top_name(graph.name),
                 "inputs": {name: origin.get(name, "host") for name in inputs},
                 "outputs": outputs,
             }
         )
-        origin |= dict.fromkeys(outputs, graph.name)
-    context = {"program": program, "regions": regions}
+        origin |= dict.fromkeys(outputs, project_name(graph.name))
+    context = {"program": comment(program), "regions": regions}
     return {
         "regions.json": json.dumps(regions, indent=2) + "\n",
         "Makefile": render("project/regions.mk.j2", **context),

@@ -15,6 +15,7 @@ from samhw.graph import Arch, Graph, Kind, MemoryRole, Token
 from samhw.graph.deadlock import DeadlockError
 from samhw.graph.names import identifiers
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
+from samhw.hls.cpp import project_name
 from samhw.numerics import Words
 from samhw.sim import Result, simulated_regions
 from samhw.targets import processes
@@ -51,7 +52,7 @@ def project_files(
         project = emit(region, arch, options, statements[number : number + 1])
         if runs:
             project |= vectors(region, extents, runs[number].memories, runs[number].result.memories)
-        files |= {f"{region.name}/{path}": text for path, text in project.items()}
+        files |= {f"{project_name(region.name)}/{path}": text for path, text in project.items()}
     return files
 
 
@@ -157,10 +158,8 @@ class HlsDesign:
         return HlsResult(
             memories={name: _words(path) for name, path in written.items() if path.exists()},
             tokens={
-                stream.channel: [
-                    Token(Kind(w >> 32), w & 0xFFFF_FFFF) for w in _words(results / f"{name}.tokens").tolist()
-                ]
-                for name, stream in self.streams.items()
+                stream.channel: _tokens(results / f"{number}.tokens")
+                for number, stream in enumerate(self.streams.values())
                 if trace and stream.channel
             },
             high_water={name: (int(depth), int(high)) for name, depth, high in marks},
@@ -186,6 +185,10 @@ def compare(model: Result, hls: HlsResult) -> None:
     for name, (depth, high) in hls.high_water.items():
         if high > depth:
             raise RunError(f"Stream {name} held {high} tokens, but has a depth of {depth}.")
+
+
+def _tokens(path: Path) -> list[Token]:
+    return [Token(Kind(word >> 32), word & 0xFFFF_FFFF) for word in _words(path).tolist()]
 
 
 def _words(path: Path) -> NDArray[np.int64]:

@@ -24,7 +24,8 @@ def layers(tmp_path: Path) -> Path:
 
 
 def test_build_writes_one_top_or_a_kernel_for_each_region(layers: Path, tmp_path: Path) -> None:
-    for regions, expected in (("top", "src/layers_1.cpp"), ("kernels", "layers_1/src/layers_1.cpp")):
+    file = "src/layers_1_kernel.cpp"
+    for regions, expected in (("top", file), ("kernels", f"layers_1/{file}")):
         folder = tmp_path / regions
         result = samhw("build", layers, "--target", "vitis-hls", "--regions", regions, "-o", folder)
         assert result.exit_code == 0, result.output

@@ -47,8 +47,11 @@ def test_a_change_changes_only_what_it_must() -> None:
     channel = program.graph.channels[3]
     deeper = program.graph.with_depths({channel.name: channel.depth + 7})
     before, after = emit(program.graph, program.arch), emit(deeper, program.arch)
-    assert {path for path in before if before[path] != after[path]} == {"src/spmm.cpp", "tb/spmm_test.cpp"}
-    changed = set(after["src/spmm.cpp"].splitlines()) ^ set(before["src/spmm.cpp"].splitlines())
+    assert {path for path in before if before[path] != after[path]} == {
+        "src/spmm_kernel.cpp",
+        "tb/spmm_kernel_test.cpp",
+    }
+    changed = set(after["src/spmm_kernel.cpp"].splitlines()) ^ set(before["src/spmm_kernel.cpp"].splitlines())
     assert len(changed) == 2
     assert all(line.startswith("#pragma HLS STREAM") for line in changed)
 
@@ -69,7 +72,7 @@ def test_designs_together_keep_their_files() -> None:
     ("first", "second", "message"),
     [
         (("spmm", "f32"), ("sddmm", "i32"), "must have one value type"),
-        (("spmm", "f32"), ("spmm", "f32"), "two designs have files of the name src/spmm.cpp"),
+        (("spmm", "f32"), ("spmm", "f32"), "two designs have files of the name src/spmm_kernel.cpp"),
     ],
 )
 def test_designs_that_cannot_be_together(
@@ -81,7 +84,7 @@ def test_designs_that_cannot_be_together(
 
 def test_pragmas_have_the_depths_of_the_channels() -> None:
     program, _ = compiled("spmspm_kij", "i32")
-    text = emit(program.graph, program.arch)["src/spmspm_kij.cpp"]
+    text = emit(program.graph, program.arch)["src/spmspm_kij_kernel.cpp"]
     depths = dict(re.findall(r"#pragma HLS STREAM variable=(\w+) depth=(\d+)", text))
     streams = {s.channel: s for s in lower(program.graph, program.arch).streams.values() if s.channel}
     assert len(depths) == text.count('("') == len(lower(program.graph, program.arch).streams)
@@ -93,11 +96,11 @@ def test_pragmas() -> None:
     program, _ = compiled("spmm", "i32")
     on_chip = emit(program.graph, program.arch)
     direct = emit(program.graph, program.arch, Options(on_chip=False))
-    assert "#pragma HLS DATAFLOW" in on_chip["src/spmm.cpp"]
-    assert "type=pipo" in on_chip["src/spmm.cpp"]
-    assert "_chip" not in direct["src/spmm.cpp"]
+    assert "#pragma HLS DATAFLOW" in on_chip["src/spmm_kernel.cpp"]
+    assert "type=pipo" in on_chip["src/spmm_kernel.cpp"]
+    assert "_chip" not in direct["src/spmm_kernel.cpp"]
     assert "src/samhw/memory.hpp" not in direct
-    assert direct["src/spmm.cpp"].count("INTERFACE m_axi") == len(program.graph.memories)
+    assert direct["src/spmm_kernel.cpp"].count("INTERFACE m_axi") == len(program.graph.memories)
     for path, text in on_chip.items():
         if path.startswith("src/samhw/") and "while (" in text and not path.endswith("csim.hpp"):
             assert "#pragma HLS PIPELINE II=1" in text or "drained(" in text, path
@@ -113,7 +116,7 @@ def test_options() -> None:
 
 def test_comments_name_the_cells_of_the_table() -> None:
     program, _ = compiled("spmm", "i32")
-    text = emit(program.graph, program.arch)["src/spmm.cpp"]
+    text = emit(program.graph, program.arch)["src/spmm_kernel.cpp"]
     for node in program.graph.nodes:
         assert not node.note or f"    // {comment(node.note)}\n" in text
     for text_of_its_own in ("root", "val: A_val * X_val", "j, T: LW(T_j)", "val, T: LW(T_val)"):
@@ -121,7 +124,10 @@ def test_comments_name_the_cells_of_the_table() -> None:
     assert text.isascii()
 
 
-@pytest.mark.parametrize(("program", "name"), [("spmm", "spmm"), ("union", "union_top"), ("2mm", "top_2mm")])
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("spmm", "spmm_kernel"), ("union", "union_kernel"), ("2mm", "n2mm_kernel"), ("my-ä p", "my___p_kernel")],
+)
 def test_top_names(program: str, name: str) -> None:
     assert top_name(program) == name
 

@@ -78,7 +78,7 @@ def test_a_buffer_with_two_readers(options: Options) -> None:
     assert result.memories.keys() == seen
     for name in seen:
         assert list(result.memories[name][: len(written[name])]) == list(written[name])
-    text = emit(program.graph, program.arch, options)["src/square.cpp"]
+    text = emit(program.graph, program.arch, options)["src/square_kernel.cpp"]
     copies = text.count("samhw::store<T_vals_words>(T_vals_chip, T_vals_2_chip, T_vals_count);")
     assert copies == (1 if options.on_chip else 0)
     assert ("ap_uint<32> *T_vals,\n" in text) == (not options.on_chip)
@@ -95,7 +95,9 @@ def test_status_names_region_and_node() -> None:
         large["B.vals"] = np.full_like(memories["B.vals"], 8)
         with pytest.raises(RunError, match=rf"^overflow at node 'r{region}_{node}' "):
             simulate_regions(program.graph, program.arch, large, extents)
-        with pytest.raises(RunError, match=rf": overflow error at node {node} of region square_{region}\."):
+        with pytest.raises(
+            RunError, match=rf": overflow error at node {node} of region square_{region}_kernel\."
+        ):
             design.run(large, extents, {})
 
 
@@ -111,7 +113,7 @@ def test_deadlock_in_a_later_region() -> None:
         simulate_regions(tight, program.arch, *words)
     with pytest.raises(DeadlockError, match="is full") as error:
         HlsDesign.build(tight, program.arch, ON_CHIP).run(*words, {"X.vals": written["X.vals"]})
-    assert all(name.startswith("square_1.") for name in error.value.waiting)
+    assert all(name.startswith("square_1_kernel.") for name in error.value.waiting)
 
 
 def test_a_change_changes_only_its_region() -> None:
@@ -125,7 +127,7 @@ def test_a_change_changes_only_its_region() -> None:
     )
     before, after = (emit(graph, program.arch, ON_CHIP) for graph in (program.graph, later))
     assert {path for path in before if before[path] != after[path]} == {
-        "src/square_1.cpp",
+        "src/square_1_kernel.cpp",
         "src/samhw/alu.hpp",
     }
 
@@ -143,8 +145,9 @@ def test_kernels_in_order() -> None:
 def test_comments_have_the_statements() -> None:
     program, _ = compiled()
     files = project_files(program, options=ON_CHIP)
-    assert "    // Region 1: X from T\n    //   X[i, j] = T[i, j] * T[i, j]\n" in files["src/square.cpp"]
-    assert "//   T[i, j] = A[i, k] * B[k, j]    order i, k, j\n" in files["src/square_0.cpp"]
+    call = "    // Region 1: X from T\n    //   X[i, j] = T[i, j] * T[i, j]\n"
+    assert call in files["src/square_kernel.cpp"]
+    assert "//   T[i, j] = A[i, k] * B[k, j]    order i, k, j\n" in files["src/square_0_kernel.cpp"]
     assert "r1_" not in "".join(text for path, text in files.items() if path.startswith("src/"))
 
 

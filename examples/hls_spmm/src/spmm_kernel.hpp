@@ -1,6 +1,6 @@
 // spmm on i32.
-#ifndef SPMM_HPP
-#define SPMM_HPP
+#ifndef spmm_kernel_HPP
+#define spmm_kernel_HPP
 
 #include "samhw/status.hpp"
 #include "samhw/values.hpp"
@@ -22,7 +22,7 @@ static const unsigned T_crd1_words = 1024;
 static const unsigned T_vals_words = 1024;
 
 /// The nodes of the graph, as `status` numbers them from bit 4 on; bits 0 to 3 are the cause (samhw/token.hpp).
-enum spmm_node {
+enum spmm_kernel_node {
     node_root = 0,
     node_scan_dense_A_i = 1,
     node_write_dense_T_i = 2,
@@ -50,7 +50,7 @@ enum spmm_node {
 /// @param T_crd1 crd1 of tensor T, 1024 words (output)
 /// @param T_vals vals of tensor T, 1024 words (output)
 /// @param status 0, or the first error: the results are not to be used then
-void spmm(
+void spmm_kernel(
     index_t i_extent,
     index_t k_extent,
     index_t j_extent,

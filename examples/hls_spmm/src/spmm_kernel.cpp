@@ -5,7 +5,7 @@
 // Every call in the DATAFLOW region is a process of its own. Each block is a node of the graph; the comment above it is the cell of
 // the fusion table from which it comes. Streams are named after the tensor and the index whose coordinates (crd), references (ref)
 // or values (val) they carry, and have the depths of the graph's channels.
-#include "spmm.hpp"
+#include "spmm_kernel.hpp"
 
 #include "samhw/alu.hpp"
 #include "samhw/array.hpp"
@@ -24,7 +24,7 @@
 
 using samhw::stream;
 
-void spmm(
+void spmm_kernel(
     index_t i_extent,
     index_t k_extent,
     index_t j_extent,

@@ -1,6 +1,6 @@
-// Self-checking testbench of spmm: runs it on the words of a folder and compares with the golden words there.
+// Self-checking testbench of spmm_kernel: runs it on the words of a folder and compares with the golden words there.
 //
-//     spmm_test [DATA [RESULTS [tokens]]]
+//     spmm_kernel_test [DATA [RESULTS [tokens]]]
 //
 // DATA is tb_data by default. In RESULTS, a folder, it leaves the words as binary files and, with SAMHW_CSIM, how full each
 // stream was and, if asked, its tokens.
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "spmm.hpp"
+#include "spmm_kernel.hpp"
 
-static const char *const spmm_names[] = {
+static const char *const spmm_kernel_names[] = {
     "root",
     "scan_dense_A_i",
     "write_dense_T_i",
@@ -31,7 +31,7 @@ static const char *const spmm_names[] = {
 };
 
 /// The names of the nodes, in the order of their numbers.
-static const char *const *const node_names[] = {spmm_names};
+static const char *const *const node_names[] = {spmm_kernel_names};
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
@@ -124,7 +124,7 @@ static bool depths_suffice(const std::string &results) {
         for (std::size_t s = 0; s < streams.size(); ++s) {
             marks << streams[s].name << " " << streams[s].depth << " " << bounded.high_water(s) << "\n";
             if (!log.tokens.empty())
-                save(results + "/" + streams[s].name + ".tokens", log.tokens[s]);
+                save(results + "/" + std::to_string(s) + ".tokens", log.tokens[s]);
         }
     }
     return ends;
@@ -151,7 +151,7 @@ int main(int argc, char **argv) {
 #ifdef SAMHW_CSIM
     samhw::recorder::instance().start(streams, 21, argc > 3 && std::string(argv[3]) == "tokens");
 #endif
-    spmm(extents[0], extents[1], extents[2], A_pos1.data(), A_crd1.data(), A_vals.data(), X_vals.data(), T_pos1.data(), T_crd1.data(), T_vals.data(), &status);
+    spmm_kernel(extents[0], extents[1], extents[2], A_pos1.data(), A_crd1.data(), A_vals.data(), X_vals.data(), T_pos1.data(), T_crd1.data(), T_vals.data(), &status);
 
     if (!results.empty()) {
         save(results + "/T_pos1.bin", T_pos1);
@@ -176,6 +176,6 @@ int main(int argc, char **argv) {
     wrong += differences("T_crd1", T_crd1, data + "/T_crd1.txt");
     wrong += differences("T_vals", T_vals, data + "/T_vals.txt");
     good = good && wrong == 0;
-    std::cout << "spmm: " << (good ? "PASS" : "FAIL") << "\n";
+    std::cout << "spmm_kernel: " << (good ? "PASS" : "FAIL") << "\n";
     return good ? 0 : 1;
 }

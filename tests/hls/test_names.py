@@ -1,0 +1,111 @@
+"""Any names in HLS: what a compiler makes of them gives the simulator's tokens and words."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import strategies as st
+
+from samhw.frontend import Program, parse
+from samhw.frontend.strategies import chained_programs
+from samhw.graph import Arch
+from samhw.hls import Options
+from samhw.hls.cpp import top_name
+from samhw.targets import compile_workload, make_workload, run
+from samhw.targets.hls import HlsDesign
+from tests.agreement.cases import compile_or_none, random_tensors
+from tests.hls.bench import run_design, run_model
+from tests.hostile import WORDS, renamed
+
+PROGRAMS = 12
+
+SCALE = """
+tensor {0}[{0}=5, {1}=4] : csr
+tensor {1}[{1}] : csf
+result[{0}] = {0}[{0}, {1}] * {1}[{1}] * {0}[{0}, {1}]
+"""
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """Every hostile word once, and some long ones."""
+    return zip(WORDS[::2], WORDS[1::2], strict=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_chip", [True, False])
+def test_every_word(on_chip: bool) -> None:
+    """As tensor, index and program, in programs that share a library."""
+    samples = []
+    for tensor, index in pairs():
+        workload = make_workload(parse(SCALE.format(tensor, index), f"{tensor}.ein"), ["random:density=0.6"])
+        compiled = compile_workload(workload)
+        samples.append((compiled.graph, run_model(compiled, workload.tensors)))
+    designs = HlsDesign.build_together([graph for graph, _ in samples], Arch(), Options(on_chip=on_chip))
+    for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
+        run_design(design, inputs, model)
+
+
+@pytest.mark.slow
+def test_random_names() -> None:
+    samples = []
+
+    @seed(0)
+    @settings(
+        max_examples=PROGRAMS,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(chained_programs(max_statements=3), st.integers(0, 2**32 - 1))
+    def collect(program: Program, number: int) -> None:
+        rng = np.random.default_rng(number)
+        program, _ = renamed(program, rng)
+        compiled = compile_or_none(program.with_fusion("full"), value="i32", permute=True)
+        assume(compiled is not None and len(compiled.regions) == 1)
+        assert compiled is not None
+        graph = replace(compiled.graph, name=f"random_{len(samples)}")
+        samples.append((graph, run_model(compiled, random_tensors(program, rng), graph)))
+
+    collect()
+    designs = HlsDesign.build_together([graph for graph, _ in samples], Arch())
+    for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
+        run_design(design, inputs, model)
+
+
+# Tensors whose copies, ports and arrays have the names of each other's.
+MEETING = """
+tensor A[i=4, vals_chip=5] : csr
+tensor A_vals[i=4, vals_words=5] : csr
+tensor A_i_crd_to_A[i=4, top=5] : csr
+fuse {
+  T[i] = A[i, vals_chip] * A_vals[i, vals_chip]
+  T_2[i] = A_i_crd_to_A[i, top] * T[i]
+  T_vals[i] = T_2[i] + T[i]
+}
+T_vals_count[i] = T_vals[i] * T_vals[i] + T_2[i]
+T_error[i] = T_vals[i] + T_vals_count[i]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("A_vals", Options(one_top=True)),
+        ("node_root", Options(one_top=True, on_chip=False)),
+        ("a\\", Options()),
+    ],
+)
+def test_names_that_meet(name: str, options: Options) -> None:
+    workload = make_workload(parse(MEETING, f"{name}.ein"))
+    run(compile_workload(workload), workload.tensors, "hls", hls=options)
+
+
+def test_programs_of_long_names_stay_apart() -> None:
+    """Files are called after them, with endings."""
+    names = [top_name("p" * 250 + end) for end in ("_0", "_1")]
+    assert names[0] != names[1]
+    assert max(map(len, names)) < 120

@@ -1,0 +1,62 @@
+"""Programs of any file name, and of any names in them, by every command that writes files."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.cli import main
+from tests.hostile import WORDS
+
+STEMS = (
+    *("my-program", "9x", "class", "exp", "a.b", "with blanks", "ünïcødé", "λ", "$(id)", "'\"", "a*b"),
+    *("[red]x", "back\\", "??-", "samhw_top", "-", "%s", "x" * 240),
+)
+
+TEXT = """
+tensor {0}[{0}, {1}] : csr
+tensor {1}[{1}] : dense
+y[{0}] = {0}[{0}, {1}] * {1}[{1}]
+"""
+SECOND = "z[{0}] = y[{0}] + 1\n"
+
+
+def samhw(*arguments: object) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def written(folder: Path, number: int) -> Path:
+    """A program with a name of its own, of one region or of two."""
+    words = [WORDS[(2 * number + n) % len(WORDS)] for n in range(2)]
+    path = folder / f"{STEMS[number]}.ein"
+    path.write_text((TEXT + SECOND * (number % 2)).format(*words), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("number", range(len(STEMS)))
+def test_every_command_but_the_builds_of_rtl(tmp_path: Path, number: int) -> None:
+    program = written(tmp_path, number)
+    trace = () if number % 2 else ("--trace", tmp_path / "t.vcd")
+    assert "right" in samhw("run", program, "--stats", *trace)
+    page, drawing, graph = (tmp_path / name for name in ("t.html", "g.dot", "g.json"))
+    shown = ("--table", "--channels", "--html", page, "--dot", drawing, "-o", graph)
+    samhw("compile", program, "--data", "random", *shown)
+    assert "right" in samhw("compare", program)
+    for target, regions in (("sim", ()), ("vitis-hls", ("--regions", "top")), ("vitis-hls", ())):
+        folder = tmp_path / f"{target}{len(regions)}"
+        samhw("build", program, "--data", "random", "--target", target, *regions, "-o", folder)
+        assert all(path.relative_to(folder).parts[0].isascii() for path in folder.rglob("*"))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_build_of_long_names_runs(tmp_path: Path) -> None:
+    program = tmp_path / "a*b c.ein"
+    program.write_text(TEXT.format("x" * 200, "X" * 200))
+    samhw("build", program, "--data", "random", "--target", "verilator", "-o", tmp_path / "out")
+    with (tmp_path / "out" / "run.txt").open() as commands:
+        subprocess.run(["./simulate"], cwd=tmp_path / "out", stdin=commands, check=True, capture_output=True)
+    assert list((tmp_path / "out" / "results").iterdir())

@@ -14,7 +14,7 @@ ALLOWED = {
     "numerics": set(),
     "graph": {"numerics"},
     "primitives": {"graph", "numerics"},
-    "frontend": {"tensors"},
+    "frontend": {"numerics", "tensors"},
     "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},
     "sim": {"graph", "numerics", "primitives"},
     "rtl": {"graph", "numerics"},

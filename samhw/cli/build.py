@@ -24,7 +24,10 @@ TARGETS = ("sim", "verilator", "vitis-hls")
 @click.argument("program")
 @schedule_options
 @click.option(
-    "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
 @click.option("--target", required=True, metavar="TARGET", help="sim, verilator or vitis-hls.")
 @click.option(
@@ -69,7 +72,7 @@ def build(
         raise InputError(
             "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
         )
-    workload = schedule.workload(program, data) if data else None
+    workload = schedule.build_workload(program, data)
     compiled = schedule.compile(program, workload, arch="vitis" if target == "vitis-hls" else "samhw")
     if checked:
         _check(workload, compiled)

@@ -11,7 +11,7 @@ from rich.console import Console
 from samhw.cli.options import ARCH, load_arch, memory_options, off_chip_tensors, parse_order
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import follow
-from samhw.compiler import ITERATIONS
+from samhw.compiler import AUTO, ITERATIONS
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel
 
@@ -33,11 +33,11 @@ __all__ = ["compare"]
     help="Orders of the indices, for the levels that are one region.",
 )
 @click.option("--permute", is_flag=True, help="Copy what is stored against an order, as for run.")
-@click.option("--value", default="f32", show_default=True, metavar="TYPE", help="Value type.")
+@click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
 @click.option(
     "--data",
     multiple=True,
-    default=("karate",),
+    default=(AUTO,),
     show_default=True,
     metavar="DATA",
     help="As for run.",
@@ -68,6 +68,7 @@ def compare(
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
     spaces = [_one_of(space, ITERATIONS, "--iteration") for space in iteration.split(",")]
     workload = bind_program(program, data, value=value)
+    value = workload.value(value)
     placement = off_chip_tensors(memory, off_chip)
     chosen = list(map(parse_order, orders))
     choices = []
@@ -88,7 +89,9 @@ def compare(
                 workload, [choice], value=value, arch=latencies, memory=placement, progress=progress
             )
     if json_target:
-        print_json(json_target, {"program": program, "outcomes": [o.to_json() for o in outcomes]})
+        found = [outcome.to_json() for outcome in outcomes]
+        report = {"program": program, "data": workload.name, "value": value, "outcomes": found}
+        print_json(json_target, report)
     if json_target != "-":
         title = f"{program} on {workload.name}, {value}"
         if placement:

@@ -23,7 +23,10 @@ __all__ = ["compile"]
 @click.argument("program")
 @schedule_options
 @click.option(
-    "--data", multiple=True, metavar="DATA", help="Data that fixes extents and capacities, as for run."
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
 @click.option("--table", is_flag=True, help="Print the fusion table.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
@@ -53,7 +56,7 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    workload = schedule.workload(program, data) if data else None
+    workload = schedule.build_workload(program, data)
     if listed is not None:
         if table or html or channels or dot or output or schedule.permute:
             raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")

@@ -11,14 +11,13 @@ from rich.console import Console
 from samhw.cli.options import Schedule, schedule_options
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import line
+from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
 
 __all__ = ["correlate"]
 
 _SUITES = {"kernels": kernel_names, "models": model_names}
-_DATA = {False: ("karate", "random"), True: ("karate",)}
-"""What a program is run on unless told: kernels, and models."""
 
 
 @click.command()
@@ -32,8 +31,10 @@ _DATA = {False: ("karate", "random"), True: ("karate",)}
 @click.option(
     "--data",
     multiple=True,
+    default=(AUTO,),
+    show_default=True,
     metavar="DATA",
-    help="Data sets, each run by itself; by default karate and random, for models karate.",
+    help="Data sets as for run, each run by itself.",
 )
 @click.option(
     "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
@@ -59,9 +60,7 @@ def correlate(
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    workloads = [
-        [schedule.workload(name, [spec]) for spec in data or _DATA[name in model_names()]] for name in names
-    ]
+    workloads = [[schedule.workload(name, [spec]) for spec in data] for name in names]
     with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
         done = count(1)
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
@@ -76,11 +75,12 @@ def correlate(
     if json_target:
         print_json(json_target, summary)
     if json_target != "-":
-        rows = [["program", "data", "model cycles", "RTL cycles", "difference", "results"]]
+        rows = [["program", "data", "value", "model cycles", "RTL cycles", "difference", "results"]]
         rows += [
             [
                 r.name,
                 r.data,
+                r.value,
                 f"{r.model_cycles:,}",
                 f"{r.rtl_cycles:,}",
                 str(r.rtl_cycles - r.model_cycles),

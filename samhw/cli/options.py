@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samhw.compiler import ITERATIONS, Compiled, compile_program
+from samhw.compiler import AUTO, ITERATIONS, Compiled, compile_program
 from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
@@ -50,10 +50,10 @@ _SCHEDULE = (
     ),
     click.option(
         "--value",
-        default="i32",
+        default=AUTO,
         show_default=True,
         metavar="TYPE",
-        help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32.",
+        help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32; auto: the program's own, or what it needs.",
     ),
     click.option(
         "--iteration",
@@ -106,18 +106,22 @@ class Schedule:
             "arch": load_arch(self.arch or arch),
         }
 
+    def build_workload(self, program: str, data: Sequence[str]) -> "Workload | None":
+        """What to build PROGRAM for: the data; without any, None if the program's text says how large
+        everything is, and the default data if it does not."""
+        from samhw.targets import DEFAULT
+
+        if not data and load_program(program).has_extents:
+            return None
+        return self.workload(program, data or DEFAULT)
+
     def compile(self, program: str, workload: "Workload | None", arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what the program's text says."""
         from samhw.targets import compile_workload
 
         if workload:
             return compile_workload(workload, **self.options(arch))
-        try:
-            return compile_program(load_program(program).with_fusion(self.fuse), **self.options(arch))
-        except InputError as error:
-            if "Nothing gives the extent" not in str(error):
-                raise
-            raise InputError(f"{error} ('--data karate' or '--data random' will do.)") from None
+        return compile_program(load_program(program).with_fusion(self.fuse), **self.options(arch))
 
 
 def schedule_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -20,7 +20,7 @@ from samhw.cli.options import (
 from samhw.cli.output import print_json, print_table
 from samhw.cli.progress import follow
 from samhw.cli.tracing import recording, write_trace
-from samhw.compiler import Compiled
+from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ __all__ = ["run"]
 @click.option(
     "--data",
     multiple=True,
-    default=("random",),
+    default=(AUTO,),
     show_default=True,
     metavar="DATA",
-    help="karate, random:.., a file, or NAME=FILE.",
+    help="karate, random:.., a file, or NAME=FILE; auto: karate, or random where that does not fit.",
 )
 @click.option(
     "--backend",
@@ -186,6 +186,7 @@ def _print_run(
         f"{n} {'x'.join(map(str, t.shape)) or 'scalar'} ({t.nnz} stored)" for n, t in workload.tensors.items()
     )
     click.echo(f"  data       {workload.name}: {shapes}")
+    click.echo(f"  value      {compiled.value}")
     click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
     if used:
         click.echo(f"  memory     {memory_line(used)}")

@@ -25,7 +25,7 @@ __all__ = ["sweep"]
 @click.option(
     "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
 )
-@click.option("--value", metavar="TYPE,..", help="Value types; by default f32.")
+@click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
 @click.option("--fuse", metavar="LEVEL,..", help="none, partial, full; by default partial.")
 @click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
 @click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")

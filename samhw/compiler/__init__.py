@@ -6,8 +6,10 @@ from samhw.compiler.design_space import OrderSpace, order_spaces
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.permute import PermutedCopy
 from samhw.compiler.table import FusionTable
+from samhw.compiler.value import AUTO, choose_value
 
 __all__ = [
+    "AUTO",
     "ITERATIONS",
     "Capacity",
     "Compiled",
@@ -17,6 +19,7 @@ __all__ = [
     "Iteration",
     "OrderSpace",
     "PermutedCopy",
+    "choose_value",
     "compile_program",
     "order_spaces",
 ]

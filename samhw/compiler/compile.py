@@ -20,6 +20,7 @@ from samhw.compiler.permute import PermutedCopy, copy_discordant
 from samhw.compiler.result import Result
 from samhw.compiler.sums import EinsumBuilder
 from samhw.compiler.table import FusionTable
+from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, Region, Reshape
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
@@ -72,7 +73,7 @@ def compile_program(
     program: Program,
     *,
     order: Sequence[str] | None = None,
-    value: str = "i32",
+    value: str = AUTO,
     factored: bool = True,
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
@@ -84,7 +85,7 @@ def compile_program(
     Args:
         order: the order of the indices of the program's only region, outermost first; else the first one that
             suits the tensors and the statements' own orders, and that streams can follow.
-        value: the name of the value type.
+        value: the name of the value type, or `auto` for what `choose_value` makes of the program's text.
         factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
@@ -108,7 +109,8 @@ def compile_program(
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
     program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
-    compiler = _Compiler(program, value_type(value), factored, capacity, arch or Arch())
+    kind = value_type(choose_value(value, program))
+    compiler = _Compiler(program, kind, factored, capacity, arch or Arch())
     regions = tuple(
         compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
         for number, region in enumerate(program.regions)

@@ -24,7 +24,11 @@ class Declaration:
 
 
 def assemble(
-    name: str, declarations: Iterable[Declaration], regions: Sequence[Region], source: Source | None = None
+    name: str,
+    declarations: Iterable[Declaration],
+    regions: Sequence[Region],
+    source: Source | None = None,
+    value: str | None = None,
 ) -> Program:
     """The checked program of these parts.
 
@@ -34,7 +38,7 @@ def assemble(
     """
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
-    program = Program(name, tensors, tuple(regions), source)
+    program = Program(name, tensors, tuple(regions), source, value)
     for declaration in declarations:
         if declaration.name in tensors:
             raise program.error(

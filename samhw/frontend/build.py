@@ -70,8 +70,10 @@ class ProgramBuilder:
     T[i, j] = A[i, k] * X[k, j]    order i, k, j
     """
 
-    def __init__(self, name: str = "program") -> None:
+    def __init__(self, name: str = "program", *, value: str | None = None) -> None:
         self.name = name
+        self.value = value
+        """The name of the value type; None leaves it to what the program and its data need."""
         self._declarations: list[Declaration] = []
         self._regions: list[Region] = []
         self._fused: list[Statement] | None = None  # the statements of the open fuse block
@@ -141,4 +143,4 @@ class ProgramBuilder:
 
     def program(self) -> Program:
         """The program built so far. Raises InputError when it breaks a rule (see `Program.check`)."""
-        return assemble(self.name, self._declarations, self._regions)
+        return assemble(self.name, self._declarations, self._regions, value=self.value)

@@ -24,6 +24,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.extents import unify
 from samhw.frontend.source import Span
 from samhw.frontend.tokens import LONGEST_NAME, is_name
+from samhw.numerics import value_type
 
 if TYPE_CHECKING:
     from samhw.frontend.program import Program, Region, Statement, TensorDecl
@@ -55,6 +56,8 @@ def check_program(program: "Program") -> None:
         raise InputError(f"program '{program.name}' has no statement; write one such as T[i] = A[i] * 2")
     if not all(region.statements for region in program.regions):
         raise InputError(f"program '{program.name}' has an empty fuse block; fill it or leave it out")
+    if program.value is not None:
+        value_type(program.value)
     for decl in program.tensors.values():
         _check_declaration(program, decl)
     for region in program.regions:

@@ -13,6 +13,7 @@ from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, M
 from samhw.frontend.program import Program, Region, Statement
 from samhw.frontend.source import Source
 from samhw.frontend.tokens import Kind, Token, tokenize
+from samhw.numerics import value_type
 
 __all__ = ["dumps", "load", "parse"]
 
@@ -41,7 +42,8 @@ def load(path: str | Path) -> Program:
 
 def dumps(program: Program) -> str:
     """The text of a program: ``parse(dumps(program)) == program``."""
-    lines = [str(decl) for decl in program.tensors.values()]
+    lines = [] if program.value is None else [f"value {program.value}"]
+    lines += [str(decl) for decl in program.tensors.values()]
     for region in program.regions:
         if len(region.statements) == 1:
             lines.append(str(region.statements[0]))
@@ -59,20 +61,52 @@ class _Parser:
         self.position = 0
         self.nesting = 0
 
-    # program = { declaration | fuse | statement }
+    # program = { value | declaration | fuse | statement }
 
     def program(self) -> Program:
         declarations: list[Declaration] = []
         regions: list[Region] = []
+        value: str | None = None
         while self.token.kind is not Kind.END:
-            if self.at("tensor"):
+            if self.at_value():
+                if value is not None:
+                    self.fail(self.token, "the value type is given twice; remove one of the lines")
+                value = self.value()
+            elif self.at("tensor"):
                 declarations.append(self.declaration())
             elif self.at("fuse"):
                 regions.append(self.fuse())
             else:
                 regions.append(Region((self.statement(),)))
                 self.end_of_line()
-        return assemble(Path(self.source.name).stem, declarations, regions, self.source)
+        return assemble(Path(self.source.name).stem, declarations, regions, self.source, value)
+
+    # value = "value" name [ "<" integer "," integer ">" ] end
+
+    def at_value(self) -> bool:
+        """A line `value TYPE`. No keyword: a tensor may have the name, and what assigns to it goes on with a
+        bracket, or with "=" before or behind a reduction."""
+        if self.token.kind is not Kind.NAME or self.token.text != "value":
+            return False
+        first, second = (self.tokens[min(self.position + n, len(self.tokens) - 1)] for n in (1, 2))
+        return first.kind is Kind.NAME and not (second.kind is Kind.SYMBOL and second.text == "=")
+
+    def value(self) -> str:
+        self.advance()
+        first = self.advance()
+        text = first.text
+        if self.accept("<"):
+            sizes = [self.advance()]
+            self.expect(",")
+            sizes.append(self.advance())
+            self.expect(">")
+            text = f"{text}<{','.join(size.text for size in sizes)}>"
+        try:
+            value_type(text)
+        except InputError as error:
+            self.fail(first, str(error))
+        self.end_of_line("a comment")
+        return text
 
     # declaration = "tensor" name [ "[" mode { "," mode } "]" ] [ ":" format ] end
     # mode        = name [ "=" integer ]

@@ -132,6 +132,8 @@ class Program:
     tensors: Mapping[str, TensorDecl] = field(hash=False)
     regions: tuple[Region, ...]
     source: Source | None = field(default=None, compare=False, repr=False)
+    value: str | None = None
+    """The name of the value type that its text asks for."""
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -219,6 +221,11 @@ class Program:
     def unbound(self) -> "Program":
         """This program as it was before `bind`: with no extents but those of its text."""
         return replace(self, tensors={name: decl.unbound for name, decl in self.tensors.items()})
+
+    @property
+    def has_extents(self) -> bool:
+        """Its text, or `bind`, says how large every tensor is."""
+        return None not in unify(self).values()
 
     def check(self) -> None:
         """Raise InputError unless every statement is well-formed and all statements fit together.

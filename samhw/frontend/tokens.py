@@ -16,7 +16,7 @@ _TOKEN = re.compile(
   | (?P<newline> \n )
   | (?P<number>  (?:\d+(?:\.\d*)?|\.\d+) (?:[eE][+-]?\d+)? )
   | (?P<name>    [A-Za-z_]\w* )
-  | (?P<symbol>  [-+*/()\[\]{},:=@] )
+  | (?P<symbol>  [-+*/()\[\]{},:=@<>] )
   | (?P<other>   . )
     """,
     re.VERBOSE | re.ASCII,

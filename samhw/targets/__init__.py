@@ -6,9 +6,10 @@ from samhw.targets.correlate import Correlation, correlate
 from samhw.targets.measure import Measure, measure
 from samhw.targets.memory import memory_line, memory_report, port_rows
 from samhw.targets.run import Check, RegionRun, RunResult, check, compile_workload, run
-from samhw.targets.workload import Workload, bind_program, make_model_workload, make_workload
+from samhw.targets.workload import DEFAULT, Workload, bind_program, make_model_workload, make_workload
 
 __all__ = [
+    "DEFAULT",
     "Check",
     "Choice",
     "Correlation",

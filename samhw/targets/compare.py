@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from samhw.compiler import AUTO
 from samhw.errors import ScheduleError
 from samhw.frontend import FusionLevel
 from samhw.graph import Arch
@@ -48,7 +49,12 @@ class Outcome:
 
 
 def compare(
-    workload: Workload, choices: Sequence[Choice], *, value: str, arch: Arch | None = None, **options: Any
+    workload: Workload,
+    choices: Sequence[Choice],
+    *,
+    value: str = AUTO,
+    arch: Arch | None = None,
+    **options: Any,
 ) -> Iterator[Outcome]:
     """The outcome of each choice, as soon as it is known; `options` of the simulator, as for `simulate`."""
     for choice in choices:

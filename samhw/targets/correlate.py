@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import compile_program
+from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.targets.processes import ending, workers
 from samhw.targets.run import RegionRun, check, run
@@ -33,6 +33,8 @@ class Row:
     """Elements of the results for which the check proves nothing, as for `Check`."""
     model_seconds: float | None = None
     rtl_seconds: float | None = None
+    value: str = ""
+    """The value type."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Correlation:
     def to_json(self) -> dict[str, object]:
         """The object that `samhw correlate --json` prints."""
         keys = (
-            *("name", "data", "model_cycles", "rtl_cycles"),
+            *("name", "data", "value", "model_cycles", "rtl_cycles"),
             *("checked", "unproved", "model_seconds", "rtl_seconds"),
         )
         kernels = [{key: _rounded(getattr(row, key)) for key in keys} for row in self.rows]
@@ -129,7 +131,10 @@ def _correlate_program(
 ) -> list[Row]:
     capacity = reduce(or_, [w.capacity() for w in workloads])
     program = workloads[0].program
-    compiled = compile_program(program, capacity=capacity, **options)
+    # One type holds the data of all.
+    data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
+    value = choose_value(options.get("value", AUTO), program, data)
+    compiled = compile_program(program, capacity=capacity, **{**options, "value": value})
     rows = []
     for workload in workloads:
         try:
@@ -145,7 +150,7 @@ def _correlate_program(
                 rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
         whole = Row(compiled.graph.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
-    return rows
+    return [replace(row, value=compiled.value) for row in rows]
 
 
 def _agree(model: RegionRun, rtl: RegionRun) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samhw.compiler import Compiled
+from samhw.compiler import AUTO, Compiled
 from samhw.graph import Arch, MemoryRole, OffChip
 from samhw.sim import Result, bottleneck, operations, traffic
 from samhw.targets.run import check, compile_workload, run
@@ -52,7 +52,7 @@ class Measure:
 def measure(
     workload: Workload,
     *,
-    value: str,
+    value: str = AUTO,
     factored: bool = True,
     order: Sequence[str] | None = None,
     permute: bool = False,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import AUTO, Compiled, compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
 from samhw.graph import Arch, Graph, OffChip
@@ -79,6 +79,7 @@ class Check:
 def compile_workload(workload: Workload, *, arch: Arch | None = None, **options: Any) -> Compiled:
     """Compiles a workload's program with room for its data; `options` as for `compile_program`."""
     options.setdefault("capacity", workload.capacity())
+    options["value"] = workload.value(options.get("value", AUTO))
     return compile_program(workload.program, arch=arch, **options)
 
 

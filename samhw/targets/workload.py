@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import Capacity, Dimensions
+from samhw.compiler import AUTO, Capacity, Dimensions, choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
     Program,
@@ -45,6 +45,9 @@ FEATURES = 16
 
 RANDOM_DENSITY = 0.2
 
+DEFAULT = ("auto",)
+"""The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
+
 LONGEST = 20
 """Digits of a number in `random:..`."""
 
@@ -56,6 +59,10 @@ class Workload:
     name: str
     program: Program
     tensors: dict[str, Tensor]
+
+    def value(self, asked: str = AUTO) -> str:
+        """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""
+        return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and
@@ -100,7 +107,7 @@ def _power_of_two(n: int) -> int:
     return 1 << max(0, (n - 1).bit_length())
 
 
-def bind_program(spec: str, data: Sequence[str], *, value: str = "i32") -> Workload:
+def bind_program(spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO) -> Workload:
     """The program that `spec` names (`load_program`), a built-in model or any other one, on data.
 
     Raises:
@@ -111,18 +118,20 @@ def bind_program(spec: str, data: Sequence[str], *, value: str = "i32") -> Workl
     return make_workload(load_program(spec), data, value=value)
 
 
-def make_model_workload(name: str, data: Sequence[str] = ("karate",)) -> Workload:
+def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
     """A built-in model on data.
 
     Args:
         data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
             set `.npz` with its features; or `NAME=FILE` for single tensors. What is not given is drawn.
+            `auto` is `karate` for a model that reads a graph, else `random`.
 
     Raises:
         InputError: as `make_workload` does.
     """
     program = load_model(name)
     reads_graph = any(decl.name == "A" for decl in program.inputs)
+    data = [("karate" if reads_graph else "random") if spec == AUTO else spec for spec in data]
     options: dict[str, Any] = {}
     sizes: dict[str, int] = {}
     single: dict[str, Tensor] = {}
@@ -165,20 +174,26 @@ def _settings(spec: str) -> Iterator[tuple[str, int]]:
 
 
 def make_workload(
-    program: Program, data: Sequence[str] = ("random",), *, value: str = "i32", seed: int = 0
+    program: Program, data: Sequence[str] = ("random",), *, value: str = AUTO, seed: int = 0
 ) -> Workload:
     """Binds a program to data.
 
     Args:
         data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data-set
             `.npz`), with `:pattern` behind it to keep only its pattern and draw the values; or `NAME=FILE`
-            for single tensors.
+            for single tensors. `auto`, by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
-            -1 and 1.
+            -1 and 1. With `auto` it is the one that the program's text asks for or needs.
 
     Raises:
         InputError: for a name that is no tensor, a file that cannot be read, or shapes that disagree.
     """
+    value = choose_value(value, program)
+    if tuple(data) == DEFAULT:
+        try:
+            return _Binder(program, value, seed).bind(["karate"])
+        except InputError:
+            data = ["random"]
     return _Binder(program, value, seed).bind(data)
 
 

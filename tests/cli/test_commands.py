@@ -217,13 +217,14 @@ def test_data_for_an_unknown_tensor() -> None:
 def test_nan_in_integer_data(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, A=np.array([[1.0, np.nan], [0.0, 2.0]]))
-    assert "NaN" in refused("run", "spmm", "--data", f"A={path}")
+    assert "NaN" in refused("run", "spmm", "--value", "i32", "--data", f"A={path}")
 
 
 def test_fractions_in_integer_data(tmp_path: Path) -> None:
     path = tmp_path / "a.mtx"
     write_mtx(path, np.array([[1.5, 0.0], [0.0, 2.0]]))
-    assert "1.5, which is no integer" in refused("run", "spmm", "--data", f"A={path}")
+    found = refused("run", "spmm", "--value", "i32", "--data", f"A={path}")
+    assert "1.5, which is no integer" in found
 
 
 def test_unknown_value_type() -> None:
@@ -274,7 +275,7 @@ def write_mtx(path: Path, array: np.ndarray) -> None:
 
 @pytest.mark.parametrize("backend", ["sim", pytest.param("verilator", marks=pytest.mark.verilator)])
 def test_overflow_is_named_and_never_a_wrong_result(backend: str) -> None:
-    result = samhw("run", "mttkrp", "--value", "i8", "--backend", backend, "--json", "-")
+    result = samhw("run", "mttkrp", "--data", "random", "--value", "i8", "--backend", backend, "--json", "-")
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "overflow" in result.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import samhw
-from samhw.compiler import ITERATIONS, Iteration
+from samhw.compiler import AUTO, ITERATIONS, Iteration
 from samhw.errors import InputError
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch, Dram, OffChip
@@ -34,9 +34,9 @@ class Configuration:
     """
 
     program: str
-    data: str = "random"
+    data: str = "auto"
     """What `--data` takes; several of them joined by `+`."""
-    value: str = "f32"
+    value: str = AUTO
     fuse: FusionLevel = "partial"
     iteration: Iteration = "factored"
     order: str = ""
@@ -56,7 +56,8 @@ class Configuration:
         _one_of("iteration", self.iteration, ITERATIONS)
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
-        value_type(self.value)
+        if self.value != AUTO:
+            value_type(self.value)
         self.placement()
         _known_program(self.program)
         self.arch()
@@ -165,7 +166,7 @@ def _program_parts(spec: str) -> _Parts | None:
 def _data_parts(spec: str) -> _Parts | None:
     """As `make_workload` reads it."""
     name, equals, path = spec.partition("=")
-    if spec == "karate" or spec.partition(":")[0] == "random":
+    if spec in (AUTO, "karate") or spec.partition(":")[0] == "random":
         return None
     if equals and name.isidentifier():
         return name + equals, path, ""

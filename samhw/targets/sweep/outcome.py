@@ -4,6 +4,7 @@ from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from typing import Any, get_args
 
+from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
 from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
@@ -12,7 +13,8 @@ from samhw.targets.workload import Workload, bind_program
 __all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
 
 Outcome = dict[str, Any]
-"""`status`, and with it the fields of a `Measure`, or `error`. Plain values, as JSON has them.
+"""`status`, and with it `error`, or the fields of a `Measure`, and what `auto` stood for. Plain values, as
+JSON has them.
 
 `right` and `wrong` are runs to the end. `refused`: the configuration makes no sense, such as a schedule that
 streams cannot follow; `failed`: the run ended with an error, such as a deadlock or an overflow; `crashed`:
@@ -31,9 +33,10 @@ def outcome(configuration: Configuration) -> Outcome:
     """Measures a configuration. Raises nothing that comes from it."""
     try:
         workload = _workload(configuration.program, configuration.specs(), configuration.value)
+        value = workload.value(configuration.value)
         found = measure(
             replace(workload, program=workload.program.with_fusion(configuration.fuse)),
-            value=configuration.value,
+            value=value,
             factored=configuration.iteration == "factored",
             order=tuple(i.strip() for i in configuration.order.split(",")) if configuration.order else None,
             permute=configuration.permute,
@@ -47,7 +50,9 @@ def outcome(configuration: Configuration) -> Outcome:
         return {"status": "failed", "error": str(error)}
     except Exception as error:
         return crashed(f"{type(error).__name__}: {error}")
-    return {"status": "right" if found.checked else "wrong", **asdict(found)}
+    # What they were on, in place of `auto`.
+    on = {"value": value, "data": workload.name} if configuration.data == AUTO else {"value": value}
+    return {"status": "right" if found.checked else "wrong", **on, **asdict(found)}
 
 
 def is_outcome(found: object) -> bool:

@@ -1,0 +1,61 @@
+"""The value type of a program: the one asked for, that of its text, or what the program and its data need."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.frontend import Call, Div, Literal, Program, walk
+from samhw.numerics import value_type
+
+__all__ = ["AUTO", "choose_value"]
+
+AUTO = "auto"
+"""Asks for the type of the program's text, or for the first of the following that will do."""
+
+_WHOLE, _ANY = "i32", "f32"
+
+
+def choose_value(asked: str, program: Program, data: Iterable[NDArray[Any]] = ()) -> str:
+    """The name of the value type of a program.
+
+    Args:
+        asked: a type, which it is then, or `auto`: the type that the program's text gives, or else f32 where
+            a function, a number or the data need it, or else i32.
+        data: the values of the inputs, as far as they are known.
+
+    Raises:
+        InputError: for a type that there is not.
+    """
+    if asked != AUTO:
+        return value_type(asked).name
+    if program.value is not None:
+        return program.value
+    needs_fractions = not _is_whole(program) or not all(map(_fits, data))
+    return _ANY if needs_fractions else _WHOLE
+
+
+def _is_whole(program: Program) -> bool:
+    """Whole numbers have every function of the program, and all of its numbers."""
+    operations = value_type(_WHOLE).operations
+    for statement in program.statements:
+        for node in walk(statement.rhs):
+            match node:
+                case Div():
+                    return False
+                case Call() if node.function not in operations:
+                    return False
+                case Literal() if not _fits(np.asarray(node.value)):
+                    return False
+    return True
+
+
+def _fits(values: NDArray[Any]) -> bool:
+    """All are whole numbers, and none is too great."""
+    if values.dtype.kind == "O":  # Python's integers beyond 64 bits.
+        return False
+    limit = 1 << value_type(_WHOLE).width - 1
+    if values.dtype.kind not in "iub" and not np.array_equal(values, np.rint(values)):
+        return False
+    return not values.size or bool(-limit <= values.min() and values.max() < limit)

@@ -26,7 +26,10 @@ STATUSES = ("right", "wrong", "refused", "failed", "crashed")
 AGAIN = ("crashed",)
 """The statuses that may differ another time, after which a configuration is measured again."""
 
-_KINDS: dict[str, Any] = {field.name: field.type for field in fields(Measure)} | {"status": str, "error": str}
+_KINDS: dict[str, Any] = {
+    **{field.name: field.type for field in fields(Measure)},
+    **dict.fromkeys(("status", "error", "value", "data"), str),
+}
 
 
 def outcome(configuration: Configuration) -> Outcome:

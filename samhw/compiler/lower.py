@@ -32,7 +32,7 @@ from samhw.compiler.einsum import (
 from samhw.compiler.joins import Joiner
 from samhw.compiler.plan import Plan, Row, Space, Stream
 from samhw.compiler.result import Result, formula, write_result, write_values
-from samhw.compiler.table import CellName, FusionTable, Source
+from samhw.compiler.table import FusionTable, Source
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.names import Names
 from samhw.tensors import LevelType
@@ -321,7 +321,7 @@ class _Lowering:
             taken.add(operand)
             if isinstance(operand, View):
                 cursor = self.plan.cursor(space, operand)
-                cursor.ref = CellName(index, operand.name)
+                cursor.ref = self.plan.table.settle(index, operand.name, payload)
                 cursor.level += 1
             elif operand is not None:
                 # By the planned output, not by a cell: other spaces may take the stream up too.

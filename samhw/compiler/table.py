@@ -107,6 +107,14 @@ class FusionTable:
         self._shown.setdefault(self.resolve(source), CellName(row, column))
         self.joins[row, column] = join
 
+    def settle(self, row: str, column: str, source: Source) -> CellName:
+        """The name of a cell, which from now on stands for that output: of the joins that it was moved into,
+        the last one need not be the one to be taken further."""
+        cell = self._cells[row, column]
+        if self.resolve(cell.source) != self.resolve(source):
+            self._cells[row, column] = Cell(source, cell.label)
+        return CellName(row, column)
+
     def get(self, row: str, column: str) -> Cell | None:
         """The cell, if it is filled."""
         return self._cells.get((row, column))

@@ -1,0 +1,153 @@
+"""Programs whose results were once wrong, and the results worked out by hand."""
+
+import numpy as np
+import pytest
+
+from samhw.errors import InputError
+from samhw.frontend import parse
+from samhw.targets import Workload, compile_workload, run
+from samhw.targets.run import check
+from samhw.tensors import Tensor
+
+INF, NAN = np.inf, np.nan
+
+
+def results(
+    text: str, arrays: dict[str, list[object]], value: str = "i32", **options: object
+) -> dict[str, list[object]]:
+    """The simulator's results, which the check must take for right."""
+    program = parse(text)
+    tensors = {
+        decl.name: Tensor.from_dense(np.array(arrays[decl.name]), decl.format) for decl in program.inputs
+    }
+    work = Workload("by hand", program, tensors)
+    compiled = compile_workload(work, value=value, **options)
+    outputs = run(compiled, tensors).outputs
+    assert check(work, compiled, outputs).good
+    return {name: tensor.to_dense().tolist() for name, tensor in outputs.items()}
+
+
+@pytest.mark.parametrize("factored", [True, False])
+def test_a_number_as_a_branch(factored: bool) -> None:
+    """It was lowered as if zero wherever the other branch is."""
+    text = (
+        "tensor a[j=4] : csf\ntensor b[j=4] : csf\ntensor c[j=4] : dense\n"
+        "y[j] = a[j] * select(c[j], 1, b[j])\n"
+    )
+    arrays = {"a": [1, 2, -1, 2], "b": [0, 0, 0, 0], "c": [-4, 0, -3, -5]}
+    assert results(text, arrays, factored=factored)["y"] == [1, 0, -1, 2]
+
+
+def test_a_number_as_a_branch_under_a_mask() -> None:
+    text = (
+        "tensor c[i=3] : csf\ntensor s\ntensor d[i=3, j=2] : csr\ntensor m[i=3, j=2] : csr\n"
+        "y[i, j] = select(le(c[i], min(s, c[i])), 1, d[i, j]) where m[i, j]\n"
+    )
+    arrays = {
+        "c": [0, 3, -1],
+        "s": 2,
+        "d": [[0, 0], [5, 0], [0, 7]],
+        "m": [[1, 1], [1, 0], [0, 1]],
+    }
+    assert results(text, arrays)["y"] == [[1, 1], [5, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("order", ["", "order l, i"])
+@pytest.mark.parametrize("factored", [True, False])
+def test_terms_of_different_sums_under_a_mask(factored: bool, order: str) -> None:
+    """A term without the summed index was added once for each of its coordinates."""
+    form = "csc" if order else "csr"
+    text = (
+        f"tensor e[i=3] : csf\ntensor B[i=3, l=4] : {form}\ntensor M[i=3] : csf\n"
+        f"y[i] = e[i] + B[i, l] where M[i] {order}\n"
+    )
+    arrays = {"e": [1, 10, 100], "B": [[1, 1, 0, 1], [2, 0, 0, 0], [0, 0, 0, 0]], "M": [1, 0, 1]}
+    assert results(text, arrays, factored=factored)["y"] == [4, 0, 100]
+
+
+def test_a_number_beside_a_sum_under_a_mask() -> None:
+    text = "tensor B[i=3, l=2] : csr\ntensor M[i=3] : csf\ny[i] = B[i, l] + 3 where M[i]\n"
+    arrays = {"B": [[1, 2], [0, 0], [4, 0]], "M": [1, 1, 0]}
+    assert results(text, arrays)["y"] == [6, 3, 0]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "A[i, j] * (s[i] + t[j])",
+        "A[i, j] * (s[i] - t[j])",
+        "A[i, j] * max(s[i], t[j])",
+        "A[i, j] * lt(s[i], t[j])",
+        "relu(s[i] + t[j]) where A[i, j]",
+        "A[i, j] * (s[i] + 0 / t[j])",
+        "A[i, j] * (t[j] - select(s[i], 0, 0))",
+    ],
+)
+@pytest.mark.parametrize("factored", [True, False])
+def test_results_have_room(expression: str, factored: bool) -> None:
+    """What a sum of different indices stores is as much as what it is multiplied by."""
+    text = (
+        "tensor A[i=9, j=9] : csr\ntensor s[i=9] : csf\ntensor t[j=9] : csf\ntensor E[i=9, j=9] : csr\n"
+        f"E[i, j] = {expression}\n"
+    )
+    arrays = {"A": np.ones((9, 9), int), "s": [0] * 9, "t": [0] * 9}
+    assert results(text, arrays, "f32", factored=factored)["E"] == np.zeros((9, 9)).tolist()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("b", ["csf", "dense"])
+@pytest.mark.parametrize("factored", [True, False])
+def test_zero_times_infinity(b: str, factored: bool) -> None:
+    text = f"tensor a[i=3] : csf\ntensor b[i=3] : {b}\ny[i] = a[i] * b[i]\n"
+    arrays = {"a": [0, 1, 0], "b": [INF, 1, NAN]}
+    assert results(text, arrays, "f32", factored=factored)["y"] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("d", ["csr", "dense"])
+def test_zero_times_a_quotient_by_zero(d: str) -> None:
+    text = (
+        f"tensor d[i=2, j=2] : {d}\ntensor e[i=2, j=2] : dense\ntensor a[j=2] : dense\n"
+        "y[i, j] = d[i, j] * (e[i, j] / a[j])\n"
+    )
+    arrays = {"d": [[0, 1], [2, 0]], "e": [[3, 0], [0, 5]], "a": [0, 0]}
+    assert results(text, arrays, "f32")["y"] == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("factored", [True, False])
+def test_one_intermediate_in_two_terms_of_which_one_is_narrow(factored: bool) -> None:
+    """The term that knows only some coordinates of T gave its values to the other one too."""
+    text = (
+        "tensor A[j=2, k=2] : (dense, compressed) @ (1, 0)\ntensor D[k=2, j=2] : csr\n"
+        "tensor X[i=2, k=2] : dense\ntensor C[k=2] : csf\ntensor T[j=2, k=2, i=2] : csf @ (2, 1, 0)\n"
+        "tensor Y[j=2, i=2, k=2] : (dense, compressed, dense) @ (1, 2, 0)\n"
+        "fuse {\n  T[j, k, i] = (A[j, k] + A[k, i]) * D[k, j]\n"
+        "  Y[j, i, k] = (X[i, k] + T[j, k, i] * C[k]) * max(T[j, k, i], 3)\n}\n"
+    )
+    arrays = {"A": [[0, 0], [4, 0]], "D": [[0, 1], [0, 0]], "X": [[1, 1], [1, 1]], "C": [0, 0]}
+    # T is 4 at j = 1, k = 0 and zero elsewhere, and Y the greater one of T and 3.
+    expected = [[[3, 3], [3, 3]], [[4, 3], [4, 3]]]
+    assert results(text, arrays, factored=factored)["Y"] == expected
+
+
+def test_capacity_of_a_result_can_be_set() -> None:
+    text = "tensor a[i=8] : csf\ntensor y[i=8] : csf\ny[i] = a[i] * 2\n"
+    assert results(text, {"a": list(range(8))}, entries={"y": 7})["y"] == list(range(0, 16, 2))
+    program = parse(text)
+    tensors = {"a": Tensor.from_dense(np.arange(8), "csf")}
+    compiled = compile_workload(Workload("full", program, tensors), value="i32", entries={"y": 6})
+    with pytest.raises(Exception, match=r"capacity .* \(--capacity\)"):
+        run(compiled, tensors)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"z": 4}, "'<text>' has no tensor 'z' to give a capacity; it has a, y"),
+        ({"a": 4}, "'a' is dense, so that its extents say how much it holds"),
+        ({"y": 0}, "'y' cannot have a capacity of 0"),
+    ],
+)
+def test_capacities_that_make_no_sense(entries: dict[str, int], message: str) -> None:
+    program = parse("tensor a[i=8] : dense\ntensor y[i=8] : csf\ny[i] = a[i] * 2\n")
+    tensors = {"a": Tensor.from_dense(np.arange(8), "dense")}
+    with pytest.raises(InputError, match=message):
+        compile_workload(Workload("none", program, tensors), entries=entries)

@@ -12,7 +12,7 @@ PACKAGE = Path(samhw.__file__).parent
 ALLOWED = {
     "tensors": set(),
     "numerics": set(),
-    "graph": {"numerics"},
+    "graph": {"numerics", "tensors"},
     "primitives": {"graph", "numerics"},
     "frontend": {"numerics", "tensors"},
     "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},

@@ -124,14 +124,14 @@ class Joiner:
         domain: Domain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
         if cursor.missing:
             domain, cursor.missing = None, False
-        scan = self._scan_compressed(view)
+        scan = self._scan_compressed(view, self.plan.dimension[self.row])
         self.plan.table.fill(self.row, view.name, scan.output("ref"), f"LS({self.plan.text(cursor.ref)})")
         join = Join(scan.output("crd"), domain, [(view, scan.output("ref"))])
         if view.sieve and cursor.level == len(view.levels) - 1:
             return self._sieve(view, join)
         return join
 
-    def _scan_compressed(self, view: View) -> Primitive:
+    def _scan_compressed(self, view: View, extent: str) -> Primitive:
         cursor = self.plan.cursor(self.space, view)
         return self.plan.make(
             "scan_compressed",
@@ -141,6 +141,7 @@ class Joiner:
             index=self.row,
             pos=f"{view.tensor}.pos{cursor.level}",
             crd=f"{view.tensor}.crd{cursor.level}",
+            extent=extent,
         )
 
     def _scan_part(self, view: View, part: Part) -> Join:
@@ -151,7 +152,7 @@ class Joiner:
             scan = self._scan_dense(view.name, cursor.ref, part.extent)
             domain = None if cursor.missing else ("part", view.name)
         else:
-            scan = self._scan_compressed(view)
+            scan = self._scan_compressed(view, part.extent)
         cursor.missing = False
         label = " + ".join([f"LS({self.plan.text(cursor.ref)})", *(f"N({x})" for x in part.before)])
         self.plan.table.fill(self.row, view.name, scan.output("ref"), label)

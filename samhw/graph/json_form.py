@@ -1,6 +1,10 @@
-"""A graph as JSON text, and back."""
+"""A graph as JSON text, and back.
+
+Version 2 had no extents at the scanners of levels that store coordinates.
+"""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from samhw.errors import InputError
@@ -16,10 +20,13 @@ from samhw.graph.ir import (
     StreamKind,
     TensorBinding,
 )
+from samhw.tensors import Format
 
 __all__ = ["dumps", "loads"]
 
-VERSION = 2
+VERSION = 3
+READ = (2, 3)
+"""The versions that `loads` takes."""
 
 
 def dumps(graph: Graph) -> str:
@@ -71,16 +78,18 @@ def dumps(graph: Graph) -> str:
 
 
 def loads(text: str) -> Graph:
-    """The graph of a JSON text by `dumps`; raises `InputError` for any other text."""
+    """The graph of a JSON text by `dumps`, of this version or the one before; raises `InputError` for any
+    other text."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
-    if not isinstance(data, dict) or data.get("version") != VERSION:
+    if not isinstance(data, dict) or data.get("version") not in READ:
         version = data.get("version") if isinstance(data, dict) else None
         raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
     try:
-        return _graph(data)
+        graph = _graph(data)
+        return graph if data["version"] == VERSION else _with_extents(graph)
     except (KeyError, TypeError, ValueError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"The graph is damaged ({what}); compile it again.") from error
@@ -92,6 +101,22 @@ def _port_data(port: Port) -> dict[str, Any]:
 
 def _port(data: dict[str, Any]) -> Port:
     return Port(data["name"], Stream(StreamKind(data["kind"]), data["depth"]))
+
+
+def _with_extents(graph: Graph) -> Graph:
+    """With the extents of stored coordinates, each that of the mode which its memory belongs to."""
+    tensors = {tensor.name: tensor for tensor in graph.tensors}
+
+    def of(node: Node) -> Node:
+        if node.kind not in ("scan_compressed", "scan_singleton"):
+            return node
+        memory = graph.memory[node.params["crd"]]
+        tensor = tensors[memory.tensor]
+        level = int(memory.array.removeprefix("crd"))
+        mode = Format.parse(tensor.format, len(tensor.shape)).mode_order[level]
+        return replace(node, params={**node.params, "extent": tensor.indices[mode]})
+
+    return replace(graph, nodes=tuple(of(node) for node in graph.nodes))
 
 
 def _graph(data: dict[str, Any]) -> Graph:

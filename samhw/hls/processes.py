@@ -45,7 +45,7 @@ def _scan_compressed(to: Lowering, node: Node) -> None:
     )
     to.process(
         "scan_compressed_walk",
-        *(start, end, crd, out, coordinates),
+        *(start, end, crd, out, coordinates, to.extent(node)),
         reads=(start, end),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),
@@ -59,7 +59,7 @@ def _scan_singleton(to: Lowering, node: Node) -> None:
     coordinates = to.memory(node, "crd")
     to.process(
         "scan_singleton",
-        *(ref, crd, out, coordinates),
+        *(ref, crd, out, coordinates, to.extent(node)),
         reads=(ref,),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),

@@ -4,7 +4,7 @@ from samhw.graph import Arch, Graph, Node
 from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Store
 from samhw.primitives.step import NONE, RANGE, VAL, Memory, Step, Words, fault, firing
-from samhw.primitives.walk import WALK_READS, WALK_STATE, walk
+from samhw.primitives.walk import BEYOND, DISORDERED, WALK_READS, WALK_STATE, walk
 
 __all__ = ["ScanCompressed"]
 
@@ -39,7 +39,14 @@ def _length(ends: Words, memory: Memory) -> int:
 
 def _coordinate(ends: Words, memory: Memory, c: int) -> int:
     position = ends[0] + c
-    return memory[0][position] if position < len(memory[0]) else -1
+    if position >= len(memory[0]):
+        return BEYOND
+    coordinate = memory[0][position]
+    if coordinate >= memory[1][0]:
+        return BEYOND
+    if c > 0 and coordinate <= memory[0][position - 1]:
+        return DISORDERED
+    return coordinate
 
 
 def _reference(ends: Words, memory: Memory, c: int) -> int:
@@ -50,7 +57,7 @@ class ScanCompressed(Primitive):
     """Enumerates crd[pos[r]..pos[r+1]] below each r. `fetch` runs ahead: short fibers cost no bubble."""
 
     kind = "scan_compressed"
-    params = parameters(pos=NAME, crd=NAME)
+    params = parameters(pos=NAME, crd=NAME, extent=NAME)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
@@ -61,6 +68,7 @@ class ScanCompressed(Primitive):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         pos = Store(Place.MEMORY, node.params["pos"])
         coordinates = Store(Place.MEMORY, node.params["crd"])
+        extent = Store(Place.EXTENT, node.params["extent"])
         step = walk(2, _length, _coordinate, _reference)
         link = Link(arch.memory, arch.internal_depth(arch.memory))
         return ActorNetwork(
@@ -79,7 +87,7 @@ class ScanCompressed(Primitive):
                     ("start", "end"),
                     ("crd", "ref"),
                     WALK_STATE,
-                    (coordinates,),
+                    (coordinates, extent),
                     reads=WALK_READS,
                 ),
             ),

@@ -18,9 +18,11 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["WALK_READS", "WALK_STATE", "walk"]
+__all__ = ["BEYOND", "DISORDERED", "WALK_READS", "WALK_STATE", "walk"]
 
 C, OPEN = 0, 1
+BEYOND, DISORDERED = -1, -2
+"""In place of a coordinate: it lies beyond its memory or its extent, or is not greater than the last one."""
 WALK_STATE = (0, 0)
 WALK_READS = (Read(0, output=0, port=1, pushed=True),)
 """A coordinate lies where its reference says, in the array of a level that stores coordinates."""
@@ -36,7 +38,7 @@ def walk(
 
     Args:
         length: (payloads, memory) -> number of coordinates of the fiber.
-        crd: (payloads, memory, c) -> coordinate c of the fiber, or -1 if it lies beyond the memory.
+        crd: (payloads, memory, c) -> coordinate c of the fiber, `BEYOND` or `DISORDERED`.
         ref: (payloads, memory, c) -> its reference.
     """
     heads = (1 << inputs) - 1
@@ -87,7 +89,7 @@ def walk(
             return take
         coordinate = crd(data, memory, c)
         if coordinate < 0:
-            return beyond
+            return beyond if coordinate == BEYOND else protocol
         out_kind[0] = out_kind[1] = VAL
         out_data[0] = coordinate
         out_data[1] = ref(data, memory, c)

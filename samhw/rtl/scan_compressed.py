@@ -2,12 +2,13 @@
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.channel import Channel
+from samhw.rtl.coordinates import check_coordinates
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import Kind, make_token, token_layout
@@ -25,6 +26,7 @@ class ScanCompressed(Primitive):
     Members:
         mem_pos, mem_pos_next: two read ports of `pos`, for the start and the end of a fiber.
         mem_crd: a read port of `crd`.
+        extent: beyond all coordinates; stable while there are tokens.
     """
 
     def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int):
@@ -37,7 +39,12 @@ class ScanCompressed(Primitive):
         super().__init__(
             {"ref": index},
             {"crd": index, "ref": index},
-            {"mem_pos": Out(pos), "mem_pos_next": Out(pos), "mem_crd": Out(crd)},
+            {
+                "mem_pos": Out(pos),
+                "mem_pos_next": Out(pos),
+                "mem_crd": Out(crd),
+                "extent": In(arch.index_bits),
+            },
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -101,7 +108,14 @@ class ScanCompressed(Primitive):
             beyond_crd.eq(at_fiber & (s < e) & (position >= self.crd_capacity)),
             backwards.eq(at_fiber & (s > e)),
         ]
-        m.d.comb += self.error.eq(error_bits(range=beyond_pos | beyond_crd, protocol=backwards))
+        first = Signal()
+        m.d.sync += first.eq(walk.first)
+        beyond_extent, disordered = check_coordinates(
+            m, self.mem_crd.data, used=crd.used, extent=self.extent, first=first
+        )
+        m.d.comb += self.error.eq(
+            error_bits(range=beyond_pos | beyond_crd | beyond_extent, protocol=backwards | disordered)
+        )
         return m
 
 

@@ -2,11 +2,12 @@
 
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.coordinates import check_coordinates
 from samhw.rtl.output import Output
 from samhw.rtl.token import Kind, token_layout
 from samhw.rtl.walk import Walk
@@ -19,6 +20,9 @@ class ScanSingleton(Primitive):
 
     Args:
         crd_capacity: words of the memory behind `mem_crd`.
+
+    Members:
+        extent: beyond all coordinates; stable while there are tokens.
     """
 
     def __init__(self, *, arch: Arch, crd_capacity: int):
@@ -26,7 +30,11 @@ class ScanSingleton(Primitive):
         self.crd_capacity = crd_capacity
         index = token_layout(arch.index_bits)
         crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
-        super().__init__({"ref": index}, {"crd": index, "ref": index}, {"mem_crd": Out(crd)})
+        super().__init__(
+            {"ref": index},
+            {"crd": index, "ref": index},
+            {"mem_crd": Out(crd), "extent": In(arch.index_bits)},
+        )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -43,6 +51,7 @@ class ScanSingleton(Primitive):
         reference = head.payload
         beyond = Signal()
         m.d.sync += beyond.eq(self.i.ref.valid & (head.kind == Kind.VAL) & (reference >= self.crd_capacity))
+        beyond_extent, _ = check_coordinates(m, self.mem_crd.data, used=crd.used, extent=self.extent)
         m.d.comb += [
             walk.empty.eq(0),
             walk.last.eq(1),
@@ -51,6 +60,6 @@ class ScanSingleton(Primitive):
             crd.result.eq(self.mem_crd.data),
             ref.result.eq(reference),
             self.fired.eq(walk.fired),
-            self.error.eq(error_bits(range=beyond)),
+            self.error.eq(error_bits(range=beyond | beyond_extent)),
         ]
         return m

@@ -6,7 +6,12 @@ from samhw.graph.deadlock import DeadlockError, deadlock
 from samhw.primitives.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.machine import Machine, Queue, Worker
 
-__all__ = ["LATE", "raise_failure", "raise_fault"]
+__all__ = ["DISORDERED", "LATE", "raise_failure", "raise_fault"]
+
+DISORDERED = (
+    "its fibers or their coordinates are not stored in ascending order; check the tensors of this run."
+)
+"""What is wrong with a protocol error of a scanner."""
 
 BEYOND_LIMIT = 15
 LATE = fault(BEYOND_LIMIT, 0)
@@ -57,6 +62,8 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
             f"range at {where}: a coordinate or reference lies beyond its extent or memory ({heads}); "
             "check the tensors and extents of this run."
         )
+    if graph.node[worker.node].kind == "scan_compressed":
+        return RunError(f"protocol at {where}: {DISORDERED}")
     return RunError(
         f"protocol at {where}: its input streams do not agree in structure ({heads}); "
         "feed it streams of one iteration space."

@@ -16,6 +16,7 @@ from samhw.graph import Arch, Graph, MemoryRole
 from samhw.graph.address_map import AddressMap, Cause, Register
 from samhw.graph.deadlock import deadlock
 from samhw.numerics import Words
+from samhw.sim.fault import DISORDERED
 from samhw.targets.elaborate import generate_verilog
 from samhw.targets.harness import Ending, Harness, Trace
 from samhw.targets.images import stored_words
@@ -298,6 +299,8 @@ def _failure(graph: Graph, ending: Ending, ended: int, limit: int) -> RunError:
     cause = next(cause for cause in _FAILURES if cause & causes)
     node = graph.nodes[ending.error_node]
     where = f"{str(cause.name).lower()} at node {node.name!r}"
+    if cause == Cause.PROTOCOL and node.kind == "scan_compressed":
+        return RunError(f"{where}: {DISORDERED}")
     return RunError(f"{where}: {_FAILURES[cause].format(value=graph.result_type(node))}")
 
 

@@ -53,6 +53,8 @@ class Variant:
     value: str = "i32"
     memories: Mapping[str, int] = field(default_factory=dict)
     slow: Arch = SLOW
+    extents: tuple[int, int] = (0, 6)
+    """The extent is one of that range."""
 
 
 def instances(variant: Variant, rng: Rng) -> list[Instance]:
@@ -71,7 +73,7 @@ def instances(variant: Variant, rng: Rng) -> list[Instance]:
 
 def random_case(variant: Variant, instance: Instance, rng: Rng) -> Case:
     """A case for an instance of the variant."""
-    extent = int(rng.integers(0, 6))
+    extent = int(rng.integers(*variant.extents))
     streams, memories = variant.draw(rng, extent)
     return Case(
         inputs={port: list(zip(_cycles(rng, len(s)), s, strict=True)) for port, s in streams.items()},
@@ -150,6 +152,20 @@ def _compressed_level(rng: Rng) -> dict[str, list[int]]:
     fibers = [_fiber(rng, 200) if rng.random() < 0.7 else [] for _ in range(16)]
     pos = np.cumsum([0, *(len(fiber) for fiber in fibers)]).tolist()
     return {"pos": pos, "crd": [c for fiber in fibers for c in fiber]}
+
+
+def _damaged(level: Callable[[Rng], dict[str, list[int]]]) -> Callable[[Rng], dict[str, list[int]]]:
+    """A level in which one coordinate may be any."""
+
+    def draw(rng: Rng) -> dict[str, list[int]]:
+        memories = level(rng)
+        crd = memories["crd"]
+        if crd and rng.random() < 0.8:
+            k = rng.integers(len(crd))
+            crd[k] = int(rng.choice([crd[k - 1], rng.integers(256), 199, 255]))
+        return memories
+
+    return draw
 
 
 def _words(name: str, count: int, limit: int) -> Callable[[Rng], dict[str, list[int]]]:
@@ -270,15 +286,33 @@ VARIANTS: tuple[Variant, ...] = (
         "scan_compressed",
         "scan_compressed",
         _refs(16, _compressed_level),
-        {"pos": "pos", "crd": "crd"},
+        {"pos": "pos", "crd": "crd", "extent": "x"},
         memories=_LEVEL,
+        extents=(200, 256),
     ),
     Variant(
         "scan_singleton",
         "scan_singleton",
         _refs(30, _words("crd", 30, 99)),
-        {"crd": "crd"},
+        {"crd": "crd", "extent": "x"},
         memories={"crd": 30},
+        extents=(99, 256),
+    ),
+    Variant(
+        "scan_compressed, damaged",
+        "scan_compressed",
+        _refs(16, _damaged(_compressed_level)),
+        {"pos": "pos", "crd": "crd", "extent": "x"},
+        memories=_LEVEL,
+        extents=(190, 220),
+    ),
+    Variant(
+        "scan_singleton, damaged",
+        "scan_singleton",
+        _refs(30, _words("crd", 30, 99)),
+        {"crd": "crd", "extent": "x"},
+        memories={"crd": 30},
+        extents=(80, 99),
     ),
     Variant("repeat ref", "repeat", _hold("ref", "crd"), {"payload": "ref"}),
     Variant("repeat val", "repeat", _hold("ref", "crd"), {"payload": "val"}, value="i16"),

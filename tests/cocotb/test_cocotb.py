@@ -33,7 +33,7 @@ def _compressed_copy() -> Data:
     """A compressed vector, read and written: root, scanner, array, writers."""
     nodes = (
         make("root", "root", 0),
-        make("scan_compressed", "scan", 0, pos="A.pos0", crd="A.crd0"),
+        make("scan_compressed", "scan", 0, pos="A.pos0", crd="A.crd0", extent="i"),
         make("array", "array", 1, vals="A.vals"),
         make("write_compressed", "write_crd", 1, pos="X.pos0", crd="X.crd0"),
         make("write_val", "write_val", 1, vals="X.vals"),
@@ -49,9 +49,9 @@ def _compressed_copy() -> Data:
         for tensor, role in (("A", MemoryRole.INPUT), ("X", MemoryRole.OUTPUT))
         for array, capacity in (("pos0", 2), ("crd0", 16), ("vals", 16))
     )
-    graph = Graph("copy", "i16", nodes, channels, memories, ())
+    graph = Graph("copy", "i16", nodes, channels, memories, (), {"i": 16})
     data = {"A.pos0": [0, 5], "A.crd0": [1, 4, 5, 9, 11], "A.vals": [7, 0xFFFF, 0, 3, 0x8000]}
-    return graph, {name: np.array(words) for name, words in data.items()}, {}
+    return graph, {name: np.array(words) for name, words in data.items()}, {"i": 12}
 
 
 def _channel(source: Node, output: str, sink: Node, input: str) -> Channel:

@@ -28,7 +28,7 @@ def first() -> Graph:
 def second() -> Graph:
     """Scans x and writes its coordinates as y."""
     graph = example()
-    scan = replace(graph.nodes[1], kind="scan_compressed", params={"pos": "p", "crd": "c"})
+    scan = replace(graph.nodes[1], kind="scan_compressed", params={"pos": "p", "crd": "c", "extent": "i"})
     write = replace(graph.nodes[2], params={"pos": "q", "crd": "d"})
     return replace(
         graph,

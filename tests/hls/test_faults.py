@@ -15,7 +15,7 @@ from samhw.targets.inputs import load_inputs
 from samhw.targets.workload import Workload
 from tests.hls.bench import Inputs, run_model
 from tests.hls.test_kernels import compiled
-from tests.sim.graphs import Builder
+from tests.sim.graphs import WIDE, Builder
 
 
 def inputs_of(program: Compiled, workload: Workload) -> Inputs:
@@ -51,13 +51,24 @@ def test_range_of_a_coordinate(spmv: tuple[Compiled, HlsDesign, Inputs]) -> None
     _, _, (memories, extents) = spmv
     crd = memories["B.crd1"].copy()
     crd[5] = extents["j"]
-    fails_alike(spmv, "range", "locate_c_j", B__crd1=crd)
+    fails_alike(spmv, "range", "scan_compressed_B_j", B__crd1=crd)
+
+
+@pytest.mark.parametrize(("crd", "cause"), [((3, 3), "protocol"), ((3, 2), "protocol"), ((3, 34), "range")])
+def test_coordinates(spmv: tuple[Compiled, HlsDesign, Inputs], crd: tuple[int, int], cause: str) -> None:
+    _, _, (memories, extents) = spmv
+    assert extents["j"] == 34
+    at = int(np.flatnonzero(np.diff(memories["B.pos1"]) > 1)[0])
+    stored = memories["B.crd1"].copy()
+    first = memories["B.pos1"][at]
+    stored[first : first + 2] = crd
+    fails_alike(spmv, cause, "scan_compressed_B_j", B__crd1=stored)
 
 
 def test_range_of_a_position(spmv: tuple[Compiled, HlsDesign, Inputs]) -> None:
     _, _, (memories, _) = spmv
     pos = memories["B.pos1"].copy()
-    pos[-1] = 1 << 12
+    pos[:2] = 1 << 12, (1 << 12) + 1
     fails_alike(spmv, "range", "scan_compressed_B_j", B__pos1=pos)
 
 
@@ -110,7 +121,7 @@ def row_times_its_sum() -> Graph:
     b = Builder()
     b.add("root", "root", 0)
     b.add("scan_dense", "rows", 0, "root.out", extent="i")
-    b.add("scan_compressed", "columns", 1, "rows.ref", pos="p", crd="c")
+    b.add("scan_compressed", "columns", 1, "rows.ref", pos="p", crd="c", extent="x")
     b.add("array", "values", 2, "columns.ref", vals="v")
     b.add("reduce_scalar", "sums", 2, "values.val", op="sum")
     b.add("repeat", "spread", 1, "sums.val", "columns.crd", payload="val")
@@ -122,15 +133,16 @@ def row_times_its_sum() -> Graph:
 def test_deadlock_is_found() -> None:
     row = 20
     memories = {"p": np.array([0, 3, 3 + row]), "c": np.arange(3 + row), "v": np.arange(3 + row)}
+    extents = {"i": 2, **WIDE}
     tight = row_times_its_sum()
     with pytest.raises(DeadlockError):
-        simulate(tight, Arch(), memories, {"i": 2})
+        simulate(tight, Arch(), memories, extents)
     with pytest.raises(DeadlockError, match="columns_crd is full") as error:
-        HlsDesign.build(tight, Arch()).run(memories, {"i": 2}, {"x": np.zeros(0, np.int64)})
+        HlsDesign.build(tight, Arch()).run(memories, extents, {"x": np.zeros(0, np.int64)})
     assert "columns_crd" in error.value.waiting
 
     deep = tight.with_depths({c.name: 64 for c in tight.channels})
-    words = simulate(deep, Arch(), memories, {"i": 2}).memories["x"]
-    result = HlsDesign.build(deep, Arch()).run(memories, {"i": 2}, {"x": words})
+    words = simulate(deep, Arch(), memories, extents).memories["x"]
+    result = HlsDesign.build(deep, Arch()).run(memories, extents, {"x": words})
     depth, high = result.high_water["values_val_to_scale"]
     assert row - 1 <= high <= depth == 64

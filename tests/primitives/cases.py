@@ -101,10 +101,11 @@ def scan_compressed(draw: Draw) -> Case:
         return [] if r is None else list(range(pos[r], pos[r + 1]))
 
     return Case(
-        make("scan_compressed", "n", d, pos="p", crd="c"),
+        make("scan_compressed", "n", d, pos="p", crd="c", extent="i"),
         {"ref": refs},
         {"crd": at_depth(refs, d, fiber), "ref": at_depth(refs, d, below)},
         {"p": pos, "c": np.array(leaves(stored, 2), np.int64)},
+        {"i": COORDINATE_LIMIT},
     )
 
 
@@ -114,13 +115,14 @@ def scan_singleton(draw: Draw) -> Case:
     crd = draw(st.lists(st.integers(0, COORDINATE_LIMIT - 1), min_size=1, max_size=6))
     refs = draw(structures(d, payloads(len(crd), empty=True)))
     return Case(
-        make("scan_singleton", "n", d, crd="c"),
+        make("scan_singleton", "n", d, crd="c", extent="i"),
         {"ref": refs},
         {
             "crd": at_depth(refs, d, lambda r: [] if r is None else [crd[r]]),
             "ref": at_depth(refs, d, lambda r: [] if r is None else [r]),
         },
         {"c": np.array(crd)},
+        {"i": COORDINATE_LIMIT},
     )
 
 

@@ -38,6 +38,7 @@ def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str],
     timed = {name: list(enumerate(tokens(text))) for name, text in inputs.items()}
     memories = {name: np.array(words) for name, words in data.pop("memories", {}).items()}
     arch = data.pop("arch", WORKED)
+    data.setdefault("extents", {"x": 9})
     return bench_primitive(node, arch, timed, memories, input_depths=deep, output_depths=deep, **data)
 
 
@@ -49,22 +50,22 @@ CASES = {
         {"crd": "6:0 7:1 8:S0 9:S1 10:D", "ref": "6:2 7:3 8:S0 9:S1 10:D"},
     ),
     "scan_compressed: an empty fiber first costs a cycle more": (
-        *("scan_compressed", 1, {"pos": "p", "crd": "c"}, {"ref": "1 0 2 S0 D"}),
+        *("scan_compressed", 1, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "1 0 2 S0 D"}),
         {"memories": {"p": [0, 2, 2, 3], "c": [4, 7, 1]}},
         {"crd": "6:S0 7:4 8:7 9:S0 10:1 11:S1 12:D", "ref": "5:S0 6:0 7:1 8:S0 9:2 10:S1 11:D"},
     ),
     "scan_compressed: empty fibers in the middle and last": (
-        *("scan_compressed", 1, {"pos": "p", "crd": "c"}, {"ref": "0 1 0 1 S0 D"}),
+        *("scan_compressed", 1, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "0 1 0 1 S0 D"}),
         {"memories": {"p": [0, 1, 1], "c": [6]}},
         {"crd": "5:6 6:S0 7:S0 8:6 9:S0 10:S1 11:D", "ref": "4:0 5:S0 6:S0 7:0 8:S0 9:S1 10:D"},
     ),
     "scan_compressed: no fiber": (
-        *("scan_compressed", 2, {"pos": "p", "crd": "c"}),
+        *("scan_compressed", 2, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "S0 S1 D"}, {"memories": {"p": [0], "c": []}}),
         {"crd": "5:S1:1 6:S1:2 7:D", "ref": "4:S1:1 5:S1:2 6:D"},
     ),
     "scan_singleton": (
-        *("scan_singleton", 1, {"crd": "c"}, {"ref": "1 0 S0 D"}, {"memories": {"c": [5, 6]}}),
+        *("scan_singleton", 1, {"crd": "c", "extent": "x"}, {"ref": "1 0 S0 D"}, {"memories": {"c": [5, 6]}}),
         {"crd": "3:6 4:S0 5:5 6:S1 7:D", "ref": "2:1 3:S0 4:0 5:S1 6:D"},
     ),
     "repeat: a bubble for the empty fiber at the end": (
@@ -297,22 +298,48 @@ def test_writers(name: str) -> None:
 
 FAULTS = {
     "scan_compressed: a reference beyond pos": (
-        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "1 D"}, {"memories": {"p": [0, 1], "c": [0]}}),
         "range .* cycle 1: .*ref = 1",
     ),
     "scan_compressed: a position beyond crd": (
-        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "0 D"}, {"memories": {"p": [0, 2], "c": [0]}}),
         "range .* cycle 4",
     ),
     "scan_compressed: pos decreases": (
-        *("scan_compressed", 0, {"pos": "p", "crd": "c"}),
+        *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "0 D"}, {"memories": {"p": [1, 0], "c": [0]}}),
         "protocol .* cycle 3",
     ),
+    "scan_compressed: a coordinate beyond the extent": (
+        *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
+        *({"ref": "0 D"}, {"memories": {"p": [0, 2], "c": [8, 9]}}),
+        "range .* cycle 4",
+    ),
+    "scan_compressed: a coordinate comes again": (
+        *("scan_compressed", 1, {"pos": "p", "crd": "c", "extent": "x"}),
+        *({"ref": "0 1 S0 D"}, {"memories": {"p": [0, 2, 4], "c": [3, 4, 4, 4]}}),
+        "protocol .* cycle 7",
+    ),
+    "scan_compressed: coordinates decrease": (
+        *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
+        *({"ref": "0 D"}, {"memories": {"p": [1, 3], "c": [0, 7, 6]}}),
+        "protocol .* cycle 4",
+    ),
+    "scan_singleton: a coordinate beyond the extent": (
+        *("scan_singleton", 1, {"crd": "c", "extent": "x"}),
+        *({"ref": "0 1 S0 D"}, {"memories": {"c": [8, 9]}}, "range .* cycle 3"),
+    ),
     "scan_singleton: a reference beyond crd": (
-        *("scan_singleton", 0, {"crd": "c"}, {"ref": "3 D"}, {"memories": {"c": [0]}}, "range .* cycle 1"),
+        *(
+            "scan_singleton",
+            0,
+            {"crd": "c", "extent": "x"},
+            {"ref": "3 D"},
+            {"memories": {"c": [0]}},
+            "range .* cycle 1",
+        ),
     ),
     "repeat: more fibers than payloads": (
         *("repeat", 1, {"payload": "ref"}, {"ref": "7 S0 D", "crd": "1 S0 2 S1 D"}, {}),
@@ -539,7 +566,7 @@ def generous() -> Arch:
 
 def test_latency() -> None:
     arch = Arch()
-    node = make("scan_compressed", "n", 0, pos="p", crd="c")
+    node = make("scan_compressed", "n", 0, pos="p", crd="c", extent="x")
     assert (latency(node, "crd", arch, "i32"), latency(node, "ref", arch, "i32")) == (arch.memory, arch.step)
     with pytest.raises(InputError, match=r"'n' \(scan_compressed\) has no output 'val'"):
         latency(node, "val", arch, "i32")

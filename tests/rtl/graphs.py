@@ -19,6 +19,7 @@ from samhw.graph import (
 
 __all__ = [
     "ROOT",
+    "WIDE",
     "array",
     "column_sums",
     "copy_graph",
@@ -28,6 +29,10 @@ __all__ = [
     "node",
     "scan",
 ]
+
+
+WIDE = {"x": 100}
+"""The extent of stored coordinates, where a test is not about it: beyond them all."""
 
 
 def node(name: str, kind: str, takes: str = "", gives: str = "", **params: Any) -> Node:
@@ -65,7 +70,9 @@ def graph(
         for tensor, array in [name.split(".")]
     )
     tensors = tuple(TensorBinding(tensor, role, "", (), ()) for tensor, role in roles.items())
-    return Graph("test", "i32", tuple(nodes), tuple(links), arrays, tensors, extents or {})
+    used = {node.params.get("extent") for node in nodes}
+    wide = {index: greatest for index, greatest in WIDE.items() if index in used}
+    return Graph("test", "i32", tuple(nodes), tuple(links), arrays, tensors, wide | dict(extents or {}))
 
 
 ROOT = node("root", "root", "", "out:ref0")
@@ -73,7 +80,7 @@ ROOT = node("root", "root", "", "out:ref0")
 
 def scan(tensor: str, level: int = 1) -> Node:
     depth = level - 1
-    params = {"pos": f"{tensor}.pos{level}", "crd": f"{tensor}.crd{level}"}
+    params = {"pos": f"{tensor}.pos{level}", "crd": f"{tensor}.crd{level}", "extent": "x"}
     outputs = f"crd:crd{level} ref:ref{level}"
     return node(f"scan_{tensor}{level}", "scan_compressed", f"ref:ref{depth}", outputs, **params)
 

@@ -10,6 +10,8 @@ from samhw.graph.address_map import Cause, Register, Status
 from samhw.rtl import Top
 from samhw.rtl.host_port import Response
 
+from .graphs import WIDE
+
 __all__ = ["Host", "simulate"]
 
 PATIENCE = 100
@@ -57,6 +59,10 @@ class Host:
         return data
 
     async def load(self, memories: Mapping[str, Sequence[int]]) -> None:
+        """Loads memories, and the extent of stored coordinates."""
+        for index, extent in WIDE.items():
+            if index in self.top.map.extents:
+                assert await self.write(self.top.map.extents[index], extent)
         for name, words in memories.items():
             for k, word in enumerate(words):
                 assert await self.write(self.top.map.windows[name].base + 4 * k, word)

@@ -103,7 +103,7 @@ def test_scan_compressed(seed):
     pos = [0]
     while len(pos) < 8:
         pos.append(pos[-1] + random.choice([0, 0, 1, 2, 3]))
-    crd = [random.randrange(100) for _ in range(32)]
+    crd = [c for n in range(7) for c in sorted(random.sample(range(100), pos[n + 1] - pos[n]))]
     refs = generate(random, depth, lambda: random.choice([None, *range(7)]))
     positions = transform(lambda r: [] if r is None else [*range(pos[r], pos[r + 1])], depth, refs)
     coordinates = transform(lambda p: crd[p], depth + 1, positions)
@@ -115,6 +115,7 @@ def test_scan_compressed(seed):
             "crd": (encode(coordinates, depth + 1), depth + 1),
             "ref": (encode(positions, depth + 1), depth + 1),
         },
+        controls={"extent": 100},
         memories={"mem_pos": pos, "mem_pos_next": pos, "mem_crd": crd},
     )
 
@@ -134,6 +135,7 @@ def test_scan_singleton(seed):
             "crd": (encode(transform(lambda p: crd[p], depth + 1, positions), depth + 1), depth + 1),
             "ref": (encode(positions, depth + 1), depth + 1),
         },
+        controls={"extent": 100},
         memories={"mem_crd": crd},
     )
 

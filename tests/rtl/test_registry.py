@@ -35,8 +35,13 @@ def node(kind, params, inputs, outputs):
 NODES = [
     node("root", {}, {}, {"out": REF}),
     node("scan_dense", {"extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
-    node("scan_compressed", {"pos": "B.pos", "crd": "B.crd"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
-    node("scan_singleton", {"crd": "B.crd"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node(
+        "scan_compressed",
+        {"pos": "B.pos", "crd": "B.crd", "extent": "i"},
+        {"ref": REF},
+        {"crd": CRD, "ref": REF},
+    ),
+    node("scan_singleton", {"crd": "B.crd", "extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
     node("repeat", {"payload": "ref"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
     node("repeat", {"payload": "val"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}),
     node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),

@@ -14,11 +14,10 @@ from tests.rtl.bench import ARCH, Offer, run, timed, tokens
 CRD = [15, 17, 19, 21, 23, 25, 27, 29]
 
 
-def scan(pos, ref, *, arch=ARCH, **options):
+def scan(pos, ref, *, crd=CRD, extent=30, arch=ARCH, **options):
     component = ScanCompressed(arch=arch, pos_capacity=16, crd_capacity=8)
-    return run(
-        component, {"ref": ref}, memories={"mem_pos": pos, "mem_pos_next": pos, "mem_crd": CRD}, **options
-    )
+    memories = {"mem_pos": pos, "mem_pos_next": pos, "mem_crd": crd}
+    return run(component, {"ref": ref}, memories=memories, controls={"extent": extent}, **options)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,8 @@ def test_long_fibers():
     ("pos", "ref", "error"),
     [
         ([0, 8], "0 D", Error(0)),
-        ([0, 9], "0 D", Error.RANGE),
+        # What comes in place of a word beyond the memory does not increase either.
+        ([0, 9], "0 D", Error.RANGE | Error.PROTOCOL),
         ([0, 0, 9, 9], "2 D", Error(0)),
         ([8, 9], "0 D", Error.RANGE),
         ([0] * 16, "14 D", Error(0)),
@@ -97,3 +97,28 @@ def test_long_fibers():
 )
 def test_bad_storage(pos, ref, error):
     assert scan(pos, ref, cycles=20).error == error
+
+
+@pytest.mark.parametrize(
+    ("pos", "crd", "error"),
+    [
+        ([0, 3, 3], [0, 1, 7], Error(0)),
+        ([0, 3, 3], [0, 1, 8], Error.RANGE),
+        ([0, 3, 3], [9, 9, 10], Error.RANGE | Error.PROTOCOL),
+        ([0, 1, 1], [8, 1], Error.RANGE),
+        ([0, 0, 1], [(1 << 32) - 1], Error.RANGE),
+        # A fiber may begin anywhere.
+        ([0, 2, 4], [6, 7, 0, 1], Error(0)),
+        ([0, 1, 2], [5, 5], Error(0)),
+        ([0, 2, 2], [5, 5], Error.PROTOCOL),
+        ([0, 2, 4], [0, 1, 3, 2], Error.PROTOCOL),
+        ([0, 0, 3], [4, 6, 5], Error.PROTOCOL),
+        # What no fiber holds does not matter.
+        ([1, 2, 2], [9, 3, 3, 0], Error(0)),
+    ],
+)
+@pytest.mark.parametrize("latency", [2, 4])
+@pytest.mark.parametrize("late", [[], [20, 25, 26]])
+def test_coordinates(pos, crd, error, latency, late):
+    options = {"arch": Arch(memory=latency), "cycles": 60, "pops": {"ref": late}, "depths": {"ref": 1}}
+    assert scan(pos, "0 1 S0 D", crd=crd, extent=8, **options).error == error

@@ -19,7 +19,7 @@ from tests.rtl.bench import ARCH, run, timed
 )
 def test_examples(ref, refs, crds):
     component = ScanSingleton(arch=ARCH, crd_capacity=4)
-    result = run(component, {"ref": ref}, memories={"mem_crd": [50, 51, 52, 53]})
+    result = run(component, {"ref": ref}, memories={"mem_crd": [50, 51, 52, 53]}, controls={"extent": 54})
     assert result.pops["ref"] == timed(refs)
     assert result.pops["crd"] == timed(crds)
     assert not result.error
@@ -27,5 +27,13 @@ def test_examples(ref, refs, crds):
 
 @pytest.mark.parametrize(("ref", "error"), [("3 N D", Error(0)), ("4 D", Error.RANGE)])
 def test_references_beyond_the_memory(ref, error):
-    result = run(ScanSingleton(arch=ARCH, crd_capacity=4), {"ref": ref}, cycles=20)
+    result = run(ScanSingleton(arch=ARCH, crd_capacity=4), {"ref": ref}, controls={"extent": 1}, cycles=20)
+    assert result.error == error
+
+
+@pytest.mark.parametrize(("extent", "error"), [(8, Error(0)), (7, Error.RANGE), (0, Error.RANGE)])
+def test_coordinates_beyond_the_extent(extent, error):
+    component = ScanSingleton(arch=ARCH, crd_capacity=4)
+    memories = {"mem_crd": [5, 7, 5, 9]}  # The fibers are apart: coordinates may come again.
+    result = run(component, {"ref": "0 1 2 S0 D"}, memories=memories, controls={"extent": extent}, cycles=20)
     assert result.error == error

@@ -10,6 +10,8 @@ from samhw.primitives import latency, make
 
 DEPTH = 8
 CAPACITY = 64
+WIDE = {"x": 1 << 20}
+"""The extent of stored coordinates, where a test is not about it: beyond them all."""
 
 
 class Builder:
@@ -38,7 +40,9 @@ class Builder:
                 if array in node.params:
                     memories.append(Memory(node.params[array], "", array, role, capacity))
         nodes, channels = tuple(self.nodes.values()), tuple(self.channels)
-        return Graph("test", "i32", nodes, channels, tuple(memories), (), extents or {})
+        used = {node.params.get("extent") for node in nodes}
+        wide = {index: greatest for index, greatest in WIDE.items() if index in used}
+        return Graph("test", "i32", nodes, channels, tuple(memories), (), wide | (extents or {}))
 
 
 @dataclass
@@ -71,12 +75,12 @@ def gustavson(b: np.ndarray, c: np.ndarray, arch: Arch | None = None) -> Program
     """X[i,j] = B[i,k] * C[k,j] over i, k, j, all doubly compressed, with a vector reducer."""
     g = Builder(arch)
     g.add("root", "root", 0)
-    g.add("scan_compressed", "Bi", 0, "root.out", pos="B0p", crd="B0c")
-    g.add("scan_compressed", "Bk", 1, "Bi.ref", pos="B1p", crd="B1c")
+    g.add("scan_compressed", "Bi", 0, "root.out", pos="B0p", crd="B0c", extent="x")
+    g.add("scan_compressed", "Bk", 1, "Bi.ref", pos="B1p", crd="B1c", extent="x")
     g.add("repeat", "Ci", 0, "root.out", "Bi.crd", payload="ref")
-    g.add("scan_compressed", "Ck", 1, "Ci.ref", pos="C0p", crd="C0c")
+    g.add("scan_compressed", "Ck", 1, "Ci.ref", pos="C0p", crd="C0c", extent="x")
     g.add("intersect", "k", 2, "Bk.crd", "Bk.ref", "Ck.crd", "Ck.ref", inputs=2, payloads=["ref", "ref"])
-    g.add("scan_compressed", "Cj", 2, "k.ref1", pos="C1p", crd="C1c")
+    g.add("scan_compressed", "Cj", 2, "k.ref1", pos="C1p", crd="C1c", extent="x")
     g.add("repeat", "Bj", 2, "k.ref0", "Cj.crd", payload="ref")
     g.add("array", "Bv", 3, "Bj.ref", vals="Bv")
     g.add("array", "Cv", 3, "Cj.ref", vals="Cv")
@@ -92,7 +96,7 @@ def gustavson(b: np.ndarray, c: np.ndarray, arch: Arch | None = None) -> Program
     rows = np.repeat(stored["X0c"], np.diff(stored["X1p"]))
     stored["Xv"] = product[rows, stored["X1c"]] & 0xFFFFFFFF
     expected = {name: [int(w) for w in words] for name, words in stored.items()}
-    return Program(g.graph(capacity=256), compress(b, "B") | compress(c, "C"), {}, expected)
+    return Program(g.graph(capacity=256), compress(b, "B") | compress(c, "C"), WIDE, expected)
 
 
 def row_minus_sum(matrix: np.ndarray, arch: Arch | None = None) -> Program:
@@ -123,10 +127,10 @@ def matrix_sum(b: np.ndarray, c: np.ndarray, arch: Arch | None = None) -> Progra
     g = Builder(arch)
     g.add("root", "root", 0)
     for name in "BC":
-        g.add("scan_compressed", f"{name}i", 0, "root.out", pos=f"{name}0p", crd=f"{name}0c")
+        g.add("scan_compressed", f"{name}i", 0, "root.out", pos=f"{name}0p", crd=f"{name}0c", extent="x")
     g.add("union", "i", 1, "Bi.crd", "Bi.ref", "Ci.crd", "Ci.ref", inputs=2, payloads=["ref", "ref"])
     for name, ref in (("B", "i.ref0"), ("C", "i.ref1")):
-        g.add("scan_compressed", f"{name}j", 1, ref, pos=f"{name}1p", crd=f"{name}1c")
+        g.add("scan_compressed", f"{name}j", 1, ref, pos=f"{name}1p", crd=f"{name}1c", extent="x")
     g.add("union", "j", 2, "Bj.crd", "Bj.ref", "Cj.crd", "Cj.ref", inputs=2, payloads=["ref", "ref"])
     g.add("array", "Bv", 2, "j.ref0", vals="Bv")
     g.add("array", "Cv", 2, "j.ref1", vals="Cv")
@@ -138,4 +142,4 @@ def matrix_sum(b: np.ndarray, c: np.ndarray, arch: Arch | None = None) -> Progra
     rows = np.repeat(stored["X0c"], np.diff(stored["X1p"]))
     stored["Xv"] = (b + c)[rows, stored["X1c"]] & 0xFFFFFFFF
     expected = {name: [int(w) for w in words] for name, words in stored.items()}
-    return Program(g.graph(), compress(b, "B") | compress(c, "C"), {}, expected)
+    return Program(g.graph(), compress(b, "B") | compress(c, "C"), WIDE, expected)

@@ -29,7 +29,7 @@ from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches
-from tests.sim.graphs import Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
 from tests.sim.interpreted import interpreted
 
 RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))
@@ -250,7 +250,7 @@ def test_a_channel_from_an_actor_to_itself(name: Any) -> None:
 def long_vector(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
     g = Builder()
     g.add("root", "root", 0)
-    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c", extent="x")
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     return g.graph(capacity=length), {"p": np.array([0, length]), "c": np.arange(length)}
 
@@ -268,7 +268,7 @@ def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.Mo
 
     former = signal.getsignal(signal.SIGINT)
     with pytest.raises(InterruptedRun, match="its latest firing was in cycle") as error:
-        simulate(graph, Arch(), memories, {}, engine=name, progress=interrupt)
+        simulate(graph, Arch(), memories, WIDE, engine=name, progress=interrupt)
     assert signal.getsignal(signal.SIGINT) is former
     *before, progress = seen
     assert not any(p.firings for p in before)
@@ -288,7 +288,7 @@ def test_interrupt_while_loops_are_compiled() -> None:
             graph,
             Arch(),
             memories,
-            {},
+            WIDE,
             engine="compiled",
             progress=lambda progress: signal.raise_signal(signal.SIGINT),
         )
@@ -300,7 +300,7 @@ def test_interrupt_while_loops_are_compiled() -> None:
 def test_unknown_engine() -> None:
     graph, memories = long_vector(3)
     with pytest.raises(InputError, match="no engine 'fast'; choose one of auto, plain, compiled"):
-        simulate(graph, Arch(), memories, {}, engine="fast")  # type: ignore[arg-type]
+        simulate(graph, Arch(), memories, WIDE, engine="fast")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -317,10 +317,10 @@ def test_what_cannot_be_compiled_runs_plainly(at_once: bool, monkeypatch: pytest
     monkeypatch.setattr(library, "_compiled", {})
     monkeypatch.setattr(execute, "SMALL", 0)
     monkeypatch.setattr(engine, "SLICE", 1)
-    assert simulate(graph, Arch(), memories, {}).memories["wc"].tolist() == [0, 1, 2]
+    assert simulate(graph, Arch(), memories, WIDE).memories["wc"].tolist() == [0, 1, 2]
     message = "cannot run the actor 'root' of node 'root': step: lookup is a dict; use the plain engine"
     with pytest.raises(InputError, match=message):
-        simulate(graph, Arch(), memories, {}, engine="compiled")
+        simulate(graph, Arch(), memories, WIDE, engine="compiled")
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,18 +330,18 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(library, "_compiled", {})
     graph, memories = long_vector(3)
     with pytest.raises(InputError, match=r"file/loops cannot be written \(.*\); set SAMHW_CACHE to a folder"):
-        simulate(graph, Arch(), memories, {}, engine="compiled")
+        simulate(graph, Arch(), memories, WIDE, engine="compiled")
 
 
 def test_another_process_finds_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, memories = long_vector(3)
-    plain = outcome(graph, Arch(), memories, {}, engine="plain")
-    simulate(graph, Arch(), memories, {}, engine="compiled")
+    plain = outcome(graph, Arch(), memories, WIDE, engine="plain")
+    simulate(graph, Arch(), memories, WIDE, engine="compiled")
     # As a new process, which may load code, but not make it.
     monkeypatch.setattr(library, "_modules", {})
     monkeypatch.setattr(library, "_compiled", {})
     monkeypatch.setattr("numba.core.ccallback.CFunc._compile_uncached", None)
-    assert_same(outcome(graph, Arch(), memories, {}, engine="compiled"), plain)
+    assert_same(outcome(graph, Arch(), memories, WIDE, engine="compiled"), plain)
 
 
 def test_loops_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

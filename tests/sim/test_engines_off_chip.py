@@ -21,7 +21,7 @@ from samhw.sim.compiled.off_chip import records, sweeps
 from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
-from tests.sim.graphs import matrix_sum, row_minus_sum
+from tests.sim.graphs import WIDE, matrix_sum, row_minus_sum
 from tests.sim.interpreted import interpreted
 from tests.sim.test_engines import (
     RANDOM_GRAPHS,
@@ -199,11 +199,12 @@ def test_errors_are_the_same() -> None:
     )
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
+    damaged = memories | {"c": np.arange(2)}
     everything, slow = OffChip(TINY), OffChip(replace(TINY, channels=1, ccd_s=20, ccd_l=20), ("c",))
     for data, options, message in (
-        ((small, Arch(), memories, {}), {"memory": slow}, "capacity at node 'w'"),
-        ((graph, Arch(), memories, {}), {"memory": everything, "limit": 40}, "would fire in cycle"),
-        ((graph, Arch(), memories | {"c": np.arange(2)}, {}), {"memory": everything}, "range at node 'scan'"),
+        ((small, Arch(), memories, WIDE), {"memory": slow}, "capacity at node 'w'"),
+        ((graph, Arch(), memories, WIDE), {"memory": everything, "limit": 40}, "would fire in cycle"),
+        ((graph, Arch(), damaged, WIDE), {"memory": everything}, "range at node 'scan'"),
         ((shallow, Arch(), program.memories, program.extents), {"memory": everything}, "Deadlock"),
     ):
         plain = outcome(*data, engine="plain", **options)
@@ -222,7 +223,7 @@ def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> N
             signal.raise_signal(signal.SIGINT)
 
     with interpreted(), pytest.raises(InterruptedRun) as error:
-        simulate(graph, Arch(), memories, {}, engine="compiled", memory=OffChip(DDR4), progress=interrupt)
+        simulate(graph, Arch(), memories, WIDE, engine="compiled", memory=OffChip(DDR4), progress=interrupt)
     partial = error.value.partial.memory
     assert partial is not None
     assert 0 < partial.requests < 2 * 2_000 / 16

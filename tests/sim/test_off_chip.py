@@ -20,7 +20,7 @@ from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.clocked import Clocked, clocked
 from tests.sim.drams import SMALL, drams
-from tests.sim.graphs import gustavson
+from tests.sim.graphs import WIDE, gustavson
 from tests.sim.interpreted import interpreted
 from tests.sim.test_simulate import programs, vector
 
@@ -129,7 +129,7 @@ def test_a_scan_by_hand() -> None:
     19, then on S0 and DONE in 20 and 21."""
     graph, memories = stream(3)
     off_chip = OffChip(SMALL, ("c",))
-    result = simulate(graph, Arch(), memories, {}, trace=["scan.crd->w.crd"], memory=off_chip)
+    result = simulate(graph, Arch(), memories, WIDE, trace=["scan.crd->w.crd"], memory=off_chip)
     passages = result.passages["scan.crd->w.crd"]
     assert [(pushed, popped) for pushed, popped, _ in passages] == [
         (4, 17),
@@ -161,7 +161,7 @@ def test_reading_ahead_by_hand() -> None:
     done = {}
     for prefetch in (0, 1):
         off_chip = OffChip(replace(SMALL, prefetch=prefetch), ("c",))
-        result = simulate(graph, Arch(), memories, {}, trace=["scan.crd->w.crd"], memory=off_chip)
+        result = simulate(graph, Arch(), memories, WIDE, trace=["scan.crd->w.crd"], memory=off_chip)
         assert result.memory is not None
         done[prefetch] = [result.passages["scan.crd->w.crd"][n].popped for n in (0, 4, 8)]
         assert result.memory.ports["scan/walk:c"].ahead == 2 * prefetch
@@ -173,14 +173,14 @@ def test_writes_are_gathered_and_posted() -> None:
     """The writer fires on the coordinates in 6, 7, .. 11, on S0 in 12, on DONE in 13. The first line is full
     in 9, in which it is asked for; DONE asks for the two words of the second one."""
     graph, memories = stream(6)
-    result = simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL, ("wc",)))
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL, ("wc",)))
     assert result.nodes["w"].actors["write"].last == 13
     assert result.memory is not None
     port = result.memory.ports["w/write:wc"]
     assert (port.write, port.words, port.requests) == (True, 6, 2)
     # Line 1 lies in the other group: ACT in 13, WR in 17, data until 22.
     assert result.cycles == 22
-    both = simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL, ("wp", "wc")))
+    both = simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL, ("wp", "wc")))
     assert both.memory is not None
     assert [(name, p.requests, p.words) for name, p in both.memory.ports.items()] == [
         ("w/write:wp", 1, 2),
@@ -193,7 +193,7 @@ def test_a_writer_waits_for_places() -> None:
     The writer asks in 6 and 7 (WR in 10 and 12, done in 15 and 17), and then in 15 and 17."""
     graph, memories = stream(4)
     slow = replace(SMALL, burst_bytes=4, outstanding=2)
-    result = simulate(graph, Arch(), memories, {}, memory=OffChip(slow, ("wc",)), trace=["scan.crd->w.crd"])
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(slow, ("wc",)), trace=["scan.crd->w.crd"])
     assert [p.popped for p in result.passages["scan.crd->w.crd"]][:4] == [6, 7, 15, 17]
     writer = result.nodes["w"].actors["write"]
     assert writer.held == writer.memory
@@ -205,7 +205,7 @@ def test_a_line_that_two_words_share_is_fetched_once() -> None:
     graph, memories = stream(3)
     for burst_bytes, lines in ((16, 1), (4, 2)):
         off_chip = OffChip(replace(SMALL, burst_bytes=burst_bytes), ("p",))
-        result = simulate(graph, Arch(), memories, {}, memory=off_chip)
+        result = simulate(graph, Arch(), memories, WIDE, memory=off_chip)
         assert result.memory is not None
         port = result.memory.ports["scan/fetch:p"]
         assert (port.words, port.requests) == (2, lines)
@@ -213,18 +213,18 @@ def test_a_line_that_two_words_share_is_fetched_once() -> None:
 
 def test_a_singleton_level_reads_a_coordinate_for_each_reference() -> None:
     g, memories = vector(6)
-    g.add("scan_singleton", "one", 1, "scan.ref", crd="d")
+    g.add("scan_singleton", "one", 1, "scan.ref", crd="d", extent="x")
     g.add("write_compressed", "w", 2, "one.crd", pos="wp", crd="wc")
     memories["d"] = np.arange(6) * 3
     graph = named(g.graph())
-    result = simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL))
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL))
     assert result.memory is not None
     assert result.memories["wc"].tolist() == memories["d"].tolist()
     ports = result.memory.ports
     # Nobody wants the coordinates of the level above, so they are not read.
     assert list(ports) == ["scan/fetch:p", "scan/walk:c", "one/walk:d", "w/write:wp", "w/write:wc"]
     assert [(p.words, p.requests) for p in ports.values()] == [(2, 1), (0, 0), (6, 2), (7, 2), (6, 2)]
-    agree(graph, Arch(), memories, {}, OffChip(SMALL), {})
+    agree(graph, Arch(), memories, WIDE, OffChip(SMALL), {})
 
 
 def test_clocks_and_cycles() -> None:
@@ -234,16 +234,16 @@ def test_clocks_and_cycles() -> None:
     dram = replace(SMALL, frontend=3, backend=2)
     for change, done in (({"clock_ps": 100}, 6), ({"clock_ps": 10_000}, 170)):
         off_chip = OffChip(replace(dram, **change), ("c",))
-        result = simulate(graph, Arch(), memories, {}, memory=off_chip, trace=["scan.crd->w.crd"])
+        result = simulate(graph, Arch(), memories, WIDE, memory=off_chip, trace=["scan.crd->w.crd"])
         assert result.passages["scan.crd->w.crd"][0].popped == done + 2
 
 
 def test_a_vector_in_one_line_of_a_quick_memory_costs_a_cycle() -> None:
     graph, memories = stream(40)
     graph = graph.with_depths({"scan.crd->w.crd": 64})
-    ideal = simulate(graph, Arch(), memories, {})
+    ideal = simulate(graph, Arch(), memories, WIDE)
     quick = replace(SMALL, clock_ps=1, burst_bytes=1024, row_bytes=1024)
-    result = simulate(graph, Arch(), memories, {}, memory=OffChip(quick, ("c",)))
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(quick, ("c",)))
     # The line is there a cycle behind the firing that asks for it.
     assert result.cycles == ideal.cycles + 1
 
@@ -251,7 +251,7 @@ def test_a_vector_in_one_line_of_a_quick_memory_costs_a_cycle() -> None:
 def test_the_same_again() -> None:
     """Two runs of one graph on new memories are the same."""
     graph, memories = stream(30)
-    first, second = (simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL)) for _ in range(2))
+    first, second = (simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL)) for _ in range(2))
     assert first.memory == second.memory
     assert (first.cycles, first.nodes, first.channels) == (second.cycles, second.nodes, second.channels)
 
@@ -285,9 +285,9 @@ def test_a_limit_and_an_error_end_the_run() -> None:
     """The request that would come too late is not in the way of the error."""
     graph, memories = stream(3)
     with pytest.raises(RunError, match="would fire in cycle"):
-        simulate(graph, Arch(), memories, {}, memory=OffChip(SMALL), limit=12)
+        simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL), limit=12)
     with pytest.raises(RunError, match="range at node 'scan'"):
-        simulate(graph, Arch(), memories | {"c": np.arange(2)}, {}, memory=OffChip(SMALL))
+        simulate(graph, Arch(), memories | {"c": np.arange(2)}, WIDE, memory=OffChip(SMALL))
 
 
 def test_memory_goes_on_through_regions() -> None:
@@ -316,7 +316,7 @@ def test_memory_goes_on_through_regions() -> None:
 def test_the_bottleneck_is_the_memory() -> None:
     graph, memories = stream(40)
     slow = replace(SMALL, cl=100, burst_bytes=4)
-    result = simulate(graph, Arch(), memories, {}, memory=OffChip(slow, ("c",)))
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(slow, ("c",)))
     found = bottleneck(graph, result)
     assert (found.node, found.reason) == ("scan", "memory")
     assert "Off-chip memory limits the run: its data for scan are waited for in" in found.text
@@ -327,4 +327,4 @@ def test_the_bottleneck_is_the_memory() -> None:
 def test_a_tensor_that_does_not_exist() -> None:
     graph, memories = stream(3)
     with pytest.raises(InputError, match="no tensor 'q' in test to place off chip; it stores c, p, wc, wp"):
-        simulate(graph, Arch(), memories, {}, memory=OffChip(DDR4, ("q",)))
+        simulate(graph, Arch(), memories, WIDE, memory=OffChip(DDR4, ("q",)))

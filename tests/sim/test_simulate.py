@@ -17,7 +17,7 @@ from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from tests.primitives.test_random_streams import arches
 from tests.sim.clocked import clocked
-from tests.sim.graphs import Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
 from tests.sim.interpreted import interpreted
 
 
@@ -88,7 +88,7 @@ def vector(length: int = 3) -> tuple[Builder, dict[str, np.ndarray]]:
     """root, and a scan of a compressed vector with coordinates 0, 2, 4, ..."""
     g = Builder()
     g.add("root", "root", 0)
-    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c", extent="x")
     return g, {"p": np.array([0, length]), "c": np.arange(length) * 2}
 
 
@@ -97,7 +97,7 @@ def test_cycles_by_hand() -> None:
     coordinates, in 7 on S0, in 8 on DONE. A coordinate takes 2 cycles, so the writer fires in 6 to 10."""
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    result = simulate(g.graph(), Arch(), memories, {}, trace=True)
+    result = simulate(g.graph(), Arch(), memories, WIDE, trace=True)
     assert result.cycles == 10
     assert [(cycle, str(token)) for cycle, token in result.traces["scan.crd->w.crd"]] == [
         (6, "0"),
@@ -121,7 +121,7 @@ def test_occupancy_by_hand() -> None:
     """The tokens of the root are pushed in cycles 1 and 2 and popped in 2 and 3."""
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    result = simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"])
+    result = simulate(g.graph(), Arch(), memories, WIDE, trace=["root.out->scan.ref"])
     assert result.occupancy("root.out->scan.ref").tolist() == [7, 2, 1]
     for channel, options in (
         ("scan.crd->w.crd", {}),
@@ -129,7 +129,7 @@ def test_occupancy_by_hand() -> None:
         ("root.out->scan.ref", {"window": (3, 9)}),
     ):
         with pytest.raises(InputError, match=f"did not record all tokens of '{channel}'"):
-            simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"], **options).occupancy(
+            simulate(g.graph(), Arch(), memories, WIDE, trace=["root.out->scan.ref"], **options).occupancy(
                 channel
             )
 
@@ -139,7 +139,7 @@ def test_back_pressure_by_hand() -> None:
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     graph = g.graph().with_depths({"scan.crd->w.crd": 1})
-    result = simulate(graph, Arch(), memories, {}, trace=["scan.crd->w.crd"])
+    result = simulate(graph, Arch(), memories, WIDE, trace=["scan.crd->w.crd"])
     assert [cycle for cycle, _ in result.traces["scan.crd->w.crd"]] == [6, 9, 12, 15, 18]
     assert result.nodes["scan"].actors["walk"].blocked["scan.crd->w.crd"] == 8
     assert result.channels["scan.crd->w.crd"].high_water == 1
@@ -149,7 +149,7 @@ def test_stalls_by_hand() -> None:
     """The writer may fire in cycles 0, 4, 8, ... only."""
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    result = simulate(g.graph(), Arch(), memories, {}, stalls={"w": [False, True, True, True]}, trace=True)
+    result = simulate(g.graph(), Arch(), memories, WIDE, stalls={"w": [False, True, True, True]}, trace=True)
     assert [cycle for cycle, _ in result.traces["scan.crd->w.crd"]] == [8, 12, 16, 20, 24]
     assert result.nodes["w"].actors["write"].stalled == 2 + 4 * 3
 
@@ -158,7 +158,7 @@ def test_output_that_feeds_nothing_never_blocks() -> None:
     g, memories = vector(40)
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     assert not any(c.source.port == "ref" and c.source.node == "scan" for c in g.channels)
-    assert simulate(g.graph(), Arch(), memories, {}).cycles == 47
+    assert simulate(g.graph(), Arch(), memories, WIDE).cycles == 47
 
 
 def test_deadlock_names_the_circle() -> None:
@@ -186,7 +186,7 @@ def test_first_error_in_time_is_reported() -> None:
     memories["v"] = np.ones(6, np.int64)
     # walk pushes ref 2 in cycle 6; x in 7, its value comes in 9; y in 9, its result comes in 11.
     with pytest.raises(RunError, match="capacity at node 'early' in cycle 11"):
-        simulate(graph, Arch(), memories, {})
+        simulate(graph, Arch(), memories, WIDE)
 
 
 @pytest.mark.parametrize(
@@ -203,40 +203,41 @@ def test_errors_of_nodes(values: list[int], message: str) -> None:
     g.add("write_val", "w", 1, "y.val", vals="wv")
     memories["v"] = np.array(values)
     with pytest.raises(RunError, match=message):
-        simulate(g.graph(), Arch(), memories, {})
+        simulate(g.graph(), Arch(), memories, WIDE)
 
 
 def test_protocol_error() -> None:
     g, memories = vector()
-    g.add("scan_compressed", "other", 0, "root.out", pos="q", crd="d")
+    g.add("scan_compressed", "other", 0, "root.out", pos="q", crd="d", extent="x")
     g.add("array", "x", 1, "scan.ref", vals="v")
     g.add("array", "y", 1, "other.ref", vals="u")
     g.add("alu", "add", 1, "x.val", "y.val", op="add")
     g.add("write_val", "w", 1, "add.val", vals="wv")
     memories |= {"q": np.array([0, 2]), "d": np.array([0, 1]), "v": np.ones(3, int), "u": np.ones(2, int)}
     with pytest.raises(RunError, match=r"protocol at node 'add' in cycle 9: .*\(a = 1, b = S0\)"):
-        simulate(g.graph(), Arch(), memories, {})
+        simulate(g.graph(), Arch(), memories, WIDE)
 
 
 def test_check_finds_coordinates_out_of_order() -> None:
     g, memories = vector()
-    g.add("scan_compressed", "other", 0, "root.out", pos="q", crd="d")
+    g.add("scan_dense", "other", 1, "scan.ref", extent="n")
+    g.add("crd_hold", "hold", 1, "scan.crd", "other.crd")
     g.add(
-        "union", "u", 1, "scan.crd", "scan.ref", "other.crd", "other.ref", inputs=2, payloads=["ref", "ref"]
+        "union", "u", 2, "other.crd", "other.ref", "hold.crd", "other.ref", inputs=2, payloads=["ref", "ref"]
     )
-    g.add("write_compressed", "w", 1, "u.crd", pos="wp", crd="wc")
-    memories |= {"q": np.array([0, 2]), "d": np.array([5, 1])}
-    simulate(g.graph(), Arch(), memories, {})
-    with pytest.raises(RunError, match=r"other\.crd->u\.crd1 .* is 1, but it does not follow coordinate 5"):
-        simulate(g.graph(), Arch(), memories, {}, check=True)
+    g.add("write_compressed", "w", 2, "u.crd", pos="wp", crd="wc")
+    graph, extents = g.graph({"n": 2}), WIDE | {"n": 2}
+    simulate(graph, Arch(), memories, extents)
+    with pytest.raises(RunError, match=r"hold\.crd->u\.crd1 .* is 0, but it does not follow coordinate 0"):
+        simulate(graph, Arch(), memories, extents, check=True)
 
 
 def test_limit() -> None:
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    assert simulate(g.graph(), Arch(), memories, {}, limit=10).cycles == 10
+    assert simulate(g.graph(), Arch(), memories, WIDE, limit=10).cycles == 10
     with pytest.raises(RunError, match="Node 'w' would fire in cycle 10, after the run's limit"):
-        simulate(g.graph(), Arch(), memories, {}, limit=9)
+        simulate(g.graph(), Arch(), memories, WIDE, limit=9)
 
 
 def test_bad_input() -> None:
@@ -270,7 +271,7 @@ def test_nothing_runs_far_ahead_in_a_deep_channel() -> None:
     g, memories = vector(20 * TURN)
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     graph = g.graph(capacity=20 * TURN).with_depths({c.name: 10**12 for c in g.channels})
-    machine = build_graph(graph, Arch(), make_stores(graph, memories, {})[0])
+    machine = build_graph(graph, Arch(), make_stores(graph, memories, WIDE)[0])
     queue = machine.channels["scan.crd->w.crd"]
     lengths = []
     queue.tap = lambda pushed, popped, kind, payload: lengths.append(len(queue.tokens))
@@ -282,7 +283,7 @@ def test_nothing_runs_far_ahead_in_a_deep_channel() -> None:
 def test_tokens_of_a_trace_are_tokens() -> None:
     g, memories = vector()
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    trace = simulate(g.graph(), Arch(), memories, {}, trace=["root.out->scan.ref"]).traces
+    trace = simulate(g.graph(), Arch(), memories, WIDE, trace=["root.out->scan.ref"]).traces
     assert list(trace) == ["root.out->scan.ref"]
     assert all(isinstance(token, Token) for _, token in trace["root.out->scan.ref"])
 

@@ -12,7 +12,7 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph
 from samhw.sim import Result, simulate, waveform, write_chrome_trace, write_fst, write_vcd
-from tests.sim.graphs import Builder
+from tests.sim.graphs import WIDE, Builder
 
 CHANNEL = "scan.crd->w.crd"
 
@@ -21,10 +21,10 @@ def traced(**options: object) -> tuple[Graph, Result]:
     """Coordinates 0, 2, 4, S0, D are popped in cycles 6 to 10, each pushed two cycles before."""
     g = Builder()
     g.add("root", "root", 0)
-    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c", extent="x")
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     memories = {"p": np.array([0, 3]), "c": np.arange(3) * 2}
-    return g.graph(), simulate(g.graph(), Arch(), memories, {}, **{"trace": [CHANNEL], **options})
+    return g.graph(), simulate(g.graph(), Arch(), memories, WIDE, **{"trace": [CHANNEL], **options})
 
 
 def test_chrome_trace(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from samhw.graph import Arch
 from samhw.sim import Result, bottleneck, operations, simulate, traffic
-from tests.sim.graphs import Builder, Program, gustavson, matrix_sum
+from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum
 
 
 def run(program: Program, **options: object) -> Result:
@@ -47,9 +47,9 @@ def test_nothing_is_read_for_a_value_that_is_missing() -> None:
 def scanned(length: int) -> Program:
     g = Builder()
     g.add("root", "root", 0)
-    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c")
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c", extent="x")
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
-    return Program(g.graph(), {"p": np.array([0, length]), "c": np.arange(length)}, {}, {})
+    return Program(g.graph(), {"p": np.array([0, length]), "c": np.arange(length)}, WIDE, {})
 
 
 def test_a_busy_node_is_the_bottleneck() -> None:
@@ -85,7 +85,7 @@ def test_latency_is_a_bottleneck_where_nothing_is_busy() -> None:
 def test_a_narrow_channel_is_a_circle() -> None:
     program = scanned(60)
     graph = program.graph.with_depths({"scan.crd->w.crd": 1})
-    found = bottleneck(graph, run(Program(graph, program.memories, {}, {})))
+    found = bottleneck(graph, run(Program(graph, program.memories, WIDE, {})))
     assert (found.reason, found.waits) == ("circle", ("scan.crd->w.crd",))
     assert "wait for each other in turn, in scan.crd->w.crd: deeper channels" in str(found)
 

@@ -34,10 +34,11 @@ void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<
 
 template <unsigned NODE, unsigned CRD>
 void scan_compressed_walk(stream<index_t> &start, stream<index_t> &end, stream<index_t> &crd, stream<index_t> &ref,
-                          const traits<index_t>::memory coordinates[CRD]) {
+                          const traits<index_t>::memory coordinates[CRD], index_t extent) {
 #pragma HLS INLINE off
     error_code error = 0;
     walk_state state = {0, false};
+    index_t last = 0;
     token<index_t> s, e;
     bool next = true, running = true;
     while (running) {
@@ -56,7 +57,13 @@ void scan_compressed_walk(stream<index_t> &start, stream<index_t> &end, stream<i
             const index_t r = s.value() + f.c;
             if (r >= CRD)
                 error = first(error, fault<NODE>(CAUSE_RANGE));
-            crd.write(token<index_t>::val(coordinates[r < CRD ? r.to_uint() : 0]));
+            const index_t x = coordinates[r < CRD ? r.to_uint() : 0];
+            if (x >= extent)
+                error = first(error, fault<NODE>(CAUSE_RANGE));
+            if (f.c != 0 && x <= last)
+                error = first(error, fault<NODE>(CAUSE_PROTOCOL));
+            last = x;
+            crd.write(token<index_t>::val(x));
             ref.write(token<index_t>::val(r));
         } else if (f.stop) {
             crd.write(token<index_t>::stop(f.lo, f.hi));

@@ -109,6 +109,7 @@ def test_a_kernel_for_each_region(model: str) -> None:
     run(program, workload.tensors, "hls")
 
 
+@pytest.mark.slow
 def test_projects_of_kernels(tmp_path: Path) -> None:
     """A folder for each region."""
     program, workload = compiled("mlp", "partial", "bf16")
@@ -117,6 +118,7 @@ def test_projects_of_kernels(tmp_path: Path) -> None:
     assert [csim(tmp_path / name) for name in names] == [f"{name}: PASS\n" for name in names]
 
 
+@pytest.mark.slow
 def test_project_of_one_top(tmp_path: Path) -> None:
     """Golden words are those of the program's results."""
     program, workload = compiled("gat", "partial", "bf16")
@@ -133,6 +135,7 @@ def test_project_of_one_top(tmp_path: Path) -> None:
         csim(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None, reason="Makefiles are for machines that have make")
 def test_makefiles(tmp_path: Path) -> None:
     """As a user runs them: one for each region, and one that runs them all."""

@@ -8,7 +8,7 @@ import click
 
 from samhw.cli.options import REGIONS, REGIONS_HELP, Schedule, schedule_options
 from samhw.cli.output import verdict
-from samhw.cli.progress import follow
+from samhw.cli.progress import building, follow
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 
@@ -77,7 +77,9 @@ def build(
     if checked:
         _check(workload, compiled)
     tensors = workload.tensors if workload else None
-    for path in write_build(compiled, target, Path(output), tensors, Options(**chosen)):
+    with building():
+        written = write_build(compiled, target, Path(output), tensors, Options(**chosen))
+    for path in written:
         click.echo(path)
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -30,10 +31,36 @@ def verdict(checked: bool, unproved: int) -> str:
 
 
 def print_table(console: Console, rows: list[list[str]], title: str) -> None:
-    """Prints rows, the first of which has the headings."""
-    table = Table(title=Text(title), title_justify="left", show_lines=False)
-    for heading in rows[0]:
-        table.add_column(Text(heading), overflow="fold")
+    """Prints rows, the first of which has the headings.
+
+    Cells fold between words to fit a terminal. No word breaks, and with it no number: a table is rather wider
+    than the terminal. Where there is no terminal, nothing folds.
+    """
+    frame = 3 * len(rows[0]) + 1
+    widths = _widths(rows, console.width - frame if console.is_terminal else None)
+    table = Table()
+    for heading, width in zip(rows[0], widths, strict=True):
+        table.add_column(Text(heading), width=width)
     for row in rows[1:]:
         table.add_row(*map(Text, row))
+    console.print(Text(title, style="table.title"), soft_wrap=True)
+    terminal, console.width = console.width, sum(widths) + frame
     console.print(table)
+    console.width = terminal
+
+
+def _widths(rows: list[list[str]], room: int | None) -> list[int]:
+    """Of each column: what its cells want, and in little room less, but for their longest words."""
+    columns = list(zip(*rows, strict=True))
+    wanted = [max(map(cell_len, column)) for column in columns]
+    if room is None:
+        return wanted
+    least = [
+        max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns
+    ]
+    # The widest columns give first.
+    for limit in range(max(wanted), 0, -1):
+        widths = [max(low, min(limit, high)) for low, high in zip(least, wanted, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    return least

@@ -1,9 +1,11 @@
 """What a command shows of long work: a line on stderr, where that is a terminal."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
@@ -11,7 +13,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from samhw.sim import Progress as RunProgress
 
-__all__ = ["Line", "follow", "line"]
+__all__ = ["Line", "building", "follow", "line"]
 
 SOON, LONG = 30.0, 3600.0
 """Seconds that the speed is averaged over: of a run, which changes engines, and of many pieces of work, one
@@ -87,3 +89,51 @@ def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
             shown.show(state.share or 0, 1 if known else None, note)
 
         yield progress
+
+
+class _Listener(logging.Handler):
+    """Passes on what is logged."""
+
+    def __init__(self, level: int, show: Callable[[str], None]):
+        super().__init__(level)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._show(record.getMessage())
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Says what is built, if it has to be: on a terminal in a line with the time, which goes when the work is
+    done; elsewhere in lines that stay."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True)):
+            yield
+        return
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+
+        def show(text: str) -> None:
+            for task in progress.task_ids:
+                progress.remove_task(task)
+            progress.add_task(text, total=None)
+
+        with _listening(logging.DEBUG, show):
+            yield
+
+
+@contextmanager
+def _listening(level: int, show: Callable[[str], None]) -> Iterator[None]:
+    """Has every message of the builds and runs shown."""
+    logger = logging.getLogger("samhw.targets")
+    listener, before = _Listener(level, show), (logger.level, logger.propagate)
+    logger.addHandler(listener)
+    logger.setLevel(level)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]

@@ -18,7 +18,7 @@ from samhw.cli.options import (
     schedule_options,
 )
 from samhw.cli.output import print_json, print_table
-from samhw.cli.progress import follow
+from samhw.cli.progress import building, follow
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
@@ -104,13 +104,14 @@ def run(
         write_trace(Path(trace), model)
     chosen = model
     if backend != "sim":
-        chosen = execute(
-            compiled,
-            workload.tensors,
-            backend,
-            wave=Path(wave) if wave else None,
-            hls=Options(one_top=regions == "top"),
-        )
+        with building():
+            chosen = execute(
+                compiled,
+                workload.tensors,
+                backend,
+                wave=Path(wave) if wave else None,
+                hls=Options(one_top=regions == "top"),
+            )
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
     right = all(c.good for c in checks)
     good = right and all(

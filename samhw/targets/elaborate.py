@@ -3,6 +3,7 @@
 import gzip
 import importlib.metadata
 import importlib.util
+import logging
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from samhw.graph import Arch, Graph
 from samhw.targets.cache import cached, digest
 
 __all__ = ["generate_verilog", "generator_digest"]
+
+_log = logging.getLogger(__name__)
 
 _SOURCES = ("graph", "numerics", "rtl")
 """The packages of samhw that the text follows from."""
@@ -27,6 +30,7 @@ def generate_verilog(graph: Graph, arch: Arch, *, probes: bool = False, stall_po
         # Imported late: a text that is in the cache costs no import of Amaranth.
         from samhw.rtl import verilog
 
+        _log.debug("generating the RTL")
         text = verilog(graph, arch, probes=probes, stall_ports=stall_ports)
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 

@@ -1,6 +1,7 @@
-"""The C++ compiler and the ap_* headers for C simulation of HLS projects."""
+"""Programs of HLS projects for C simulation, and the ap_* headers that they include."""
 
 import importlib.util
+import logging
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -8,9 +9,11 @@ from pathlib import Path
 
 from samhw.errors import InputError, RunError
 from samhw.targets.cache import cached, digest
-from samhw.targets.processes import run
+from samhw.targets.cpp_compiler import CppCompiler, find_cpp_compiler
 
-__all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_program", "cpp_compiler"]
+__all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_program"]
+
+_log = logging.getLogger(__name__)
 
 FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
 """As the project's own Makefile. Without the optimiser, which takes longer than most simulations run."""
@@ -30,21 +33,14 @@ _COMMON = """\
 #include <string>
 #include <vector>
 
+// No std::complex of ap_int: the headers declare that template themselves, which only libstdc++ forgives.
+#define __AP_INT_SPECIAL_H__
+#define __AP_FIXED_SPECIAL_H__
 #include "ap_fixed.h"
 #include "ap_int.h"
 #include "hls_stream.h"
 """
 """What every project includes and no project changes: most of what the compiler reads."""
-
-
-def cpp_compiler() -> str:
-    """The compiler of `$CXX`, else g++; raises `InputError` if it is not there."""
-    name = os.environ.get("CXX", "g++")
-    if found := shutil.which(name):
-        return found
-    raise InputError(
-        f"The C++ compiler {name} was not found; install it with apt-get install g++, or set CXX."
-    )
 
 
 def ap_headers() -> Path:
@@ -79,38 +75,41 @@ def compile_program(sources: Mapping[str, str], units: Sequence[str], flags: Seq
         InputError: if the compiler or the headers are missing.
         RunError: if the compiler does not take the text, or warns.
     """
-    compiler, headers = cpp_compiler(), ap_headers()
+    compiler, headers = find_cpp_compiler(), ap_headers()
     options = [*flags, "-isystem", str(headers)]
-    key = digest(compiler, *options, *units, *(part for item in sorted(sources.items()) for part in item))
+    key = digest(compiler.key, *options, *units, *(part for item in sorted(sources.items()) for part in item))
 
     def make(folder: Path) -> None:
-        common = _precompiled(compiler, options)
+        _log.info("building the HLS C simulation with %s, once for each design", compiler.name)
+        common = _common(compiler, options)
         work = folder / "work"
         for path, text in sources.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8")
-        _run(
-            [compiler, *options, "-include", str(common), "-Isrc", *units, "-o", str(folder / "simulate")],
-            work,
-        )
+        # In two steps: a compiler that builds its own library would build another one for these options.
+        objects = [f"{unit}.o" for unit in units]
+        for unit, target in zip(units, objects, strict=True):
+            _run(compiler, work, *options, "-include", str(common), "-Isrc", "-c", unit, "-o", target)
+        _run(compiler, work, *objects, "-o", str(folder / "simulate"))
         shutil.rmtree(work)
 
     return cached("hls", key, make) / "simulate"
 
 
-def _precompiled(compiler: str, options: Sequence[str]) -> Path:
-    """The common header, with its compiled form beside it, which the compiler takes instead."""
+def _common(compiler: CppCompiler, options: Sequence[str]) -> Path:
+    """The common header, if possible with its compiled form beside it, which the compiler takes instead."""
 
     def make(folder: Path) -> None:
         header = folder / "common.hpp"
         header.write_text(_COMMON, encoding="utf-8")
-        _run([compiler, *options, "-x", "c++-header", str(header), "-o", f"{header}.gch"], folder)
+        if compiler.precompiles:
+            _run(compiler, folder, *options, "-x", "c++-header", str(header), "-o", f"{header}.gch")
 
-    return cached("hls-headers", digest(compiler, *options, _COMMON), make) / "common.hpp"
+    return cached("hls-headers", digest(compiler.key, *options, _COMMON), make) / "common.hpp"
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
-    done = run(command, cwd=folder, capture_output=True, text=True)
+def _run(compiler: CppCompiler, folder: Path, *arguments: str) -> None:
+    done = compiler.run(*arguments, folder=folder)
     telling = [line for line in done.stderr.splitlines() if "error:" in line or "warning:" in line]
     if done.returncode or telling:
         first = (telling or done.stderr.splitlines() or ["no message"])[0]

@@ -1,5 +1,6 @@
 """Runs a compiled program on data with one of the backends, and checks the result."""
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
 
 __all__ = ["BACKENDS", "Check", "RegionRun", "RunResult", "check", "compile_workload", "run"]
+
+_log = logging.getLogger(__name__)
 
 BACKENDS = ("sim", "verilator", "hls")
 
@@ -133,6 +136,7 @@ def run(
 
         design = VerilatedDesign.build(graph, arch, wave=_wave_format(wave))
         build_seconds = time.perf_counter() - start
+        _log.debug("running the RTL")
         hardware = design.run(memories, extents, wave=wave, buffers=True)
         region_cycles, words, cycles = list(hardware.region_cycles), hardware.memories, hardware.cycles
     else:
@@ -176,6 +180,7 @@ def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options
     designs = HlsDesign.build_together([part for part, _, _ in parts], arch, options)
     building = time.perf_counter() - start
     running = 0.0
+    _log.debug("running the HLS C simulation")
     for design, (part, inputs, models) in zip(designs, parts, strict=True):
         result = design.run(inputs, extents, golden(part, [model.result for model in models]), trace=True)
         running += result.seconds

@@ -1,4 +1,4 @@
-"""Where Verilator and the C++ compiler are, and what to install when they are not."""
+"""Where Verilator is, and what to install when it is not there."""
 
 import importlib.metadata
 import importlib.util
@@ -6,15 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
 
-__all__ = ["OLDEST", "Verilator", "cocotb_environment", "find_verilator"]
+__all__ = ["OLDEST", "Verilator", "find_verilator"]
 
 OLDEST = (5, 36)
 """The oldest Verilator that serves: what cocotb 2 asks for, and new enough for `--make json`."""
@@ -22,7 +20,7 @@ OLDEST = (5, 36)
 
 @dataclass(frozen=True)
 class Verilator:
-    """An installed Verilator and the compiler for the C++ that it writes.
+    """An installed Verilator.
 
     `program` is run with `environment()`. `root` holds the run-time library in `root/include`.
     """
@@ -30,7 +28,6 @@ class Verilator:
     program: Path
     root: Path
     version: str
-    compiler: str
 
     def environment(self) -> dict[str, str]:
         """The environment of this process, with Verilator's own folder on the path."""
@@ -45,8 +42,7 @@ class Verilator:
 def find_verilator() -> Verilator:
     """The Verilator of `$SAMHW_VERILATOR`, else of the Python package `verilator`, else of the system.
 
-    Raises `InputError` that says what to install where there is none, where it is too old, and where
-    the compiler is missing.
+    Raises `InputError` that says what to install where there is none or where it is too old.
     """
     if chosen := os.environ.get("SAMHW_VERILATOR"):
         return _verilator(_existing(Path(chosen)))
@@ -63,19 +59,6 @@ def find_verilator() -> Verilator:
     )
 
 
-def cocotb_environment() -> dict[str, str]:
-    """The environment in which cocotb's runner builds and runs with Verilator.
-
-    Raises `InputError` as `find_verilator`, and where `make` or `perl` is missing.
-    """
-    verilator = find_verilator()
-    _require("make", "perl")
-    # The wheel's makefile was made for no compiler in particular, and for a Python that need not exist.
-    compiler = verilator.compiler
-    variables = f"PYTHON3={sys.executable} CXX={compiler} LINK={compiler} CFG_CXXFLAGS_PCH_I=-include"
-    return {**verilator.environment(), "MAKEFLAGS": variables}
-
-
 def _verilator(script: Path, version: str = "") -> Verilator:
     """`script` is the Perl script `verilator`; the program that it wraps needs no Perl."""
     binary = script.with_name("verilator_bin")
@@ -90,7 +73,7 @@ def _verilator(script: Path, version: str = "") -> Verilator:
             f"The Verilator at {script} is version {number[0]}, but {_text(OLDEST)} or newer is needed; "
             "install one with pip install 'samhw[rtl]'."
         )
-    return Verilator(program, root, version, _compiler())
+    return Verilator(program, root, version)
 
 
 def _existing(program: Path) -> Path:
@@ -108,23 +91,6 @@ def _root(program: Path) -> Path:
     raise InputError(
         f"The Verilator at {program} lacks its run-time library; install it with pip install 'samhw[rtl]'."
     )
-
-
-def _compiler() -> str:
-    if chosen := os.environ.get("CXX"):
-        _require(chosen)
-        return chosen
-    _require("g++")
-    return "g++"
-
-
-def _require(*programs: str) -> None:
-    missing: Sequence[str] = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        raise InputError(
-            f"{' and '.join(missing)} was not found, which running Verilog needs; install it with "
-            f"apt-get install {' '.join(missing)}."
-        )
 
 
 def _text(version: tuple[int, int]) -> str:

@@ -6,20 +6,25 @@ Most runs are shorter than the optimiser would take, hence none unless asked for
 """
 
 import json
+import logging
 import re
 import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Literal
 
 from samhw.errors import InputError, RunError
 from samhw.targets.cache import cached, digest
+from samhw.targets.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.targets.processes import in_threads, run
 from samhw.targets.tools import Verilator, find_verilator
 
 __all__ = ["TEMPLATES", "Program", "Wave", "build_program"]
+
+_log = logging.getLogger(__name__)
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The C++ sources of the harness."""
@@ -67,6 +72,7 @@ def build_program(
     top: str = "samhw_top",
     wave: Wave | None = None,
     optimise: bool = False,
+    vpi: Path | None = None,
 ) -> Program:
     """The program that joins a design with a harness.
 
@@ -77,10 +83,12 @@ def build_program(
         top: name of the top module.
         wave: record waves in that format on demand.
         optimise: build for speed: takes twice as long to compile, and runs twice as fast.
+        vpi: a shared library that reads and writes the design's signals through Verilog's VPI.
 
     Raises `InputError` where a tool or a library is missing, and `RunError` where the design does not build.
     """
-    builder = _Builder(find_verilator(), wave, _OPTIMISED if optimise else _PLAIN)
+    compiler = find_cpp_compiler()
+    builder = _Builder(find_verilator(), compiler, wave, vpi, _OPTIMISED if optimise else _PLAIN)
     sources = [harness, *sorted(harness.parent.glob("*.h"))] if harness else []
     harness_key = digest(builder.key, *(source.read_bytes() for source in sources))
     key = digest(harness_key, builder.fast, *_VERILATE, top, verilog, glue)
@@ -90,6 +98,7 @@ def build_program(
     def make(folder: Path) -> None:
         nonlocal made
         made = True
+        _log.info("building the RTL with Verilator and %s, once for each design", compiler.name)
         fixed = [builder.runtime()]
         if harness:
             fixed.append(cached("harness", harness_key, lambda new: builder.compile_harness(new, harness)))
@@ -104,7 +113,9 @@ def build_program(
 @dataclass(frozen=True)
 class _Builder:
     verilator: Verilator
+    compiler: CppCompiler
     wave: Wave | None
+    vpi: Path | None
     fast: str
     """The compiler's flag for code that runs in every cycle."""
 
@@ -112,20 +123,23 @@ class _Builder:
     def key(self) -> str:
         """What the run-time library depends on."""
         verilator = self.verilator
-        tools = (str(verilator.root), verilator.version, verilator.compiler)
-        return digest(Path(__file__).read_bytes(), *tools, self.wave or "")
+        tools = (str(verilator.root), verilator.version, self.compiler.key)
+        return digest(Path(__file__).read_bytes(), *tools, self.wave or "", str(self.vpi or ""))
 
     def runtime(self) -> Path:
         """The folder with Verilator's run-time library, and with the header that the designs' units have in
-        common, precompiled."""
+        common, precompiled if the compiler does that."""
 
         def make(folder: Path) -> None:
             if self.wave == "fst":
                 self._check_fst()
             names = ["verilated", "verilated_threads", *([f"verilated_{self.wave}_c"] if self.wave else [])]
+            names += ["verilated_vpi"] if self.vpi else []
             header = folder / "common.h"
             header.write_text(_COMMON)
-            units = [_Unit(header, folder / "common.h.gch", _PLAIN, ("-x", "c++-header"))]
+            units = []
+            if self.compiler.precompiles:
+                units.append(_Unit(header, folder / "common.h.gch", _PLAIN, ("-x", "c++-header")))
             include = self.verilator.root / "include"
             units += [_Unit(include / f"{name}.cpp", folder / f"{name}.o", _OPTIMISED) for name in names]
             self._compile(units)
@@ -144,8 +158,11 @@ class _Builder:
         source = work / f"{top}.v"
         source.write_text(verilog)
         trace = [f"--trace-{self.wave}"] if self.wave else []
-        command = [*_VERILATE, *trace, "--top-module", top, "-Mdir", str(work), str(source)]
-        self._run("Verilator does not accept the generated Verilog", self.verilator.program, *command)
+        access = ["--vpi", "--public-flat-rw"] if self.vpi else []
+        command = [*_VERILATE, *trace, *access, "--top-module", top, "-Mdir", str(work), str(source)]
+        program = str(self.verilator.program)
+        done = run([program, *command], env=self.verilator.environment(), capture_output=True, text=True)
+        _check(done, "Verilator does not accept the generated Verilog")
 
         sources = json.loads((work / "Vtop.json").read_text())["sources"]
         fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
@@ -161,8 +178,10 @@ class _Builder:
         objects = [unit.target for unit in units]
         objects += [path for folder in fixed for path in sorted(folder.glob("*.o"))]
         libraries = ["-pthread", *(["-llz4", "-lz"] if self.wave == "fst" else [])]
-        what = "the verilated design does not link"
-        self._run(what, self.verilator.compiler, *objects, "-o", folder / "simulate", *libraries)
+        if self.vpi:
+            libraries += [str(self.vpi), f"-Wl,-rpath,{self.vpi.parent}"]
+        done = self.compiler.run(*objects, "-o", folder / "simulate", *libraries)
+        _check(done, "the verilated design does not link")
         shutil.rmtree(work)
 
     def _compile(self, units: Iterable["_Unit"]) -> None:
@@ -174,29 +193,27 @@ class _Builder:
         flags += [f"-I{path}" for path in (include, include / "vltstd", TEMPLATES)]
 
         def compile_unit(unit: _Unit) -> None:
-            what = "the verilated design does not compile"
             options = [*flags, f"-I{unit.source.parent}", unit.optimise, *unit.options]
-            self._run(what, self.verilator.compiler, *options, "-c", unit.source, "-o", unit.target)
+            done = self.compiler.run(*options, "-c", unit.source, "-o", unit.target)
+            _check(done, "the verilated design does not compile")
 
         in_threads(compile_unit, units)
 
     def _check_fst(self) -> None:
-        command = [self.verilator.compiler, "-E", "-x", "c++", "-"]
-        probe = run(command, input=b"#include <lz4.h>\n#include <zlib.h>\n", capture_output=True)
-        if probe.returncode:
+        includes = "#include <lz4.h>\n#include <zlib.h>\n"
+        if self.compiler.run("-E", "-x", "c++", "-", stdin=includes).returncode:
             raise InputError(
                 "FST waves need the headers of lz4 and zlib; install them with "
                 "apt-get install liblz4-dev zlib1g-dev, or record VCD."
             )
 
-    def _run(self, what: str, *command: str | Path) -> None:
-        """Runs a tool; `what` says what it means when that fails."""
-        environment = self.verilator.environment()
-        done = run(command, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            telling = [line.strip() for line in lines if _TELLING.search(line)]
-            raise RunError(f"{what}: {(telling or lines or ['no message'])[0]}")
+
+def _check(done: CompletedProcess[str], what: str) -> None:
+    """Raises an error if a tool has failed; `what` says what that means."""
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        telling = [line.strip() for line in lines if _TELLING.search(line)]
+        raise RunError(f"{what}: {(telling or lines or ['no message'])[0]}")
 
 
 @dataclass(frozen=True)

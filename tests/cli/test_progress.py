@@ -1,12 +1,14 @@
 """What commands show of long work, on a terminal and not elsewhere."""
 
+import logging
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
-from samhw.cli.progress import follow
+from samhw.cli.progress import building, follow
 from samhw.sim import Progress
 
 TERMINAL = {"FORCE_COLOR": "1", "COLUMNS": "150"}
@@ -51,3 +53,34 @@ def test_each_region_has_a_bar_of_its_own(
     text = capsys.readouterr().err
     assert "mlp_1: 20 firings, cycle 9" in text
     assert "left" not in text.rpartition("mlp_1")[0].rpartition("\r")[2]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_build(terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in TERMINAL.items() if terminal else ():
+        monkeypatch.setenv(name, value)
+    log = logging.getLogger("samhw.targets.verilator")
+    with building():
+        log.info("building the %s", "RTL")
+        log.debug("running the RTL")
+    log.warning("outside")
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "outside" not in output.err
+    if terminal:
+        assert re.search(r"building the RTL .*0:00:00.*running the RTL", output.err, re.DOTALL)
+        assert output.err.endswith("\x1b[2K")  # The line is gone.
+    else:
+        assert output.err == "samhw: building the RTL\n"
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("backend", "what"), [("verilator", "RTL with Verilator"), ("hls", "HLS C simulation")]
+)
+def test_a_run_that_builds(backend: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMHW_CACHE", str(tmp_path))
+    command = f"run spmv --data karate --backend {backend}"
+    assert re.fullmatch(rf"samhw: building the {what}.*, once for each design\n", shown(command))
+    assert shown(command) == ""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cocotb_tools import config
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
@@ -15,10 +16,9 @@ from samhw.frontend import load_kernel
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.primitives import latency, make
 from samhw.sim import simulate
-from samhw.targets.cache import cached, digest
 from samhw.targets.elaborate import generate_verilog
 from samhw.targets.images import load
-from samhw.targets.tools import cocotb_environment
+from samhw.targets.verilator import build_program
 from samhw.tensors import Tensor
 
 from .job import Job
@@ -81,9 +81,7 @@ CASES: dict[str, Callable[[], Data]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_graph(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in cocotb_environment().items():
-        monkeypatch.setenv(variable, value)
+def test_graph(name: str, tmp_path: Path) -> None:
     graph, memories, extents = CASES[name]()
     model = simulate(graph, ARCH, memories, extents, trace=True, check=True)
     job = Job(
@@ -97,28 +95,18 @@ def test_graph(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     )
     (tmp_path / "job").write_bytes(pickle.dumps(job))
 
-    text = generate_verilog(graph, ARCH, probes=True)
-    runner = get_runner("verilator")
-
-    def build(folder: Path) -> None:
-        (folder / "top.v").write_text(text)
-        runner.build(
-            sources=[folder / "top.v"],
-            hdl_toplevel="samhw_top",
-            build_dir=folder / "build",
-            build_args=["-Wno-lint", "--x-initial", "fast", "--output-split", "0", "-CFLAGS", "-O0"],
-            timescale=("1ns", "1ps"),
-            log_file=folder / "log",
-        )
-
-    built = cached("cocotb", digest(text, Path(__file__).read_bytes()), build)
+    text = "`timescale 1ns/1ps\n" + generate_verilog(graph, ARCH, probes=True)
+    main = config.share_dir / "lib" / "verilator" / "verilator.cpp"
+    library = config.libs_dir / "libcocotbvpi_verilator.so"
+    program = build_program(text, main.read_text(), harness=None, vpi=library)
+    (tmp_path / "samhw_top").symlink_to(program.path)  # Where the runner looks for it.
     results = tmp_path / "results.xml"
     with suppress(SystemExit):  # That is how the runner says that a test failed.
-        runner.test(
+        get_runner("verilator").test(
             test_module="tests.cocotb.testbench",
             hdl_toplevel="samhw_top",
             hdl_toplevel_lang="verilog",
-            build_dir=built / "build",
+            build_dir=tmp_path,
             test_dir=tmp_path,
             results_xml=str(results),
             extra_env={"SAMHW_JOB": str(tmp_path / "job")},

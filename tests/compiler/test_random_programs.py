@@ -74,6 +74,7 @@ def outcome(work: Workload, rng: np.random.Generator, **options: object) -> str:
     return "good"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(2 * len(MODES)))
 def test_chained_programs(shard: int) -> None:
     value, options = MODES[shard % len(MODES)]
@@ -149,6 +150,7 @@ def test_chained_programs_in_any_order() -> None:
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
 
 
+@pytest.mark.slow
 def test_chained_matrix_products_in_any_order() -> None:
     seen: Counter[str] = Counter()
 

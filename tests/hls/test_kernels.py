@@ -58,12 +58,14 @@ def test_sums_of_other_latencies(latency: int) -> None:
     run_together([(compile_workload(w, value="f32", arch=arch), w) for w in workloads])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_chip", [True, False])
 def test_memories(on_chip: bool) -> None:
     program, workload = compiled("spmm", "i16")
     run_hls(program, *run_model(program, workload.tensors), options=Options(on_chip=on_chip))
 
 
+@pytest.mark.slow
 def test_no_recursion() -> None:
     """In the calls of the compiled program, not in its text."""
     program, _ = compiled("spmspm_kij", "f32")

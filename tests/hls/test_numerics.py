@@ -33,6 +33,7 @@ def operands(name: str) -> list[np.ndarray]:
     return [first, *(rng.permutation(first) for _ in range(arity - 1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", TYPES)
 def test_operations(value: str) -> None:
     for name in names():

@@ -166,6 +166,7 @@ def text(tokens: list[Token]) -> str:
     return "".join(f"{int(t.kind)}:{t.payload} " for t in tokens)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CASES)
 def test_tokens(kind: str) -> None:
     bench = Bench(draw_cases(kind))

@@ -66,6 +66,7 @@ def results(program: Compiled, words: tuple[dict[str, Words], dict[str, int]]) -
     return {name: array for run in runs for name, array in run.memories.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY])
 def test_a_buffer_with_two_readers(options: Options) -> None:
     """On the chip it has a copy; in memory both ports get one pointer, and the host can read it."""

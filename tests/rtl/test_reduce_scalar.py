@@ -228,6 +228,7 @@ def floats(random: Random, value: ValueType, count: int) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [F32, BF16], ids=str)
 def test_the_order_of_the_additions(value: ValueType):
     random = Random(0)
@@ -263,6 +264,7 @@ def test_a_value_in_every_cycle(value: ValueType, counts: list[int]):
     assert result.takes["val"] == list(range(len(val) + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     value=st.sampled_from([F32, BF16]),

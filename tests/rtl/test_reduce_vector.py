@@ -275,6 +275,7 @@ def val_token(value: int) -> Token:
     return Token(VAL, value & I32_MASK)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     bits=st.one_of(

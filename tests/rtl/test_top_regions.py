@@ -84,6 +84,7 @@ def cycles_alone(graph: Graph, memories: Mapping[str, Sequence[int]]) -> int:
     return cycles[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "crd", "vals"),
     [

@@ -49,6 +49,7 @@ def samples(width: int, count: int, seed: int) -> list[np.ndarray]:
     return [np.concatenate([a, words[0] % (2 * half)]), np.concatenate([b, words[1] % (2 * half)])]
 
 
+@pytest.mark.slow
 def test_every_pair_of_bytes():
     # The operation in which everything happens: rounding up, down and to even, both limits.
     a, b = (grid.ravel() for grid in np.meshgrid(np.arange(256), np.arange(256)))

@@ -90,6 +90,7 @@ def arch_of(program: Program) -> Arch:
     return SPACED if "reduce_vector" in kinds else Arch()
 
 
+@pytest.mark.slow
 @settings(max_examples=RANDOM_GRAPHS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_graphs(source: Source, number: int) -> None:
@@ -255,6 +256,7 @@ def long_vector(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
     return g.graph(capacity=length), {"p": np.array([0, length]), "c": np.arange(length)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "compiled"])
 def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_chip, "BATCH", 1000)

@@ -46,6 +46,7 @@ def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ..
     return graph, some if rng.random() < 0.7 else None
 
 
+@pytest.mark.slow
 @settings(max_examples=RANDOM_GRAPHS // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), drams() | st.sampled_from([DDR4, HBM2, TINY]), st.integers(0, 2**32 - 1))
 def test_random_graphs(source: Source, dram: Dram, number: int) -> None:

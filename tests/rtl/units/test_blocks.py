@@ -43,6 +43,7 @@ class Product(Unit):
         return m
 
 
+@pytest.mark.slow
 def test_products():
     cases = list(product(WIDTHS, SIGNS, (0, 32)))
     bench = UnitBench({f"product{i}": Product(*case) for i, case in enumerate(cases)})

@@ -47,6 +47,7 @@ def bench(program: str) -> UnitBench:
     return UnitBench(units)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "op", "name"), CASES)
 def test_every_bit(program: str, op: str, name: str) -> None:
     kind = value_type(name)

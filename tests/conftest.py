@@ -1,0 +1,43 @@
+"""Says now and then how far the tests are, since some dots take minutes."""
+
+import time
+
+import pytest
+
+EVERY = 30.0
+"""Seconds between two lines."""
+
+
+class Progress:
+    """Ends a line of dots with the count when a test ends and the last line is long ago."""
+
+    def __init__(self, reporter: pytest.TerminalReporter, session: pytest.Session | None = None):
+        self.reporter = reporter
+        self.session = session
+        self.ended = 0
+        self.failed = 0
+        self.begin = self.told = time.monotonic()
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self.session = session
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed += report.failed
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.ended += 1
+        now = time.monotonic()
+        if now - self.told >= EVERY and self.session:
+            self.told = now
+            minutes, seconds = divmod(round(now - self.begin), 60)
+            self.reporter.write(
+                f" {self.ended:,} of {self.session.testscollected:,} tests, {self.failed} failed, "
+                f"{minutes}:{seconds:02} minutes\n"
+            )
+
+
+@pytest.hookimpl(trylast=True)  # Behind the plugin that reports.
+def pytest_configure(config: pytest.Config) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and config.option.verbose >= 0 and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(reporter), "samhw-progress")

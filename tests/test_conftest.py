@@ -1,0 +1,22 @@
+"""The tests themselves say how far they are."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFTEST = Path(__file__).with_name("conftest.py")
+
+
+@pytest.mark.parametrize("options", [["-n", "0"], ["-n", "2"], ["-q"]], ids=" ".join)
+def test_lines_between_the_dots(options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text().replace("EVERY = 30.0", "EVERY = 0.0"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n\n\n@pytest.mark.parametrize('n', [0, 1, 2])\ndef test_it(n):\n    assert n\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert "1 failed, 2 passed" in output
+    assert (" 3 of 3 tests, 1 failed, " in output) == (options != ["-q"]), output

@@ -1,0 +1,103 @@
+"""What the comparison with the reference takes for right, and what it says about what it cannot prove."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import samhw.targets
+from samhw.cli import main
+from samhw.frontend import parse
+from samhw.targets import Check, Workload, compile_workload, run
+from samhw.targets.run import check
+from samhw.tensors import Tensor
+
+# In f32 the product is rounded and equal to e; NumPy's, in double precision, is not.
+EQUAL = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = eq(c[i] * d[i], e[i])\n"
+C = np.full(3, 0.1, np.float32)
+D = np.array([0.3, 0.6, 0.7], np.float32)
+ARRAYS = {"c": C, "d": D, "e": C * D}
+
+
+def found(text: str, arrays: dict[str, np.ndarray], result: list[float] | None = None) -> Check:
+    """The check of a result y; else of the simulator's."""
+    program = parse(text)
+    tensors = {name: Tensor.from_dense(array, "dense") for name, array in arrays.items()}
+    work = Workload("check", program, tensors)
+    compiled = compile_workload(work, value="f32")
+    outputs = (
+        {"y": Tensor.from_dense(np.array(result), "dense")} if result else run(compiled, tensors).outputs
+    )
+    return check(work, compiled, outputs)
+
+
+def test_a_nan_is_infinitely_far_from_a_number() -> None:
+    text = "tensor a[i=2]\ny[i] = a[i] + 1\n"
+    seen = found(text, {"a": np.array([1.0, 2.0])}, [np.nan, 3.0])
+    assert not seen.good
+    assert seen.max_abs_error == np.inf
+
+
+def test_a_number_is_not_right_where_nan_is_expected() -> None:
+    text = "tensor a[i=2]\ny[i] = log(a[i])\n"
+    assert found(text, {"a": np.array([-1.0, 1.0])}).good
+    assert not found(text, {"a": np.array([-1.0, 1.0])}, [0.0, 0.0]).good
+
+
+def test_what_passes_by_a_bound_that_proves_nothing_is_counted() -> None:
+    """Whether the product is equal is open within its rounding, so that 0 and 1 are both right."""
+    assert found(EQUAL, ARRAYS) == Check(max_abs_error=1, bound=1, good=True, unproved=3)
+    assert found(EQUAL, ARRAYS, [0, 1, 0]).unproved == 1
+    assert found(EQUAL, ARRAYS, [0, 0, 0]).unproved == 0
+
+
+def test_a_rounded_result_is_proved() -> None:
+    seen = found("tensor c[i=3]\ntensor d[i=3]\ny[i] = c[i] * d[i]\n", {"c": C, "d": D})
+    assert 0 < seen.max_abs_error <= seen.bound < 1e-7
+    assert seen.good
+    assert seen.unproved == 0
+
+
+@pytest.fixture
+def equal(tmp_path: Path) -> list[str]:
+    """The words of a command about such a program."""
+    (tmp_path / "equal.ein").write_text(EQUAL)
+    words = [str(tmp_path / "equal.ein"), "--value", "f32"]
+    for name, array in ARRAYS.items():
+        np.savez(tmp_path / f"{name}.npz", array)
+        words += ["--data", f"{name}={tmp_path}/{name}.npz"]
+    return words
+
+
+def test_commands_say_so(equal: list[str]) -> None:
+    told = CliRunner().invoke(main, ["run", *equal])
+    assert told.exit_code == 0
+    assert "unproved   3 of the elements" in told.output
+    assert "right, 3 unproved" in CliRunner().invoke(main, ["compare", *equal]).output
+    assert '"unproved": 3' in CliRunner().invoke(main, ["run", *equal, "--json", "-"]).stdout
+
+
+def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["build", "spmv", "--data", "karate", "--target", "sim", "-o"]
+    told = CliRunner().invoke(main, [*words, str(tmp_path / "unchecked")])
+    assert told.exit_code == 0
+    assert "nothing was checked" in told.stderr
+    told = CliRunner().invoke(main, [*words, str(tmp_path / "checked"), "--check"])
+    assert told.exit_code == 0
+    assert told.stderr.endswith("samhw: checked, right on karate\n")
+
+    monkeypatch.setattr(samhw.targets, "check", lambda *_: Check(2.0, 0.0, False))
+    told = CliRunner().invoke(main, [*words, str(tmp_path / "wrong"), "--check"])
+    assert told.exit_code == 1
+    assert "The results of 'spmv' on karate are wrong, off by 2, so that nothing was written" in told.stderr
+    assert not (tmp_path / "wrong").exists()
+
+
+def test_a_check_needs_data(tmp_path: Path) -> None:
+    (tmp_path / "p.ein").write_text("tensor a[i=2]\ny[i] = a[i] + 1\n")
+    words = ["build", str(tmp_path / "p.ein"), "--target", "sim", "-o", str(tmp_path / "b")]
+    told = CliRunner().invoke(main, [*words, "--check"])
+    assert told.exit_code == 2
+    assert "--check simulates the build on data" in told.stderr
+    assert CliRunner().invoke(main, words).exit_code == 0

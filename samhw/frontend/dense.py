@@ -7,7 +7,7 @@ parts of an element in axes before them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from math import prod
 from typing import Any, TypeVar
@@ -28,6 +28,7 @@ from samhw.frontend.expr import (
     Reshape,
     Sub,
     accesses,
+    factors_of,
     free_indices,
 )
 from samhw.frontend.program import Statement
@@ -159,7 +160,7 @@ class _Walk:
         ):
             factors, divisors = self.fraction(expr.left)
             return factors, [*divisors, expr.right]
-        return list(_factors(expr)), []
+        return list(factors_of(expr)), []
 
     def element(self, expr: Expr, leaves: Mapping[Access, Array]) -> Array:
         """The elements of `expr` over all of its indices."""
@@ -177,20 +178,12 @@ class _Walk:
             case Sub(left, right):
                 return domain.add(self.element(left, leaves), domain.negate(self.element(right, leaves)))
             case Mul():
-                return domain.contract([self.element(f, leaves) for f in _factors(expr)], [], None, ())
+                return domain.contract([self.element(f, leaves) for f in factors_of(expr)], [], None, ())
             case Div(left, right):
                 return domain.contract([self.element(left, leaves)], [self.element(right, leaves)], None, ())
             case Call(function, arguments):
                 return domain.call(function, [self.element(argument, leaves) for argument in arguments])
         raise TypeError(f"'{expr}' has no elements")
-
-
-def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Mul):
-        yield from _factors(expr.left)
-        yield from _factors(expr.right)
-    else:
-        yield expr
 
 
 def _expand(array: Array, indices: Sequence[str], target: Sequence[str]) -> Array:

@@ -29,6 +29,7 @@ __all__ = [
     "Sub",
     "accesses",
     "as_expr",
+    "factors_of",
     "free_indices",
     "terms",
     "walk",
@@ -266,6 +267,17 @@ def terms(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         if isinstance(node, Add | Sub | Neg):
+            stack.extend(reversed(node.children))
+        else:
+            yield node
+
+
+def factors_of(expr: Expr) -> Iterator[Expr]:
+    """The operands of the outermost ``*``, left to right."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mul):
             stack.extend(reversed(node.children))
         else:
             yield node

@@ -5,7 +5,7 @@ and a sum of operands with different indices has a value all along those that on
 stream does not know there where the other one is zero. Time and memory follow what is stored.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate
@@ -26,6 +26,7 @@ from samhw.frontend.expr import (
     Neg,
     Reshape,
     Sub,
+    factors_of,
     free_indices,
 )
 from samhw.frontend.program import Program, Statement
@@ -164,7 +165,7 @@ class _Walk:
         return self.product(expr, kept)
 
     def product(self, expr: Expr, kept: Collection[str]) -> Operand:
-        factors = [self.element(factor) for factor in _factors(expr)]
+        factors = [self.element(factor) for factor in factors_of(expr)]
         if not any(isinstance(factor, Pattern) for factor in factors):
             return int(all(factors))
         return _product([_pattern(factor) for factor in factors], kept)
@@ -212,14 +213,6 @@ class _Walk:
         extent = self.program.tensors[access.tensor].shape[access.indices.index(index)]
         assert extent is not None
         return extent
-
-
-def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Mul):
-        yield from _factors(expr.left)
-        yield from _factors(expr.right)
-    else:
-        yield expr
 
 
 def _pattern(operand: Operand) -> Pattern:

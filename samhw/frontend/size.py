@@ -8,8 +8,8 @@ from samhw.limits import WORD, check_memory
 __all__ = ["check_size"]
 
 _COPIES = 5
-"""Arrays of a tensor's shape that a run has at once: the values, their words and their pattern, the result
-and its reference. Measured with a dense vector."""
+"""Arrays of a tensor's shape that a run has at once: the values, their words, what is made on the way, the
+result and its reference. Measured with a dense vector."""
 
 
 def check_size(program: Program) -> None:

@@ -116,6 +116,7 @@ def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
         assert 1.2 * found[program, "on chip"]["cycles"] < cycles[0] < cycles[1]
 
 
+@pytest.mark.slow
 def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:
     found = by(list(fusion_levels.rows(["sae"], 0, 0.0)), "fusion")
     assert found[("full",)]["speed-up"] < 0.1
@@ -147,6 +148,7 @@ def test_iteration_spaces() -> None:
     assert operations["unfused"] == operations["fused, factored"] < operations["fused, global"]
 
 
+@pytest.mark.slow
 def test_order_sweep() -> None:
     found = order_sweep.normalised(list(order_sweep.rows(4, 4)))
     assert len(by(found, "order")) == 24

@@ -9,6 +9,7 @@ import pytest
 CONFTEST = Path(__file__).with_name("conftest.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["-n", "0"], ["-n", "2"], ["-q"]], ids=" ".join)
 def test_lines_between_the_dots(options: list[str], tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text().replace("EVERY = 30.0", "EVERY = 0.0"))

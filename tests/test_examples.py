@@ -42,6 +42,7 @@ def test_text_example(path: Path) -> None:
     assert "right" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.name)
 def test_sweep(path: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["sweep", str(path), "-o", str(tmp_path / "results.csv")])

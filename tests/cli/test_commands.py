@@ -245,6 +245,7 @@ def test_directory_that_is_not_empty(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["keep"]
 
 
+@pytest.mark.slow
 def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
     # In a process of its own: this one may have found its tools already.
     command = [sys.executable, "-c", "from samhw.cli import main; main()"]

@@ -113,6 +113,7 @@ def test_an_empty_argument_is_refused(arguments: list[str]) -> None:
     assert "is empty; give a text, or leave it out" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize(

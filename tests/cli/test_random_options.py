@@ -160,6 +160,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(CASES // BATCH))
 def test_random_options(batch: int, folder: Path) -> None:
     rng = random.Random(batch)

@@ -39,6 +39,7 @@ def result(work: Workload, **options: object) -> RunResult | None:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_random_names(shard: int) -> None:
     seen: Counter[bool] = Counter()

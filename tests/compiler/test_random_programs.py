@@ -169,6 +169,7 @@ def test_chained_matrix_products_in_any_order() -> None:
     assert seen["good"] >= ORDERED // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factored", [True, False])
 def test_single_statements(factored: bool) -> None:
     seen: Counter[str] = Counter()

@@ -63,6 +63,7 @@ def test_of_the_data(data: list[float], value: str) -> None:
 numbers = st.one_of(st.integers(-(2**33), 2**33), st.integers(-5, 5), st.floats(width=32))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.booleans().flatmap(lambda whole: chained_programs(integers=whole)), st.lists(numbers, max_size=4))
 def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:

@@ -33,6 +33,7 @@ def test_build_writes_one_top_or_a_kernel_for_each_region(layers: Path, tmp_path
         assert (folder / "regions.json").exists() == (regions == "kernels")
 
 
+@pytest.mark.slow
 def test_run_compares_one_top(layers: Path) -> None:
     result = samhw(
         "run",

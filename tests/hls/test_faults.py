@@ -130,6 +130,7 @@ def row_times_its_sum() -> Graph:
     return b.graph({"i": 2})
 
 
+@pytest.mark.slow
 def test_deadlock_is_found() -> None:
     row = 20
     memories = {"p": np.array([0, 3, 3 + row]), "c": np.arange(3 + row), "v": np.arange(3 + row)}

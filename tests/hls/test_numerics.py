@@ -42,6 +42,7 @@ def test_operations(value: str) -> None:
             agree(name, *operands(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["bf16", "f32"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
 def test_rounding_of_floats(op: str, value: str) -> None:

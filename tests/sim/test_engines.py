@@ -112,6 +112,7 @@ def test_random_graphs(source: Source, number: int) -> None:
         assert_same(outcome(*data, engine="compiled", **options), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_machine_code(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -130,6 +131,7 @@ def test_kernels(name: str) -> None:
         assert_same(outcome(*data, engine="compiled", trace=True), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sddmm", "spmspm_kij"])
 def test_kernels_in_machine_code(name: str) -> None:
     data = kernel(name)

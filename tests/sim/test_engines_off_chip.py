@@ -66,6 +66,7 @@ def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
         assert_same(outcome(*data, engine="compiled", **options), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dram", [DDR4, HBM2, TINY], ids=lambda dram: dram.name)
 def test_machine_code(dram: Dram) -> None:
     """A graph that runs twice on one memory, which goes on."""

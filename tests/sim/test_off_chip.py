@@ -25,6 +25,7 @@ from tests.sim.interpreted import interpreted
 from tests.sim.test_simulate import programs, vector
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_agrees_with_the_clock(data: st.DataObject) -> None:

@@ -157,6 +157,7 @@ def test_build_without_extras(tmp_path: Path) -> None:
     assert design.copy_to(tmp_path).read_bytes() == design.program.path.read_bytes()
 
 
+@pytest.mark.slow
 def test_wave(tmp_path: Path) -> None:
     design = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(), wave="vcd")
     wave = tmp_path / "a wave.vcd"

@@ -45,6 +45,7 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
     assert made[1] == (graph, arch, {"probes": True, "stall_ports": False})
 
 
+@pytest.mark.slow
 @pytest.mark.verilator
 def test_from_tensors_to_tensors(spmv: Compiled) -> None:
     """Several inputs one behind the other, an overflow between them: results and cycles, token for token."""

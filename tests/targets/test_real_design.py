@@ -42,6 +42,7 @@ def both_fail(
     return str(model.value), str(rtl.value)
 
 
+@pytest.mark.slow
 def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
     compiled = compiled_mmadd()
     design = VerilatedDesign.build(compiled.graph, compiled.arch)
@@ -61,6 +62,7 @@ def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
                 assert np.array_equal(words, model.memories[name][: len(words)])
 
 
+@pytest.mark.slow
 def test_capacity_is_named() -> None:
     compiled = compiled_mmadd(capacity=Capacity({"i": 16, "j": 16}, {"B": 64, "C": 64, "X": 2}))
     for message in both_fail(compiled, tensors([[1, 1, 1, 1]], [[0, 0, 0, 1]])):
@@ -68,12 +70,14 @@ def test_capacity_is_named() -> None:
         assert "write_compressed_X_j" in message or "write_val_X" in message
 
 
+@pytest.mark.slow
 def test_overflow_is_named() -> None:
     for message in both_fail(compiled_mmadd(value="i8"), tensors([[0, 100]], [[0, 100]])):
         assert "overflow" in message
         assert "'add'" in message
 
 
+@pytest.mark.slow
 def test_overflow_of_a_reducer_is_named() -> None:
     compiled = compile_program(load_kernel("spmv"), value="i8", capacity=Capacity({"i": 4, "j": 4}))
     inputs = {
@@ -85,6 +89,7 @@ def test_overflow_of_a_reducer_is_named() -> None:
         assert "reduce_scalar" in message
 
 
+@pytest.mark.slow
 def test_overflow_names_the_type_of_the_node() -> None:
     """Products and sums of i16 in 32 bits: four products of 30 bits are too much."""
     compiled = compile_program(load_kernel("spmv"), value="i16", capacity=Capacity({"i": 4, "j": 4}))
@@ -103,6 +108,7 @@ def test_overflow_names_the_type_of_the_node() -> None:
     assert "the range of i32" in message
 
 
+@pytest.mark.slow
 def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
     # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater
     # of `a` holds back, and the repeater waits for a coordinate.
@@ -124,6 +130,7 @@ def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
     assert set(rtl.value.waiting) & set(model.value.waiting)
 
 
+@pytest.mark.slow
 def test_fixed_point_equals_the_simulator_to_the_bit() -> None:
     workload = make_workload(load_kernel("sddmm"), ["random:size=12"], value="fixed<16,8>")
     compiled = compile_program(workload.program, value="fixed<16,8>", capacity=workload.capacity())

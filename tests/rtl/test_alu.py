@@ -55,9 +55,9 @@ def test_examples(op, operands, expected):
             "0x3fe00000@8 0x40000000@9 S0@10",
         ),
         ("bf16", "add", ["0x3fc0 N S0 D", "0x3e80 0x4000 S0 D"], "0x3fe0@6 0x4000@7 S0@8"),
-        # 1.5 * -2, infinity * 0.
-        ("f32", "mul", ["0x3fc00000 0x7f800000 D", "0xc0000000 N D"], "0xc0400000@6 0x7fc00000@7"),
-        ("bf16", "mul", ["0x3fc0 0x7f80 D", "0xc000 N D"], "0xc040@4 0x7fc0@5"),
+        # 1.5 * -2, infinity * 0: zero wins.
+        ("f32", "mul", ["0x3fc00000 0x7f800000 D", "0xc0000000 N D"], "0xc0400000@6 0@7"),
+        ("bf16", "mul", ["0x3fc0 0x7f80 D", "0xc000 N D"], "0xc040@4 0@5"),
         # -0 is no greater than +0, and a NaN than nothing.
         ("f32", "lt", ["0x80000000 0x3f800000 D", "N 0x7fc00000 D"], "0@2 0@3"),
         ("f32", "le", ["0x80000000 0x3f800000 D", "N 0x7fc00000 D"], "0x3f800000@2 0@3"),

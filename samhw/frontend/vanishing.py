@@ -30,7 +30,7 @@ def vanishes(operation: str, operands: Sequence[int | float | None]) -> bool:
         case "min":
             return min(numbers) >= 0
         case "select":
-            # Where the condition is zero, the last operand is taken.
-            return not operands[2]
+            condition, a, b = operands
+            return not (a if condition else b)
         case _:
             return all(number == 0 for number in numbers)

@@ -52,6 +52,11 @@ def test_a_number_as_a_branch_under_a_mask() -> None:
     assert results(text, arrays)["y"] == [[1, 1], [5, 0], [0, 1]]
 
 
+def test_a_number_as_a_condition() -> None:
+    text = "tensor a[i=3] : csf\ntensor b[i=3] : csf\ny[i] = select(-1, 2, a[i]) * b[i]\n"
+    assert results(text, {"a": [0, 5, 0], "b": [1, 1, 0]})["y"] == [2, 2, 0]
+
+
 @pytest.mark.parametrize("order", ["", "order l, i"])
 @pytest.mark.parametrize("factored", [True, False])
 def test_terms_of_different_sums_under_a_mask(factored: bool, order: str) -> None:

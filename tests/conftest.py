@@ -1,8 +1,12 @@
-"""Says now and then how far the tests are, since some dots take minutes."""
+"""What all tests have: Ctrl-C, and a word now and then on how far they are, since some dots take minutes."""
 
+import signal
 import time
 
 import pytest
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EVERY = 30.0
 """Seconds between two lines."""

@@ -249,7 +249,7 @@ class _Compiler:
         try:
             validate(graph)
         except InputError as error:
-            # No program is known for which this happens; if there is one, another order may do.
+            # The tests have no program that comes here, though one was seen; another order may do.
             raise ScheduleError(
                 f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
                 "Choose another order, or compute its statements in regions of their own."

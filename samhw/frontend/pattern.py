@@ -130,7 +130,6 @@ class _Walk:
         self.program = program
         self.statement = statement
         self.known = known
-        self.summed = statement.reduction_indices
 
     def result(self) -> Pattern:
         statement = self.statement
@@ -240,14 +239,13 @@ def _either(a: Pattern, b: Pattern) -> Pattern:
     if a.is_empty or b.is_empty:
         return b if a.is_empty else a
     sparse = tuple(i for i in a.sparse if i in b.sparse)
-    a, b = (_ordered(p.onto({*sparse, *p.indices.difference(p.sparse)}), sparse) for p in (a, b))
-    coords = _distinct(np.concatenate([a.coords, b.coords], axis=1))
-    return Pattern(a.indices.union(b.indices), sparse, coords)
+    coords = np.concatenate([_along(p, sparse) for p in (a, b)], axis=1)
+    return Pattern(a.indices, sparse, _distinct(coords))
 
 
-def _ordered(pattern: Pattern, sparse: tuple[str, ...]) -> Pattern:
-    rows = [pattern.sparse.index(index) for index in sparse]
-    return replace(pattern, sparse=sparse, coords=pattern.coords[rows])
+def _along(pattern: Pattern, indices: Sequence[str]) -> Coordinates:
+    """The coordinates along some of the sparse indices, in that order."""
+    return pattern.coords[[pattern.sparse.index(index) for index in indices]]
 
 
 def _product(factors: Sequence[Pattern], kept: Collection[str]) -> Pattern:
@@ -265,7 +263,7 @@ def _both(a: Pattern, b: Pattern, kept: Collection[str]) -> Pattern:
     common = [index for index in a.sparse if index in b.sparse]
     own = [n for n, index in enumerate(b.sparse) if index not in common]
     sparse = (*a.sparse, *(b.sparse[n] for n in own))
-    left, right = _keys(*(p.coords[[p.sparse.index(i) for i in common]] for p in (a, b)))
+    left, right = _keys(_along(a, common), _along(b, common))
     order = np.argsort(right, kind="stable")
     first, last = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
     ends = np.cumsum(last - first)

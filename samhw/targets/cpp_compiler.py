@@ -86,9 +86,8 @@ class CppCompiler:
         self, *arguments: str | Path, folder: Path | None = None, stdin: str = ""
     ) -> CompletedProcess[str]:
         command = [*self.command, *self.flags, *arguments]
-        with (
-            tempfile.TemporaryDirectory() as units
-        ):  # Zig keeps a second copy of everything that it compiles.
+        # Zig keeps a second copy of everything that it compiles.
+        with tempfile.TemporaryDirectory() as units:
             library = cache_directory() / "zig"
             variables = {"ZIG_GLOBAL_CACHE_DIR": str(library), "ZIG_LOCAL_CACHE_DIR": units}
             environment = {**os.environ, **(variables if self.own_library else {})}

@@ -150,7 +150,8 @@ def test_run_on_verilator_equals_the_simulator() -> None:
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_correlate_reports(tmp_path: Path) -> None:
-    result = samhw("correlate", "spmv", "mmadd", "--json", "-", "--report", tmp_path / "report")
+    data = ("--data", "karate", "--data", "random")
+    result = samhw("correlate", "spmv", "mmadd", *data, "--json", "-", "--report", tmp_path / "report")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["total"] == report["exact"] == 4

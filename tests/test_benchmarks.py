@@ -26,6 +26,8 @@ from samhw.errors import RunError
 from samhw.frontend import load_model, model_data, model_names
 from samhw.targets import Choice, Outcome, compare
 
+pytestmark = pytest.mark.slow
+
 
 def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The rows under the values of some columns, which no two share."""
@@ -117,7 +119,6 @@ def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
         assert 1.2 * found[program, "on chip"]["cycles"] < cycles[0] < cycles[1]
 
 
-@pytest.mark.slow
 def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:
     found = by(list(fusion_levels.rows(["sae"], 0, 0.0)), "fusion")
     assert found[("full",)]["speed-up"] < 0.1
@@ -149,7 +150,6 @@ def test_iteration_spaces() -> None:
     assert operations["unfused"] == operations["fused, factored"] < operations["fused, global"]
 
 
-@pytest.mark.slow
 def test_order_sweep() -> None:
     found = order_sweep.normalised(list(order_sweep.rows(4, 4)))
     assert len(by(found, "order")) == 24
@@ -208,7 +208,6 @@ def test_same_designs_sees_past_names_and_nothing_else() -> None:
         assert same_designs.nameless(VERILOG, 77) != same_designs.nameless(other, 77)
 
 
-@pytest.mark.slow
 def test_same_designs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,21 @@ def test_every_room_is_known() -> None:
     assert rooms == ALLOWED.keys()
 
 
+def asked_of_specs(path: Path) -> set[str]:
+    """What a file asks of the specs of nodes, and what it has of the graph that comes from them."""
+    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    attributes = [node for node in tree if isinstance(node, ast.Attribute)]
+    asked = {a.attr for a in attributes if isinstance(a.value, ast.Attribute) and a.value.attr == "spec"}
+    imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module == "samhw.graph"]
+    return asked | {alias.name for node in imports for alias in node.names} & {"latency", "levels"}
+
+
+def test_hardware_has_no_cycles_from_specs() -> None:
+    """A latency or a firing that model and RTL had from one place would agree, right or wrong."""
+    for path in (PACKAGE / "rtl").rglob("*.py"):
+        assert asked_of_specs(path) <= {"memories", "extents"}, path
+
+
 def kinds_told_apart(path: Path) -> list[str]:
     """Where a file compares a node's kind with the name of one: `node.kind == "alu"`, `in (..)`, `match`."""
     found = []

@@ -9,24 +9,15 @@ which the reducer gives behind the tokens that wait.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from samhw.errors import ScheduleError
-from samhw.graph import Arch, Channel, Endpoint, Graph, Node
+from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 
 __all__ = ["DEEPEST", "Depths", "size_channels"]
 
 DEEPEST = 1 << 16
 """Tokens that a channel may have to hold; beyond, a region had better end."""
-
-_INSIDE = {"scan_dense": "locate", "scan_compressed": "memory", "reduce_scalar": "step"}
-"""Latency inside of a primitive before its outputs, as a field of `Arch`."""
-
-_THINNING = {"intersect", "drop_val", "drop_crd"}
-"""What leaves coordinates out, and so may give nothing until a fiber ends."""
-
-_CRD_OF = {"repeat": "crd", "locate": "crd", "crd_hold": "inner", "intersect": "crd0", "union": "crd0"}
-"""The input that has the levels of all outputs."""
 
 
 @dataclass(frozen=True)
@@ -70,31 +61,31 @@ class _Stream:
         )
 
 
-def size_channels(graph: Graph, arch: Arch, index: Mapping[str, str], extent: Mapping[str, int]) -> Depths:
+def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths:
     """Depths for the channels of a graph.
 
     Args:
-        graph: with producers before those that read them.
-        index: of the coordinates that each scanner makes, by the node's name.
+        graph: with producers before those that read them, and scanners that have their index.
         extent: the greatest extent of each index.
 
     Raises:
         ScheduleError: for a channel that would have to hold too much.
     """
     arrival: dict[str, int] = {}
+    indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
     for node in graph.nodes:
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
-        arrival[node.name] = _inside(node, arch) + max(
+        arrival[node.name] = node.spec.inside(arch) + max(
             (arrival[c.source.node] + c.latency for c in inputs.values()), default=0
         )
         heads = {port: streams[c.source] for port, c in inputs.items()}
-        streams |= _outputs(node, heads, index)
+        streams |= _outputs(node, heads, indices)
     depths = {}
     reasons = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
-        slack = arrival[sink.name] - _inside(sink, arch) - arrival[channel.source.node] - channel.latency
+        slack = arrival[sink.name] - sink.spec.inside(arch) - arrival[channel.source.node] - channel.latency
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
@@ -116,17 +107,14 @@ def size_channels(graph: Graph, arch: Arch, index: Mapping[str, str], extent: Ma
     return Depths(depths, reasons)
 
 
-def _inside(node: Node, arch: Arch) -> int:
-    return int(getattr(arch, _INSIDE[node.kind])) if node.kind in _INSIDE else 0
-
-
-def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str]) -> dict[Endpoint, _Stream]:
+def _outputs(
+    node: Node, heads: Mapping[str, _Stream], indices: Mapping[Endpoint, tuple[str, ...]]
+) -> dict[Endpoint, _Stream]:
     """The streams that a node gives, from those that it takes."""
     waits: dict[int, int] = {}
     for head in heads.values():
         for outer, count in head.waits.items():
             waits[outer] = max(waits.get(outer, 0), count)
-    first = next(iter(heads.values()), _Stream((), {}))
     # Level by level: a payload stream has the origins of the coordinates that it is in lockstep with, too.
     depth = max((len(head.origins) for head in heads.values()), default=0)
     origins = tuple(
@@ -138,34 +126,22 @@ def _outputs(node: Node, heads: Mapping[str, _Stream], index: Mapping[str, str])
         for origin, count in head.delayed.items():
             delayed[origin] = max(delayed.get(origin, 0), count)
     ends = {o for head in heads.values() for other in heads.values() for o in head.ends_behind(other)}
-    if node.kind in _THINNING and origins:
+    if node.spec.thins and origins:
         ends |= origins[-1]
     delayed |= {origin: delayed.get(origin, 0) + 1 for origin in ends}
-    result = {}
-    for port in node.outputs:
-        if node.name in index:
-            levels = (*first.levels, index[node.name])
-        elif node.kind == "reduce_scalar":
-            levels = first.levels[:-1]
-        elif node.kind == "reduce_vector":
-            kept = len(node.params["bits"])
-            outer = len(first.levels) - 1 - kept
-            levels = (*first.levels[:outer], *first.levels[outer + 1 :])[: port.stream.depth]
-        elif node.kind in _CRD_OF:
-            levels = heads[_CRD_OF[node.kind]].levels
-        elif node.kind == "drop_crd":
-            levels = heads[port.name].levels
-        else:
-            levels = first.levels
-        kept_origins = outer if node.kind == "reduce_vector" else min(len(origins), len(levels))
-        made = (frozenset({(node.name, level)}) for level in range(len(levels) - kept_origins))
-        own = (*origins[:kept_origins], *made)
-        result[Endpoint(node.name, port.name)] = _Stream(levels, waits, own, delayed)
-    if node.kind in ("reduce_scalar", "reduce_vector"):
-        outer = len(first.levels) - 1 - len(node.params.get("bits", ()))
+    kept = node.spec.kept(node.params)
+    if kept is not None:
+        outer = depth - 1 - kept
+        # What comes out below the outer coordinates, the reducer makes.
+        origins = origins[:outer]
         # To wait for a whole fiber is to wait for everything inside of it.
         waits = {n: count for n, count in waits.items() if n < outer} | {outer: waits.get(outer, 0) + 1}
-        result = {end: replace(stream, waits=waits) for end, stream in result.items()}
+    result = {}
+    for port in node.outputs:
+        end = Endpoint(node.name, port.name)
+        around = indices[end]
+        made = (frozenset({(node.name, level)}) for level in range(len(around) - len(origins)))
+        result[end] = _Stream(around, waits, (*origins[: len(around)], *made), delayed)
     return result
 
 

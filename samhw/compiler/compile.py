@@ -13,7 +13,7 @@ from samhw.compiler.channels import size_channels
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import View, stored_format
 from samhw.compiler.fuse import FusedRegion, Sharing
-from samhw.compiler.generate import generate, scanned_indices
+from samhw.compiler.generate import generate
 from samhw.compiler.lower import lower, lower_copy, lower_reshape
 from samhw.compiler.order import check_order, orders, partial_order
 from samhw.compiler.permute import PermutedCopy, copy_discordant
@@ -255,7 +255,7 @@ class _Compiler:
                 "Choose another order, or compute its statements in regions of their own."
             ) from error
         index_extents = {index: extents[d] for index, d in dimension.items()}
-        sized = size_channels(graph, self.arch, scanned_indices(table), index_extents)
+        sized = size_channels(graph, self.arch, index_extents)
         return CompiledRegion(
             self.program.regions[number],
             fused,

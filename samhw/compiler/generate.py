@@ -4,11 +4,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from samhw import primitives
 from samhw.compiler.table import FusionTable, Primitive
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding
+from samhw.graph import (
+    Arch,
+    Channel,
+    Endpoint,
+    Graph,
+    Memory,
+    Node,
+    TensorBinding,
+    latency,
+    make,
+    with_indices,
+)
 
-__all__ = ["generate", "scanned_indices"]
+__all__ = ["generate"]
 
 
 def generate(
@@ -22,8 +32,8 @@ def generate(
 ) -> Graph:
     """Expands the writers of the table, and recursively what they read; producers come first in the graph.
 
-    Channels get the latency of their source and the least depth that runs at full rate; `size_channels`
-    deepens them.
+    Nodes get the index that they work on. Channels get the latency of their source and the least depth that
+    runs at full rate; `size_channels` deepens them.
     """
     notes: dict[Primitive, str] = {}
     for row, column, cell in table.cells():
@@ -31,32 +41,34 @@ def generate(
     nodes: dict[Primitive, Node] = {}
     channels: list[Channel] = []
 
-    def make(primitive: Primitive) -> Node:
+    def expand(primitive: Primitive) -> Node:
         if primitive in nodes:
             return nodes[primitive]
         sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
-        made = {port: make(source.primitive) for port, source in sources.items()}
-        note = notes.get(primitive, "")
-        node = primitives.make(primitive.kind, primitive.name, primitive.depth, note=note, **primitive.params)
-        nodes[primitive] = node
+        made = {port: expand(source.primitive) for port, source in sources.items()}
+        node = nodes[primitive] = make(
+            primitive.kind,
+            primitive.name,
+            primitive.depth,
+            note=notes.get(primitive, ""),
+            index=primitive.index,
+            **primitive.params,
+        )
         for port, source in sources.items():
-            latency = primitives.latency(made[port], source.port, arch, value)
-            channels.append(
-                Channel(
-                    Endpoint(made[port].name, source.port), Endpoint(node.name, port), latency, latency + 1
-                )
-            )
+            cycles = latency(made[port], source.port, arch, value)
+            ends = Endpoint(made[port].name, source.port), Endpoint(node.name, port)
+            channels.append(Channel(*ends, cycles, cycles + 1))
         return node
 
     for sink in table.sinks:
-        make(sink)
+        expand(sink)
     feeds = Counter(channel.source for channel in channels)
     channels = [
         replace(c, latency=c.latency + arch.fanout, depth=c.depth + arch.fanout) if feeds[c.source] > 1 else c
         for c in channels
     ]
-    used = {v for node in nodes.values() for v in node.params.values() if isinstance(v, str)}
-    return Graph(
+    used = {memory for node in nodes.values() for memory in node.memories.values()}
+    graph = Graph(
         name=name,
         value=value,
         nodes=tuple(nodes.values()),
@@ -65,20 +77,4 @@ def generate(
         tensors=tuple(tensors),
         extents=dict(extents),
     )
-
-
-def scanned_indices(table: FusionTable) -> dict[str, str]:
-    """The index of the coordinates that each scanner makes, by the node's name."""
-    result: dict[str, str] = {}
-    waiting = list(table.sinks)
-    seen = set(waiting)
-    while waiting:
-        primitive = waiting.pop()
-        if primitive.index:
-            result[primitive.name] = primitive.index
-        for source in primitive.inputs.values():
-            producer = table.resolve(source).primitive
-            if producer not in seen:
-                seen.add(producer)
-                waiting.append(producer)
-    return result
+    return with_indices(graph)

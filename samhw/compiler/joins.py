@@ -20,7 +20,7 @@ from samhw.compiler.einsum import (
 from samhw.compiler.plan import FULL, Domain, Plan, Row, Space
 from samhw.compiler.table import Primitive, Source
 from samhw.errors import ScheduleError
-from samhw.primitives.join import MOST
+from samhw.spec.join import MOST
 from samhw.tensors import LevelType
 
 __all__ = ["Join", "Joiner"]

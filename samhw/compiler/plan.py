@@ -7,6 +7,7 @@ from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
 from samhw.compiler.table import CellName, FusionTable, Primitive, Source
 from samhw.errors import ScheduleError
 from samhw.graph.names import Names
+from samhw.spec import spec_of
 
 __all__ = ["FULL", "Cursor", "Domain", "Plan", "Row", "Space", "Stream"]
 
@@ -136,10 +137,9 @@ class Plan:
         index: str = "",
         **params: object,
     ) -> Primitive:
-        """A planned primitive with a name of its own: the kind's, then the column's and the row's. `index` is
-        that of the coordinates that it makes."""
-        base = name if kind == "alu" else f"{kind}_{name}"
-        return Primitive(kind, self._nodes.fresh(base), depth, sources, params, index)
+        """A planned primitive with a name of its own, for the column and the row. `index` is that of the
+        coordinates that it makes."""
+        return Primitive(kind, self._nodes.fresh(spec_of(kind).named(name)), depth, sources, params, index)
 
     def extent(self, index: str) -> int:
         """The greatest extent of an index."""

@@ -1,7 +1,9 @@
-"""The SAMML graph IR: what the compiler emits and every backend reads. Plain data, without behaviour."""
+"""The SAMML graph IR: what the compiler emits and every backend reads. Plain data, without behaviour.
+
+The types of its streams and the numbers of a build come from the specs of its nodes (`samhw.spec`).
+"""
 
 from samhw.graph.address_map import AddressMap
-from samhw.graph.arch import Arch
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.dot import to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
@@ -12,15 +14,15 @@ from samhw.graph.ir import (
     Memory,
     MemoryRole,
     Node,
-    Port,
-    Stream,
-    StreamKind,
     TensorBinding,
 )
 from samhw.graph.json_form import dumps, loads
+from samhw.graph.levels import levels, with_indices
 from samhw.graph.merge import merge
+from samhw.graph.nodes import latency, make
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
+from samhw.spec import Arch, Port, Stream, StreamKind
 
 __all__ = [
     "DDR4",
@@ -49,11 +51,15 @@ __all__ = [
     "Token",
     "check_stream",
     "dumps",
+    "latency",
+    "levels",
     "loads",
+    "make",
     "merge",
     "stop",
     "to_dot",
     "to_svg",
     "validate",
     "waiting_cycle",
+    "with_indices",
 ]

@@ -8,16 +8,19 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph.arch import Arch
 from samhw.graph.ir import Graph, Memory
 from samhw.graph.names import Names, comment_text, identifiers, plain
 from samhw.numerics import value_type
+from samhw.spec import Arch
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
 _ADDRESS_BITS = 32
+
+_NOT_BUILT = ("index",)
+"""Fields of a graph's parts that leave no trace in hardware."""
 
 NO_NODE = 0xFFFF_FFFF
 """What ERROR_NODE reads for an error that is no single node's: a deadlock, or none."""
@@ -194,9 +197,9 @@ class AddressMap:
 
 
 def _plain(value: object) -> object:
-    """A dataclass tree as what `json` can write."""
+    """A dataclass tree as what `json` can write, without what the hardware does not depend on."""
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _NOT_BUILT}
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -4,7 +4,8 @@ import shutil
 import subprocess
 
 from samhw.errors import InputError, RunError
-from samhw.graph.ir import Channel, Graph, Node, StreamKind
+from samhw.graph.ir import Channel, Graph, Node
+from samhw.spec import StreamKind
 
 __all__ = ["to_dot", "to_svg"]
 

@@ -6,6 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from samhw.spec import Port, Spec, Stream, spec_of
+
 __all__ = [
     "Channel",
     "Endpoint",
@@ -13,33 +15,8 @@ __all__ = [
     "Memory",
     "MemoryRole",
     "Node",
-    "Port",
-    "Stream",
-    "StreamKind",
     "TensorBinding",
 ]
-
-
-class StreamKind(StrEnum):
-    """What the payloads of a stream are."""
-
-    CRD = "crd"
-    REF = "ref"
-    VAL = "val"
-
-
-class Stream(NamedTuple):
-    """The type of a stream: what it carries, and how many fiber levels lie around a payload."""
-
-    kind: StreamKind
-    depth: int
-
-
-class Port(NamedTuple):
-    """A named input or output of a node."""
-
-    name: str
-    stream: Stream
 
 
 class Endpoint(NamedTuple):
@@ -65,6 +42,25 @@ class Node:
     """The cell of the fusion table that it comes from, for readers of reports and generated code."""
     region: int = 0
     """Regions run one after another (docs/timing.md)."""
+    index: str = ""
+    """The index that it works on: of a scanner that of the coordinates that it makes, of a reducer the one
+    that it sums over, of others the innermost one of their first output (or input). Empty where there is
+    none, and in graphs that were wired by hand."""
+
+    @property
+    def spec(self) -> Spec:
+        """What its kind is; raises `InputError` if there is no such kind."""
+        return spec_of(self.kind)
+
+    @property
+    def memories(self) -> dict[str, str]:
+        """The memories that it uses, each by the parameter that names it; `spec.memories` says how."""
+        return {param: self.params[param] for param in self.spec.memories if param in self.params}
+
+    @property
+    def extents(self) -> dict[str, str]:
+        """The indices whose extents it needs, each by the parameter that names it."""
+        return {param: self.params[param] for param in self.spec.extents if param in self.params}
 
     def input(self, name: str) -> Port:
         """The input port of that name."""
@@ -195,8 +191,9 @@ class Graph:
     def _region(self, number: int) -> "Graph":
         nodes = tuple(n for n in self.nodes if n.region == number)
         names = {n.name for n in nodes}
-        written = {v for n in nodes if not n.outputs for v in n.params.values() if isinstance(v, str)}
-        used = {v for n in nodes for v in n.params.values() if isinstance(v, str)}
+        uses = [(name, n.spec.memories[param]) for n in nodes for param, name in n.memories.items()]
+        used = {name for name, _ in uses}
+        written = {name for name, use in uses if use.written}
 
         def role(name: str) -> MemoryRole:
             return MemoryRole.OUTPUT if name in written else MemoryRole.INPUT
@@ -219,11 +216,11 @@ class Graph:
 
     def operand_type(self, node: Node) -> str:
         """Name of the type of the values that a node takes in."""
-        return str(node.params.get("value", self.value))
+        return node.spec.operand_type(node.params, self.value)
 
     def result_type(self, node: Node) -> str:
         """Name of the type of the values that a node gives."""
-        return str(node.params.get("to", self.operand_type(node)))
+        return node.spec.result_type(node.params, self.value)
 
     def memory_type(self, memory: Memory) -> str:
         """Name of the type of the values in a memory."""

@@ -15,11 +15,9 @@ from samhw.graph.ir import (
     Memory,
     MemoryRole,
     Node,
-    Port,
-    Stream,
-    StreamKind,
     TensorBinding,
 )
+from samhw.spec import Port, StoredArray, Stream, StreamKind
 from samhw.tensors import Format
 
 __all__ = ["dumps", "loads"]
@@ -66,6 +64,7 @@ def dumps(graph: Graph) -> str:
                 "outputs": [_port_data(p) for p in n.outputs],
                 "note": n.note,
                 "region": n.region,
+                "index": n.index,
             }
             for n in graph.nodes
         ],
@@ -108,13 +107,15 @@ def _with_extents(graph: Graph) -> Graph:
     tensors = {tensor.name: tensor for tensor in graph.tensors}
 
     def of(node: Node) -> Node:
-        if node.kind not in ("scan_compressed", "scan_singleton"):
+        lacking = [param for param in node.spec.extents if param not in node.params]
+        stored = [n for p, n in node.memories.items() if node.spec.memories[p].array is StoredArray.CRD]
+        if not lacking or not stored:
             return node
-        memory = graph.memory[node.params["crd"]]
+        memory = graph.memory[stored[0]]
         tensor = tensors[memory.tensor]
         level = int(memory.array.removeprefix("crd"))
         mode = Format.parse(tensor.format, len(tensor.shape)).mode_order[level]
-        return replace(node, params={**node.params, "extent": tensor.indices[mode]})
+        return replace(node, params={**node.params, **dict.fromkeys(lacking, tensor.indices[mode])})
 
     return replace(graph, nodes=tuple(of(node) for node in graph.nodes))
 
@@ -132,6 +133,7 @@ def _graph(data: dict[str, Any]) -> Graph:
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
                 region=n["region"],
+                index=n.get("index", ""),
             )
             for n in data["nodes"]
         ),

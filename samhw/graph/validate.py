@@ -6,12 +6,10 @@ from collections.abc import Iterable
 import networkx as nx
 
 from samhw.errors import InputError
-from samhw.graph.ir import Channel, Graph, MemoryRole, Node, Port, StreamKind
+from samhw.graph.ir import Channel, Graph, MemoryRole, Node
+from samhw.spec import Port, StoredArray, StreamKind
 
 __all__ = ["validate"]
-
-MEMORY_PARAMS = ("pos", "crd", "vals")
-EXTENT_PARAM = "extent"
 
 
 def validate(graph: Graph) -> None:
@@ -99,29 +97,27 @@ def _check_params(graph: Graph) -> None:
     writers: dict[str, Node] = {}
     readers: list[tuple[Node, str]] = []
     for node in graph.nodes:
-        for key in MEMORY_PARAMS:
-            if key not in node.params:
-                continue
-            name = node.params[key]
+        for param, name in node.memories.items():
+            use = node.spec.memories[param]
             if name not in graph.memory:
                 raise InputError(f"Node {node.name!r} uses memory {name!r}, which the graph lacks; add it.")
             memory_type = graph.memory_type(graph.memory[name])
-            if key == "vals" and memory_type != graph.operand_type(node):
+            if use.array is StoredArray.VALS and memory_type != graph.operand_type(node):
                 raise InputError(
                     f"Node {node.name!r} takes {graph.operand_type(node)}, but memory {name!r} holds "
                     f"{memory_type}; give them one type."
                 )
-            role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
+            role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
             if graph.memory[name].role not in (role, MemoryRole.BUFFER):
                 raise InputError(f"Node {node.name!r} needs memory {name!r} to be {role}; give it that role.")
-            if role is MemoryRole.OUTPUT and writers.setdefault(name, node) is not node:
+            if use.written and writers.setdefault(name, node) is not node:
                 both = f"{writers[name].name!r} and {node.name!r}"
                 raise InputError(f"Nodes {both} both write memory {name!r}; give each its own.")
-            if node.outputs and graph.memory[name].role is MemoryRole.BUFFER:
+            if not use.written and graph.memory[name].role is MemoryRole.BUFFER:
                 readers.append((node, name))
-        if EXTENT_PARAM in node.params and node.params[EXTENT_PARAM] not in graph.extents:
-            extent = node.params[EXTENT_PARAM]
-            raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
+        for extent in node.extents.values():
+            if extent not in graph.extents:
+                raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
     for node, name in readers:
         if name not in writers or writers[name].region >= node.region:
             raise InputError(

@@ -1,7 +1,7 @@
 """The floating-point IP that the `float` operations of a design become, and how many stages it gets."""
 
 from samhw.graph import Arch, Graph
-from samhw.graph.arch import HLS_STEP
+from samhw.spec.arch import HLS_STEP
 
 __all__ = ["float_operators"]
 
@@ -22,8 +22,8 @@ def float_operators(graph: Graph, arch: Arch) -> dict[str, int]:
     used = set()
     for node in graph.nodes:
         if "f32" in (graph.operand_type(node), graph.result_type(node)):
-            reduces = node.kind in ("reduce_scalar", "reduce_vector") and node.params["op"] == "sum"
-            used.add("add" if reduces else node.params.get("op", "") if node.kind == "alu" else "")
+            work = node.spec.work(node.params)
+            used.add(work.operation if work else "")
     operators = {
         _OPERATORS[op]: max(arch.alu_latency(op, "f32") - HLS_STEP, 0) for op in used if op in _OPERATORS
     }

@@ -58,11 +58,11 @@ class Lowering:
 
     def base(self, node: Node) -> str:
         """What streams are named after: the node without its kind, `A_k` for `scan_compressed_A_k`."""
-        return node.name.removeprefix(self.prefix).removeprefix(f"{node.kind}_")
+        return node.spec.subject(node.name.removeprefix(self.prefix))
 
-    def extent(self, node: Node) -> str:
-        """The scalar with the extent that a node uses."""
-        return self.extents[node.params["extent"]]
+    def extents_of(self, node: Node) -> tuple[str, ...]:
+        """The scalars with the extents that a node uses."""
+        return tuple(self.extents[index] for index in node.extents.values())
 
     def name(self, text: str) -> str:
         """An identifier like the text that nothing else has."""
@@ -137,6 +137,6 @@ def _prefix(graph: Graph) -> str:
 
 def extent_arguments(graph: Graph) -> dict[str, str]:
     """The argument for the extent of each index, as far as a node uses it, by the index."""
-    used = {node.params.get("extent") for node in graph.nodes}
+    used = {index for node in graph.nodes for index in node.extents.values()}
     names = identifiers(index for index in graph.extents if index in used)
     return {index: f"{name}_extent" for index, name in names.items()}

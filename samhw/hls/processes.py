@@ -22,11 +22,11 @@ def _root(to: Lowering, node: Node) -> None:
 
 
 def _scan_dense(to: Lowering, node: Node) -> None:
-    ref, extent = to.input(node, "ref"), to.extent(node)
+    ref, extents = to.input(node, "ref"), to.extents_of(node)
     base = to.internal(node, "base", INDEX, to.arch.internal_depth(to.arch.locate))
     crd, out = to.output(node, "crd"), to.output(node, "ref")
-    to.process("scan_dense_scale", ref, base, extent, reads=(ref,), writes=(base,))
-    to.process("scan_dense_walk", base, crd, out, extent, reads=(base,), writes=(crd, out))
+    to.process("scan_dense_scale", ref, base, *extents, reads=(ref,), writes=(base,))
+    to.process("scan_dense_walk", base, crd, out, *extents, reads=(base,), writes=(crd, out))
     to.spread(node, {"crd": crd, "ref": out})
 
 
@@ -45,7 +45,12 @@ def _scan_compressed(to: Lowering, node: Node) -> None:
     )
     to.process(
         "scan_compressed_walk",
-        *(start, end, crd, out, coordinates, to.extent(node)),
+        start,
+        end,
+        crd,
+        out,
+        coordinates,
+        *to.extents_of(node),
         reads=(start, end),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),
@@ -59,7 +64,11 @@ def _scan_singleton(to: Lowering, node: Node) -> None:
     coordinates = to.memory(node, "crd")
     to.process(
         "scan_singleton",
-        *(ref, crd, out, coordinates, to.extent(node)),
+        ref,
+        crd,
+        out,
+        coordinates,
+        *to.extents_of(node),
         reads=(ref,),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),
@@ -67,23 +76,26 @@ def _scan_singleton(to: Lowering, node: Node) -> None:
     to.spread(node, {"crd": crd, "ref": out})
 
 
-def _plain(function: str) -> Callable[[Lowering, Node], None]:
-    """A primitive of one process, which gets the inputs, the outputs, and the extent if it has one."""
+def _plain(function: str, *template: Callable[[Lowering, Node], str]) -> Callable[[Lowering, Node], None]:
+    """A primitive of one process, which gets the inputs, the outputs, and the extents that it needs. Of
+    template arguments it gets its number and those that are worked out by `template`."""
 
     def lower(to: Lowering, node: Node) -> None:
         inputs = tuple(to.input(node, port.name) for port in node.inputs)
         outputs = {port.name: to.output(node, port.name) for port in node.outputs}
         writes = tuple(outputs.values())
-        scalars = (to.extent(node),) if "extent" in node.params else ()
-        template = (to.number(node), *_operator(to, node))
-        to.process(function, *inputs, *writes, *scalars, reads=inputs, writes=writes, template=template)
+        to.process(
+            function,
+            *inputs,
+            *writes,
+            *to.extents_of(node),
+            reads=inputs,
+            writes=writes,
+            template=(to.number(node), *(argument(to, node) for argument in template)),
+        )
         to.spread(node, outputs)
 
     return lower
-
-
-def _operator(to: Lowering, node: Node) -> tuple[str, ...]:
-    return (alu_operator(to, node),) if node.kind == "alu" else ()
 
 
 def _array(to: Lowering, node: Node) -> None:
@@ -195,7 +207,14 @@ def _write_compressed(to: Lowering, node: Node) -> None:
 
 def _write_dense(to: Lowering, node: Node) -> None:
     crd = to.input(node, "crd")
-    to.process("write_dense", crd, to.extent(node), to.error(node), reads=(crd,), template=(to.number(node),))
+    to.process(
+        "write_dense",
+        crd,
+        *to.extents_of(node),
+        to.error(node),
+        reads=(crd,),
+        template=(to.number(node),),
+    )
 
 
 def _write_val(to: Lowering, node: Node) -> None:
@@ -220,7 +239,7 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "intersect": _plain("intersect"),
     "union": _plain("unite"),
     "array": _array,
-    "alu": _plain("alu"),
+    "alu": _plain("alu", alu_operator),
     "reduce_scalar": _reduce_scalar,
     "reduce_vector": _reduce_vector,
     "drop_crd": _plain("drop_crd"),

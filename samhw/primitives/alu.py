@@ -1,19 +1,13 @@
 """alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
-from typing import Any
-
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import (
-    ALL_OPERATIONS,
-    SCALE_MULTIPLIERS,
-    SCALE_SHIFTS,
-    WIDENING,
     ScalarOp,
     operation,
     value_type,
 )
-from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, choice, parameters, val
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import (
     NONE,
@@ -27,10 +21,9 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.alu import ALU, OPERANDS
 
 __all__ = ["Alu"]
-
-OPERANDS = "abc"
 
 
 def _unary(op: ScalarOp) -> Step:
@@ -106,55 +99,10 @@ def _on_three(op: ScalarOp) -> ScalarOp:
     return apply
 
 
-def _are_immediates(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()
-    )
-
-
-def _is_among(value: Any, allowed: range) -> bool:
-    return isinstance(value, int) and value in allowed
-
-
-class Alu(Primitive):
+class Alu(Model):
     """The ALU. An EMPTY operand reads as zero; its payload word is 0."""
 
-    kind = "alu"
-    params = parameters(
-        op=choice(*ALL_OPERATIONS),
-        immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),
-        value=VALUE,
-        to=VALUE,
-    )
-
-    def clash(self, params: Params) -> str | None:
-        op, immediates = params["op"], params.get("immediates", {})
-        operands = OPERANDS[: ALL_OPERATIONS[op]]
-        if unknown := sorted(set(immediates) - set(operands)):
-            return f"has an immediate {unknown[0]!r}, but the operands of {op!r} are {', '.join(operands)}"
-        if len(immediates) == len(operands):
-            return "has immediates for all of its operands; leave one to a stream"
-        if op == "scale" and not (
-            _is_among(immediates.get("b"), SCALE_MULTIPLIERS) and _is_among(immediates.get("c"), SCALE_SHIFTS)
-        ):
-            return "has op = 'scale'; give it the immediates b, 0 to 2^31 - 1, and c, 0 to 62"
-        return None
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        operands = OPERANDS[: ALL_OPERATIONS[params["op"]]]
-        streams = [name for name in operands if name not in params.get("immediates", {})]
-        return [val(name, depth) for name in streams], [val("val", depth)]
-
-    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
-        op = node.params["op"]
-        source = str(node.params.get("value", value))
-        kind = value_type(source)
-        if op not in kind.operations and op not in ("convert", "scale"):
-            raise InputError(
-                f"{source} has no operation {op!r}, which node {node.name!r} needs; choose another --value, "
-                "such as f32."
-            )
-        return arch.alu_latency(op, str(node.params.get("to", source)) if op in WIDENING else source)
+    spec = ALU
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         source, target = value_type(graph.operand_type(node)), value_type(graph.result_type(node))

@@ -1,9 +1,10 @@
 """array: the values at given references."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, VALUE, Params, Ports, Primitive, parameters, ref, val
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Read, Store
 from samhw.primitives.step import EMPTY, NONE, RANGE, VAL, Memory, Step, Words, fault, firing
+from samhw.spec.array import ARRAY
 
 __all__ = ["Array"]
 
@@ -34,17 +35,10 @@ def _load() -> Step:
     return step
 
 
-class Array(Primitive):
+class Array(Model):
     """The value array."""
 
-    kind = "array"
-    params = parameters(vals=NAME, value=VALUE)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [ref("ref", depth)], [val("val", depth)]
-
-    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
-        return arch.memory
+    spec = ARRAY
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         vals = (Store(Place.MEMORY, node.params["vals"]),)

@@ -1,20 +1,18 @@
 """crd_hold: an outer coordinate, once for each inner coordinate."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Params, Ports, Primitive, crd
 from samhw.primitives.hold import HOLD_STATE, hold, same
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
+from samhw.spec.hold import CRD_HOLD
 
 __all__ = ["CrdHold"]
 
 
-class CrdHold(Primitive):
+class CrdHold(Model):
     """Coordinate hold: gives each point of a matrix or vector reducer its outer coordinates."""
 
-    kind = "crd_hold"
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [crd("outer", depth), crd("inner", depth + 1)], [crd("crd", depth + 1)]
+    spec = CRD_HOLD
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         return ActorNetwork((Actor("hold", hold(same), ("outer", "inner"), ("crd",), HOLD_STATE),))

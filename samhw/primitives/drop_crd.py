@@ -1,7 +1,7 @@
 """drop_crd: removes outer coordinates whose inner fiber is empty, and those fibers."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Params, Ports, Primitive, crd
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import (
     DONE,
@@ -17,6 +17,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.drop import DROP_CRD
 
 __all__ = ["DropCrd"]
 
@@ -106,17 +107,10 @@ def _drop() -> Step:
     return step
 
 
-class DropCrd(Primitive):
+class DropCrd(Model):
     """The coordinate dropper of two adjacent levels."""
 
-    kind = "drop_crd"
-
-    def least_depth(self, params: Params) -> int:
-        return 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        streams = [crd("outer", depth), crd("inner", depth + 1)]
-        return streams, streams
+    spec = DROP_CRD
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         return ActorNetwork((Actor("drop", _drop(), ("outer", "inner"), ("outer", "inner"), START),))

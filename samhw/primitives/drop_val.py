@@ -2,7 +2,7 @@
 
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import value_type
-from samhw.primitives.base import VALUE, Params, Ports, Primitive, crd, parameters, val
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import (
     DONE,
@@ -17,6 +17,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.drop import DROP_VAL
 
 __all__ = ["DropVal"]
 
@@ -50,18 +51,10 @@ def _drop(zero_mask: int) -> Step:
     return step
 
 
-class DropVal(Primitive):
+class DropVal(Model):
     """The value dropper: the coordinate goes with a zero value."""
 
-    kind = "drop_val"
-    params = parameters(value=VALUE)
-
-    def least_depth(self, params: Params) -> int:
-        return 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        streams = [crd("crd", depth), val("val", depth)]
-        return streams, streams
+    spec = DROP_VAL
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         step = _drop(value_type(graph.operand_type(node)).zero_mask)

@@ -14,6 +14,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.join import INTERSECT
 
 __all__ = ["Intersect"]
 
@@ -75,7 +76,7 @@ def _intersect(n: int) -> Step:
 class Intersect(Join):
     """The intersecter."""
 
-    kind = "intersect"
+    spec = INTERSECT
 
     def step(self, n: int) -> Step:
         return _intersect(n)

@@ -1,17 +1,13 @@
-"""What intersect and union have in common: their ports and parameters."""
+"""What intersect and union have in common."""
 
 from abc import abstractmethod
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, crd, parameters, typed
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PORTS, VAL, Step, Words
+from samhw.primitives.step import EMPTY, NONE, PAYLOAD, VAL, Step, Words
 
 __all__ = ["LATE", "LOCKSTEP", "Join", "all_ends", "crd_heads", "payload_heads"]
-
-MOST = PORTS // 2
-KINDS = ("crd", "ref", "val")
-
 
 LATE, LOCKSTEP, ASTRAY = 0, 1, 2
 """What `payload_heads` finds: one is not there yet; all are as they must be; one is not."""
@@ -46,30 +42,8 @@ def payload_heads(kind: Words, data: Words, end: int, takes: int) -> int:
     return LOCKSTEP
 
 
-class Join(Primitive):
+class Join(Model):
     """n pairs of crd and payload streams in lockstep become one crd stream and n payload streams."""
-
-    params = parameters(
-        inputs=Param(f"a number from 2 to {MOST}", lambda n: type(n) is int and 2 <= n <= MOST),
-        payloads=Param(
-            "a list of 'crd', 'ref' and 'val', one for each input",
-            lambda kinds: isinstance(kinds, list | tuple) and all(k in KINDS for k in kinds),
-        ),
-        value=VALUE,
-    )
-
-    def clash(self, params: Params) -> str | None:
-        if len(params["payloads"]) != params["inputs"]:
-            return f"has {params['inputs']} inputs and {len(params['payloads'])} payloads; give one for each"
-        return None
-
-    def ordered(self, port: str) -> bool:
-        return port.startswith("crd")
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        payloads = [typed(f"ref{i}", kind, depth) for i, kind in enumerate(params["payloads"])]
-        pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
-        return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
 
     @abstractmethod
     def step(self, n: int) -> Step:
@@ -78,4 +52,4 @@ class Join(Primitive):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         inputs = tuple(port.name for port in node.inputs)
         outputs = tuple(port.name for port in node.outputs)
-        return ActorNetwork((Actor(self.kind, self.step(node.params["inputs"]), inputs, outputs),))
+        return ActorNetwork((Actor(node.kind, self.step(node.params["inputs"]), inputs, outputs),))

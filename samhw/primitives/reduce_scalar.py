@@ -3,8 +3,8 @@
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import REDUCTIONS, ScalarOp, value_type
-from samhw.primitives.base import VALUE, Params, Ports, Primitive, choice, parameters, val
 from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link
 from samhw.primitives.step import (
     DONE,
@@ -22,6 +22,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.reduce import REDUCE_SCALAR
 
 __all__ = ["ReduceScalar"]
 
@@ -109,21 +110,14 @@ def _emit() -> Step:
     return step
 
 
-class ReduceScalar(Primitive):
+class ReduceScalar(Model):
     """The scalar reducer. An empty fiber gives zero.
 
     Floating-point sums are taken in blocks of eight, whatever the adder's latency, since the order belongs to
     the result; everything else in the order of the stream.
     """
 
-    kind = "reduce_scalar"
-    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
-
-    def least_depth(self, params: Params) -> int:
-        return 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [val("val", depth)], [val("val", depth - 1)]
+    spec = REDUCE_SCALAR
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         value = value_type(graph.operand_type(node))

@@ -1,48 +1,22 @@
 """reduce_vector: sums over the index that lies directly outside of n kept levels."""
 
-from typing import Any
-
 from samhw.graph import VAL, Arch, Graph, Node, Token
 from samhw.numerics import REDUCTIONS, value_type
-from samhw.primitives.base import VALUE, Param, Params, Ports, Primitive, choice, crd, parameters, val
 from samhw.primitives.bitmap import fetch, iterate
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
-from samhw.primitives.step import PORTS
 from samhw.primitives.vector_steps import ACCUMULATE_STATE, EMIT_STATE, KEY, accumulate, emit
+from samhw.spec.reduce import REDUCE_VECTOR
 
 __all__ = ["ReduceVector"]
 
-MOST = PORTS - 2
 BANKS = (0, 1)
 
 
-def _are_widths(bits: Any) -> bool:
-    if not isinstance(bits, list | tuple) or not 1 <= len(bits) <= MOST:
-        return False
-    return all(type(width) is int and width >= 0 for width in bits)
-
-
-class ReduceVector(Primitive):
+class ReduceVector(Model):
     """The vector reducer (one width in `bits`), the matrix reducer (two widths) and so on."""
 
-    kind = "reduce_vector"
-    params = parameters(
-        op=choice(*REDUCTIONS),
-        bits=Param(f"a list of 1 to {MOST} widths in bits, the innermost coordinate's first", _are_widths),
-        value=VALUE,
-    )
-
-    def least_depth(self, params: Params) -> int:
-        return len(params["bits"]) + 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        n = len(params["bits"])
-        inputs = [*(crd(f"crd{i}", depth) for i in range(n)), val("val", depth)]
-        outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
-        return inputs, outputs
-
-    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
-        return arch.memory if port == "val" else arch.step
+    spec = REDUCE_VECTOR
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         bits = node.params["bits"]

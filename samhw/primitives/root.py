@@ -1,9 +1,10 @@
 """root: starts a graph with the one reference 0."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import Params, Ports, Primitive, ref
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import DONE, VAL, Memory, Step, Words, firing
+from samhw.spec.root import ROOT
 
 __all__ = ["Root"]
 
@@ -24,13 +25,10 @@ def _emit() -> Step:
     return step
 
 
-class Root(Primitive):
+class Root(Model):
     """The start of a graph."""
 
-    kind = "root"
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [], [ref("out", 0)]
+    spec = ROOT
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         return ActorNetwork((Actor("root", _emit(), outputs=("out",), state=(0,)),))

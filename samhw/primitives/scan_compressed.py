@@ -1,10 +1,11 @@
 """scan_compressed: the level scanner of a compressed level."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Store
 from samhw.primitives.step import NONE, RANGE, VAL, Memory, Step, Words, fault, firing
 from samhw.primitives.walk import BEYOND, DISORDERED, WALK_READS, WALK_STATE, walk
+from samhw.spec.scan import SCAN_COMPRESSED
 
 __all__ = ["ScanCompressed"]
 
@@ -53,17 +54,10 @@ def _reference(ends: Words, memory: Memory, c: int) -> int:
     return ends[0] + c
 
 
-class ScanCompressed(Primitive):
+class ScanCompressed(Model):
     """Enumerates crd[pos[r]..pos[r+1]] below each r. `fetch` runs ahead: short fibers cost no bubble."""
 
-    kind = "scan_compressed"
-    params = parameters(pos=NAME, crd=NAME, extent=NAME)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
-
-    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
-        return arch.memory if port == "crd" else arch.step
+    spec = SCAN_COMPRESSED
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         pos = Store(Place.MEMORY, node.params["pos"])

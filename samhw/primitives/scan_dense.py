@@ -1,10 +1,11 @@
 """scan_dense: the level scanner of a dense level."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Store
 from samhw.primitives.step import NONE, VAL, Memory, Step, Words, firing
 from samhw.primitives.walk import WALK_STATE, walk
+from samhw.spec.scan import SCAN_DENSE
 
 __all__ = ["ScanDense"]
 
@@ -36,14 +37,10 @@ def _reference(base: Words, memory: Memory, c: int) -> int:
     return base[0] + c
 
 
-class ScanDense(Primitive):
+class ScanDense(Model):
     """Enumerates 0..N-1 below each reference."""
 
-    kind = "scan_dense"
-    params = parameters(extent=NAME)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
+    spec = SCAN_DENSE
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         extent = (Store(Place.EXTENT, node.params["extent"]),)

@@ -1,10 +1,11 @@
 """scan_singleton: the level scanner of a singleton level, one coordinate below each reference."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters, ref
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import Memory, Words
 from samhw.primitives.walk import BEYOND, WALK_READS, WALK_STATE, walk
+from samhw.spec.scan import SCAN_SINGLETON
 
 __all__ = ["ScanSingleton"]
 
@@ -25,17 +26,10 @@ def _reference(parent: Words, memory: Memory, c: int) -> int:
     return parent[0]
 
 
-class ScanSingleton(Primitive):
+class ScanSingleton(Model):
     """Gives crd[r] for each reference r."""
 
-    kind = "scan_singleton"
-    params = parameters(crd=NAME, extent=NAME)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
-
-    def latency(self, node: Node, port: str, arch: Arch, value: str) -> int:
-        return arch.memory if port == "crd" else arch.step
+    spec = SCAN_SINGLETON
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         coordinates = Store(Place.MEMORY, node.params["crd"])

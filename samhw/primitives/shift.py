@@ -1,9 +1,10 @@
 """shift: coordinates moved up by an extent."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import EMPTY, NONE, PROTOCOL, VAL, Memory, Step, Words, fault, firing
+from samhw.spec.shift import SHIFT
 
 __all__ = ["Shift"]
 
@@ -26,14 +27,10 @@ def _add(mask: int) -> Step:
     return step
 
 
-class Shift(Primitive):
+class Shift(Model):
     """Adds an extent to each coordinate."""
 
-    kind = "shift"
-    params = parameters(extent=NAME)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [crd("crd", depth)], [crd("crd", depth)]
+    spec = SHIFT
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         extent = (Store(Place.EXTENT, node.params["extent"]),)

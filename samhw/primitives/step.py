@@ -19,6 +19,7 @@ from collections.abc import Callable, MutableSequence
 from typing import NamedTuple
 
 from samhw.graph import Kind
+from samhw.spec import PORTS
 
 __all__ = [
     "CAPACITY",
@@ -28,7 +29,6 @@ __all__ = [
     "NONE",
     "OVERFLOW",
     "PAYLOAD",
-    "PORTS",
     "PROTOCOL",
     "PUSHES",
     "RANGE",
@@ -58,8 +58,7 @@ COMMITTED = 0
 S0 = 0
 """The payload of STOP(0, 0). A level more is + 16 on the upper end, + 1 on the lower end."""
 
-PORTS = 20
-"""Most inputs and most outputs of one actor: a firing is three sets of this many bits."""
+# A firing is three sets of PORTS bits.
 TAKES = PORTS
 PUSHES = 2 * PORTS
 

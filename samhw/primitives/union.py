@@ -15,6 +15,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.join import UNION
 
 __all__ = ["Union"]
 
@@ -75,7 +76,7 @@ def _union(n: int) -> Step:
 class Union(Join):
     """The unioner. An input that lacks the coordinate gives EMPTY."""
 
-    kind = "union"
+    spec = UNION
 
     def step(self, n: int) -> Step:
         return _union(n)

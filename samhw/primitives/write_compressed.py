@@ -1,7 +1,7 @@
 """write_compressed: the level writer of a compressed level."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import (
     CAPACITY,
@@ -18,6 +18,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.write import WRITE_COMPRESSED
 
 __all__ = ["WriteCompressed"]
 
@@ -58,17 +59,10 @@ def _write() -> Step:
     return step
 
 
-class WriteCompressed(Primitive):
+class WriteCompressed(Model):
     """Writes a pos and a crd array."""
 
-    kind = "write_compressed"
-    params = parameters(pos=NAME, crd=NAME)
-
-    def least_depth(self, params: Params) -> int:
-        return 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [crd("crd", depth)], []
+    spec = WRITE_COMPRESSED
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         memory = (Store(Place.MEMORY, node.params["pos"]), Store(Place.MEMORY, node.params["crd"]))

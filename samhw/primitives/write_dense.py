@@ -1,7 +1,7 @@
 """write_dense: the writer of a dense level, which stores nothing and checks that the fibers are full."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, Params, Ports, Primitive, crd, parameters
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import (
     COMMITTED,
@@ -18,6 +18,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.write import WRITE_DENSE
 
 __all__ = ["WriteDense"]
 
@@ -52,17 +53,10 @@ def _write() -> Step:
     return step
 
 
-class WriteDense(Primitive):
+class WriteDense(Model):
     """The end of a dense level."""
 
-    kind = "write_dense"
-    params = parameters(extent=NAME)
-
-    def least_depth(self, params: Params) -> int:
-        return 1
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [crd("crd", depth)], []
+    spec = WRITE_DENSE
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         extent = (Store(Place.EXTENT, node.params["extent"]),)

@@ -1,7 +1,7 @@
 """write_val: the writer of a tensor's values."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.primitives.base import NAME, VALUE, Params, Ports, Primitive, parameters, val
+from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
 from samhw.primitives.step import (
     CAPACITY,
@@ -16,6 +16,7 @@ from samhw.primitives.step import (
     fault,
     firing,
 )
+from samhw.spec.write import WRITE_VAL
 
 __all__ = ["WriteVal"]
 
@@ -44,14 +45,10 @@ def _write() -> Step:
     return step
 
 
-class WriteVal(Primitive):
+class WriteVal(Model):
     """Writes the payloads in the order of the stream."""
 
-    kind = "write_val"
-    params = parameters(vals=NAME, value=VALUE)
-
-    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [val("val", depth)], []
+    spec = WRITE_VAL
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         vals = (Store(Place.MEMORY, node.params["vals"]),)

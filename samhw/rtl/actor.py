@@ -52,8 +52,9 @@ class Primitive(wiring.Component):
 
     Args:
         inputs, outputs: the shape of each port's token, by the port's name in docs/primitives.md.
-        others: further members of the signature: memory ports, extents (`In(index_bits)`), `stall`,
-            `committed`.
+        others: further members of the signature: memory ports (`mem_<param>`, and `mem_<param>_next` where
+            two words are read at a time), extents (`<param>`, `In(index_bits)`), `stall`, `committed`.
+            `<param>` is the parameter that names the memory or the index.
 
     Members:
         i, o: the inputs and the outputs, by name; the two may share one (`repeat.i.ref`, `repeat.o.ref`).
@@ -76,3 +77,8 @@ class Primitive(wiring.Component):
         pushed = wiring.Signature({name: Out(PushSignature(shape)) for name, shape in outputs.items()})
         members = {"i": Out(consumed), "o": Out(pushed), "error": Out(Error), "fired": Out(1)}
         super().__init__({**members, **(others or {})})
+
+    def memory_ports(self, param: str) -> list[wiring.PureInterface]:
+        """The ports to the memory that a parameter names."""
+        names = (f"mem_{param}", f"mem_{param}_next")
+        return [getattr(self, name) for name in names if name in self.signature.members]

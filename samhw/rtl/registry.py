@@ -1,8 +1,12 @@
 """From a node of the graph to its component."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node, StreamKind
-from samhw.numerics import value_type
+from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
 from samhw.rtl.array import Array
@@ -25,7 +29,86 @@ from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
 
-__all__ = ["component"]
+__all__ = ["COMPONENTS", "Site", "component"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a component is to stand: a node of a graph, and what the component has to be made for."""
+
+    node: Node
+    graph: Graph
+    arch: Arch
+    stall_port: bool
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The node's parameters."""
+        return self.node.params
+
+    @property
+    def value(self) -> ValueType:
+        """The type of the values that come in."""
+        return value_type(self.graph.operand_type(self.node))
+
+    @property
+    def result(self) -> ValueType:
+        """The type of the values that go out."""
+        return value_type(self.graph.result_type(self.node))
+
+    def capacity(self, param: str) -> int:
+        """The words of the memory that a parameter names."""
+        return self.graph.memory[self.node.memories[param]].capacity
+
+    def width(self, port: str) -> int:
+        """The width of an input's payloads."""
+        is_value = self.node.input(port).stream.kind is StreamKind.VAL
+        return token_width(self.value) if is_value else self.arch.index_bits
+
+    def widths(self) -> list[int]:
+        """The widths of the payloads that a joiner joins."""
+        return [self.width(f"ref{i}") for i in range(self.params["inputs"])]
+
+
+COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
+    "root": lambda at: Root(arch=at.arch, stall_port=at.stall_port),
+    "scan_dense": lambda at: ScanDense(arch=at.arch),
+    "scan_compressed": lambda at: ScanCompressed(
+        arch=at.arch, pos_capacity=at.capacity("pos"), crd_capacity=at.capacity("crd")
+    ),
+    "scan_singleton": lambda at: ScanSingleton(arch=at.arch, crd_capacity=at.capacity("crd")),
+    "repeat": lambda at: Repeat(arch=at.arch, payload_width=at.width("ref")),
+    "crd_hold": lambda at: CrdHold(arch=at.arch),
+    "locate": lambda at: Locate(arch=at.arch),
+    "shift": lambda at: Shift(arch=at.arch),
+    "intersect": lambda at: Intersect(arch=at.arch, payload_widths=at.widths()),
+    "union": lambda at: Union(arch=at.arch, payload_widths=at.widths()),
+    "array": lambda at: Array(arch=at.arch, value_type=at.value, vals_capacity=at.capacity("vals")),
+    "alu": lambda at: Alu(
+        arch=at.arch,
+        value_type=at.value,
+        op=at.params["op"],
+        to=at.result,
+        immediates=at.params.get("immediates"),
+    ),
+    "reduce_scalar": lambda at: ReduceScalar(arch=at.arch, value_type=at.value, op=at.params["op"]),
+    "reduce_vector": lambda at: ReduceVector(
+        arch=at.arch, value_type=at.value, op=at.params["op"], bits=at.params["bits"]
+    ),
+    "drop_crd": lambda at: DropCrd(arch=at.arch),
+    "drop_val": lambda at: DropVal(arch=at.arch, value_type=at.value),
+    "write_compressed": lambda at: WriteCompressed(
+        arch=at.arch,
+        pos_capacity=at.capacity("pos"),
+        crd_capacity=at.capacity("crd"),
+        stall_port=at.stall_port,
+    ),
+    "write_dense": lambda at: WriteDense(arch=at.arch, stall_port=at.stall_port),
+    "write_val": lambda at: WriteVal(
+        arch=at.arch, value_type=at.value, vals_capacity=at.capacity("vals"), stall_port=at.stall_port
+    ),
+}
+"""By kind of primitive."""
 
 
 def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Primitive:
@@ -38,59 +121,9 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         InputError: an unknown kind, a value type without the unit, or a latency of `arch` that the RTL cannot
             meet.
     """
-    value, result = value_type(graph.operand_type(node)), value_type(graph.result_type(node))
-    params = node.params
-
-    def capacity(memory: str) -> int:
-        return graph.memory[params[memory]].capacity
-
-    def payload_width(port: str) -> int:
-        return token_width(value) if node.input(port).stream.kind is StreamKind.VAL else arch.index_bits
-
-    match node.kind:
-        case "root":
-            return Root(arch=arch, stall_port=stall_port)
-        case "scan_dense":
-            return ScanDense(arch=arch)
-        case "scan_compressed":
-            return ScanCompressed(arch=arch, pos_capacity=capacity("pos"), crd_capacity=capacity("crd"))
-        case "scan_singleton":
-            return ScanSingleton(arch=arch, crd_capacity=capacity("crd"))
-        case "repeat":
-            return Repeat(arch=arch, payload_width=payload_width("ref"))
-        case "crd_hold":
-            return CrdHold(arch=arch)
-        case "locate":
-            return Locate(arch=arch)
-        case "shift":
-            return Shift(arch=arch)
-        case "intersect" | "union":
-            widths = [payload_width(f"ref{i}") for i in range(params["inputs"])]
-            return (Intersect if node.kind == "intersect" else Union)(arch=arch, payload_widths=widths)
-        case "array":
-            return Array(arch=arch, value_type=value, vals_capacity=capacity("vals"))
-        case "alu":
-            immediates = params.get("immediates")
-            return Alu(arch=arch, value_type=value, op=params["op"], to=result, immediates=immediates)
-        case "reduce_scalar":
-            return ReduceScalar(arch=arch, value_type=value, op=params["op"])
-        case "reduce_vector":
-            return ReduceVector(arch=arch, value_type=value, op=params["op"], bits=params["bits"])
-        case "drop_crd":
-            return DropCrd(arch=arch)
-        case "drop_val":
-            return DropVal(arch=arch, value_type=value)
-        case "write_compressed":
-            return WriteCompressed(
-                arch=arch, pos_capacity=capacity("pos"), crd_capacity=capacity("crd"), stall_port=stall_port
-            )
-        case "write_dense":
-            return WriteDense(arch=arch, stall_port=stall_port)
-        case "write_val":
-            return WriteVal(
-                arch=arch, value_type=value, vals_capacity=capacity("vals"), stall_port=stall_port
-            )
-    raise InputError(
-        f"Node {node.name!r} is of the kind {node.kind!r}, which the RTL does not know; see "
-        "docs/primitives.md."
-    )
+    if node.kind not in COMPONENTS:
+        raise InputError(
+            f"Node {node.name!r} is of the kind {node.kind!r}, which the RTL does not know; see "
+            "docs/primitives.md."
+        )
+    return COMPONENTS[node.kind](Site(node, graph, arch, stall_port))

@@ -119,22 +119,21 @@ class Top(wiring.Component):
                         channel.i.token.eq(source.token),
                     ]
 
-    def _memory_ports(self) -> Iterator[tuple[str, Node, wiring.PureInterface]]:
-        """The memory ports of all nodes, each with the name of its memory and its node."""
+    def _memory_ports(self) -> Iterator[tuple[str, bool, Node, wiring.PureInterface]]:
+        """The memory ports of all nodes: the memory, whether the node writes it, the node, and the port."""
         for node in self.graph.nodes:
-            for member in self.nodes[node.name].signature.members:
-                if member.startswith("mem_"):
-                    param = member.removeprefix("mem_").removesuffix("_next")
-                    yield node.params[param], node, getattr(self.nodes[node.name], member)
+            for param, name in node.memories.items():
+                for port in self.nodes[node.name].memory_ports(param):
+                    yield name, node.spec.memories[param].written, node, port
 
     def _connect_memories(self, m: Module, region: Value) -> dict[str, TensorMemory]:
         reads: dict[str, list[tuple[Node, wiring.PureInterface]]] = defaultdict(list)
         writes: dict[str, tuple[Node, wiring.PureInterface]] = {}
-        for name, node, port in self._memory_ports():
-            if node.outputs:
-                reads[name].append((node, port))
-            else:
+        for name, written, node, port in self._memory_ports():
+            if written:
                 writes[name] = node, port
+            else:
+                reads[name].append((node, port))
         memories = {}
         for name, identifier in identifiers(self.map.windows).items():
             window = self.map.windows[name]
@@ -179,8 +178,8 @@ class Top(wiring.Component):
             index: Signal(self.arch.index_bits, name=f"extent_{names[index]}") for index in self.map.extents
         }
         for node in self.graph.nodes:
-            if "extent" in self.nodes[node.name].signature.members:
-                m.d.comb += self.nodes[node.name].extent.eq(extents[node.params["extent"]])
+            for param, index in node.extents.items():
+                m.d.comb += getattr(self.nodes[node.name], param).eq(extents[index])
         return extents
 
     # The host

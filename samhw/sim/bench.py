@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token
-from samhw.primitives import Actor, expand, latency
+from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
+from samhw.primitives import Actor, expand
 from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
 from samhw.primitives.step import Memory as Stored
 from samhw.sim.execute import Engine, execute

@@ -41,13 +41,10 @@ class Estimate:
         """Arguments are those of the run; `machine` is what runs."""
         counts = _visited(graph, memories, extents)
         inner = {name for name in counts if not any(r.node in counts for r in _readers(graph, name))}
-        totals = {(name, "walk"): counts[name] for name in inner}
-        totals |= {(name, "write"): count for name, count in _written(graph, extents).items()}
-        self._totals = [
-            (worker, totals[worker.node, worker.actor.name])
-            for worker in machine.workers
-            if (worker.node, worker.actor.name) in totals
-        ]
+        totals = {name: counts[name] for name in inner} | _written(graph, extents)
+        # Of a node's actors, the last one gives what it is for.
+        last = {worker.node: worker for worker in machine.workers}
+        self._totals = [(last[name], count) for name, count in totals.items()]
 
     def share(self) -> float | None:
         """About how much is done, or None for a graph that has no such node."""
@@ -59,17 +56,17 @@ def _visited(
 ) -> dict[str, int]:
     """For each scanner that visits all of its fibers once, about how often it fires: once for each coordinate
     and once for each fiber."""
-    coordinates: dict[str, int] = {node.name: 1 for node in graph.nodes if node.kind == "root"}
+    coordinates: dict[str, int] = {node.name: 1 for node in graph.nodes if not node.inputs}
     firings: dict[str, int] = {}
     # Chains are short, and nodes may come in any order.
-    waiting = [
-        node for node in graph.nodes if node.kind in ("scan_dense", "scan_compressed", "scan_singleton")
-    ]
+    waiting = [node for node in graph.nodes if node.spec.scans]
     while ready := [node for node in waiting if _source(graph, node) in coordinates]:
         for node in ready:
             fibers = coordinates[_source(graph, node)]
-            coordinates[node.name] = _coordinates(node, fibers, memories, extents)
-            firings[node.name] = coordinates[node.name] + fibers
+            given = node.spec.coordinates(node.params, fibers, memories, extents)
+            assert given is not None
+            coordinates[node.name] = given
+            firings[node.name] = given + fibers
             waiting.remove(node)
     return firings
 
@@ -81,22 +78,23 @@ def _written(graph: Graph, extents: Mapping[str, int]) -> dict[str, int]:
         return {}
     arrays = Counter(memory.tensor for memory in graph.memories)
     shapes = {
-        f"{binding.name}.vals": [extents[index] for index in binding.indices]
+        binding.name: [extents[index] for index in binding.indices]
         for binding in graph.tensors
         if arrays[binding.name] == 1
     }
-    return {
-        node.name: prod(shape) + prod(shape[:-1])
+    written = {
+        node.name: shapes.get(graph.memory[name].tensor)
         for node in graph.nodes
-        if node.kind == "write_val" and (shape := shapes.get(node.params["vals"])) is not None
+        for param, name in node.memories.items()
+        if node.spec.memories[param].written
     }
+    return {name: prod(shape) + prod(shape[:-1]) for name, shape in written.items() if shape is not None}
 
 
 def _sums_everything(node: Node) -> bool:
     """No index stands outside of the one that a reducer sums over."""
-    if node.kind not in ("reduce_scalar", "reduce_vector"):
-        return False
-    return node.input("val").stream.depth - 1 - len(node.params.get("bits", ())) == 0
+    kept = node.spec.kept(node.params)
+    return kept is not None and node.inputs[0].stream.depth - 1 - kept == 0
 
 
 def _source(graph: Graph, node: Node) -> str:
@@ -107,16 +105,3 @@ def _source(graph: Graph, node: Node) -> str:
 def _readers(graph: Graph, name: str) -> list[Endpoint]:
     """Where a scanner's references go."""
     return [channel.sink for channel in graph.fanout.get(Endpoint(name, "ref"), ())]
-
-
-def _coordinates(
-    node: Node, fibers: int, memories: Mapping[str, NDArray[Any]], extents: Mapping[str, int]
-) -> int:
-    """All coordinates that a scanner gives for the first `fibers` references."""
-    match node.kind:
-        case "scan_dense":
-            return fibers * extents[node.params["extent"]]
-        case "scan_compressed":
-            pos = memories[node.params["pos"]]
-            return int(pos[min(fibers, len(pos) - 1)]) if len(pos) else 0
-    return fibers

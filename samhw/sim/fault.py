@@ -62,7 +62,7 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
             f"range at {where}: a coordinate or reference lies beyond its extent or memory ({heads}); "
             "check the tensors and extents of this run."
         )
-    if graph.node[worker.node].kind == "scan_compressed":
+    if graph.node[worker.node].spec.finds_disorder:
         return RunError(f"protocol at {where}: {DISORDERED}")
     return RunError(
         f"protocol at {where}: its input streams do not agree in structure ({heads}); "

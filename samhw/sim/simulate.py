@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
-from samhw.primitives import ordered
 from samhw.sim.engine import UNLIMITED, Between
 from samhw.sim.estimate import Estimate
 from samhw.sim.execute import Engine, execute
@@ -190,7 +189,7 @@ def _tap(
     for channel in graph.channels:
         checker = None
         if check:
-            in_order = ordered(graph.node[channel.sink.node], channel.sink.port)
+            in_order = graph.node[channel.sink.node].spec.ordered(channel.sink.port)
             checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
         if checker is not None or channel.name in passages:
             machine.channels[channel.name].tap = _observer(passages.get(channel.name), window, checker)

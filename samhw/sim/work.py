@@ -1,11 +1,12 @@
 """The work of a run: operations on values, and words that go between memories and the graph."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
 from samhw.numerics import value_type
 from samhw.sim.result import ChannelStats, Result
+from samhw.spec import Each
 
 __all__ = ["Traffic", "operations", "traffic"]
 
@@ -26,11 +27,8 @@ def operations(graph: Graph, result: Result) -> dict[str, int]:
     An alu does one for each value that it gives, a reducer one for each value that it takes in. On
     floating-point values these are the FLOPs of the run.
     """
-    return {
-        node.name: _sunk(graph, result, node, node.inputs[-1].name).payloads
-        for node in graph.nodes
-        if node.kind in ("alu", "reduce_scalar", "reduce_vector")
-    }
+    work = {node.name: node.spec.work(node.params) for node in graph.nodes}
+    return {name: _taken(graph, result, name, w.port).payloads for name, w in work.items() if w}
 
 
 def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
@@ -52,26 +50,29 @@ def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
 
 def _read(graph: Graph, result: Result, node: Node) -> Mapping[str, int]:
     """The words that a node reads, by memory."""
-    match node.kind:
-        case "scan_compressed":
-            fibers = _vals(_sunk(graph, result, node, "ref"))
-            return {node.params["pos"]: 2 * fibers, node.params["crd"]: _coordinates(graph, result, node)}
-        case "scan_singleton":
-            return {node.params["crd"]: _coordinates(graph, result, node)}
-        case "array":
-            return {node.params["vals"]: _vals(_sunk(graph, result, node, "ref"))}
-    return {}
+    times: dict[Each | None, int] = {}
+    if node.inputs:
+        times[Each.TAKEN] = _vals(_taken(graph, result, node.name, node.inputs[0].name))
+    # One output at least feeds something.
+    times[Each.GIVEN] = max((_vals(stats) for stats in _given(graph, result, node)), default=0)
+    uses = node.spec.memories
+    return {
+        name: uses[param].reads * times[uses[param].each]
+        for param, name in node.memories.items()
+        if not uses[param].written
+    }
 
 
-def _sunk(graph: Graph, result: Result, node: Node, port: str) -> ChannelStats:
-    return result.channels[graph.fanin[Endpoint(node.name, port)].name]
+def _taken(graph: Graph, result: Result, node: str, port: str) -> ChannelStats:
+    """The traffic of the channel into an input."""
+    return result.channels[graph.fanin[Endpoint(node, port)].name]
 
 
-def _coordinates(graph: Graph, result: Result, node: Node) -> int:
-    """The coordinates that a scanner gave. Its two outputs are in lockstep; one at least feeds something."""
-    outputs = (Endpoint(node.name, port.name) for port in node.outputs)
-    channels = [channel for output in outputs for channel in graph.fanout.get(output, ())]
-    return max((_vals(result.channels[channel.name]) for channel in channels), default=0)
+def _given(graph: Graph, result: Result, node: Node) -> Iterator[ChannelStats]:
+    """The traffic of each channel that a node feeds."""
+    for port in node.outputs:
+        for channel in graph.fanout.get(Endpoint(node.name, port.name), ()):
+            yield result.channels[channel.name]
 
 
 def _vals(stats: ChannelStats) -> int:

@@ -299,7 +299,7 @@ def _failure(graph: Graph, ending: Ending, ended: int, limit: int) -> RunError:
     cause = next(cause for cause in _FAILURES if cause & causes)
     node = graph.nodes[ending.error_node]
     where = f"{str(cause.name).lower()} at node {node.name!r}"
-    if cause == Cause.PROTOCOL and node.kind == "scan_compressed":
+    if cause == Cause.PROTOCOL and node.spec.finds_disorder:
         return RunError(f"{where}: {DISORDERED}")
     return RunError(f"{where}: {_FAILURES[cause].format(value=graph.result_type(node))}")
 

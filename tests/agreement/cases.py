@@ -6,7 +6,7 @@ from samhw.compiler import Capacity, Compiled, Dimensions, compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Program
 from samhw.graph import Arch, Graph
-from samhw.graph.arch import BLOCK
+from samhw.spec.arch import BLOCK
 from samhw.tensors import Tensor
 
 

@@ -13,8 +13,7 @@ from cocotb_tools.runner import get_runner
 
 from samhw.compiler import Capacity, compile_program
 from samhw.frontend import load_kernel
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
-from samhw.primitives import latency, make
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.sim import simulate
 from samhw.targets.elaborate import generate_verilog
 from samhw.targets.images import load

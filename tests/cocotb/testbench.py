@@ -15,7 +15,6 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from samhw.graph import AddressMap, GrammarChecker, Graph, Kind, MemoryRole, Token
 from samhw.graph.address_map import Register, Status
-from samhw.primitives import ordered
 
 from .job import Job
 
@@ -65,7 +64,7 @@ async def watch(dut: Any, graph: Graph, k: int, trace: list[tuple[int, Token]]) 
     Samples in the middle of the clock cycle, where every signal is settled.
     """
     channel = graph.channels[k]
-    in_order = ordered(graph.node[channel.sink.node], channel.sink.port)
+    in_order = graph.node[channel.sink.node].spec.ordered(channel.sink.port)
     checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
     valid, kind, payload = (getattr(dut, f"probe{k}_{part}") for part in ("valid", "kind", "payload"))
     while True:

@@ -6,8 +6,7 @@ import pytest
 from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.graph import Graph, dumps, loads
-from samhw.primitives import make
+from samhw.graph import Graph, dumps, loads, make
 from tests.graph.test_validate import example, with_node
 
 

@@ -43,7 +43,11 @@ class Bench:
                 Memory(
                     f"{name}_{k}",
                     "",
-                    next(array for array in ("pos", "crd", "vals") if case.node.params.get(array) == name),
+                    next(
+                        case.node.spec.memories[param].array
+                        for param, used in case.node.memories.items()
+                        if used == name
+                    ),
                     MemoryRole.INPUT if case.node.outputs else MemoryRole.OUTPUT,
                     max(len(words), 1),
                 )
@@ -67,7 +71,7 @@ class Bench:
     @staticmethod
     def rename(k: int, case: Case) -> Node:
         params = {
-            key: f"{value}_{k}" if key in ("pos", "crd", "vals", "extent") else value
+            key: f"{value}_{k}" if key in case.node.memories or key in case.node.extents else value
             for key, value in case.node.params.items()
         }
         return replace(case.node, name=f"n{k}", params={"value": case.value, **params})

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
+from samhw.graph import DONE, EMPTY, VAL, Arch, Token, make, stop
 from samhw.graph.nested import from_stream, to_stream
 from samhw.graph.strategies import structures
 from samhw.numerics import Float, reduce_words
-from samhw.primitives import make
 from samhw.sim import bench_primitive
 from samhw.sim.bench import Bench
 from tests.primitives.cases import at_depth

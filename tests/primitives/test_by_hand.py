@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
+from samhw.graph import DONE, EMPTY, VAL, Arch, Token, latency, make, stop
 from samhw.numerics import ALL_OPERATIONS
-from samhw.primitives import kinds, latency, make
 from samhw.sim import Bench, bench_primitive
+from samhw.spec import kinds
 from tests.worked import WORKED
 
 

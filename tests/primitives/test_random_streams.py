@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import Arch, StreamKind, check_stream
-from samhw.graph.arch import Latencies
 from samhw.graph.nested import from_stream
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS
-from samhw.primitives import kinds
 from samhw.sim import bench_primitive
+from samhw.spec import kinds
+from samhw.spec.arch import Latencies
 from tests.primitives.cases import CASES, Case, timed, timings
 from tests.sim.clocked import clocked_primitive
 

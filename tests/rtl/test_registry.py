@@ -4,7 +4,8 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
-from samhw.rtl.registry import component
+from samhw.rtl.registry import COMPONENTS, component
+from samhw.spec import kinds
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 WIDTH = {CRD: 20, REF: 20, VAL: 16}
@@ -69,6 +70,13 @@ NODES = [
     node("write_dense", {"extent": "i"}, {"crd": CRD}, {}),
     node("write_val", {"vals": "B.vals"}, {"val": VAL}, {}),
 ]
+
+
+def test_every_kind_has_a_component():
+    assert tuple(COMPONENTS) == kinds()
+    assert {node.kind for node in NODES} == set(kinds())
+
+
 MEMORY_PORTS = {"mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20), "mem_vals": (6, 16)}
 
 
@@ -85,19 +93,21 @@ def test_ports(node, stall_port):
     for port in node.outputs:
         assert len(getattr(built.o, port.name).token.payload) == WIDTH[port.stream.kind]
     members = built.signature.members
-    assert ("extent" in members) == ("extent" in node.params)
+    assert ("extent" in members) == bool(node.extents)
+    assert all(param in members for param in node.extents)
     assert ("start" in members) == (node.kind == "root")
     assert ("committed" in members) == (not node.outputs)
     assert ("stall" in members) == (stall_port and (not node.inputs or not node.outputs))
     memories = {name for name in members if name.startswith("mem_")}
-    assert {name.removeprefix("mem_").removesuffix("_next") for name in memories} == node.params.keys() & {
-        "pos",
-        "crd",
-        "vals",
-    }
     for name in memories:
         port = getattr(built, name)
         assert (len(port.addr), len(port.data)) == MEMORY_PORTS[name]
+    # As the spec has it: a port for each word that is read at a time, or for the one that is written.
+    ports = {param: built.memory_ports(param) for param in node.memories}
+    assert len(memories) == sum(len(found) for found in ports.values())
+    for param, found in ports.items():
+        use = node.spec.memories[param]
+        assert len(found) == (1 if use.written else use.reads)
 
 
 @pytest.mark.parametrize(

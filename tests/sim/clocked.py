@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token
-from samhw.primitives import Actor, Place, expand, latency
+from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token, latency
+from samhw.primitives import Actor, Place, expand
 from samhw.primitives.step import COMMITTED, NONE, TAKES, VAL, Firing
 from tests.sim.clocked_memory import ClockedMemory, ClockedPort, Request
 

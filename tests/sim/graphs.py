@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
-from samhw.primitives import latency, make
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 
 DEPTH = 8
 CAPACITY = 64
@@ -35,12 +34,12 @@ class Builder:
         """The graph, with memories of one capacity."""
         memories = []
         for node in self.nodes.values():
-            role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
-            for array in ("pos", "crd", "vals"):
-                if array in node.params:
-                    memories.append(Memory(node.params[array], "", array, role, capacity))
+            for param, name in node.memories.items():
+                use = node.spec.memories[param]
+                role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
+                memories.append(Memory(name, "", use.array, role, capacity))
         nodes, channels = tuple(self.nodes.values()), tuple(self.channels)
-        used = {node.params.get("extent") for node in nodes}
+        used = {index for node in nodes for index in node.extents.values()}
         wide = {index: greatest for index, greatest in WIDE.items() if index in used}
         return Graph("test", "i32", nodes, channels, tuple(memories), (), wide | (extents or {}))
 

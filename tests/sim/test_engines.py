@@ -16,9 +16,9 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program as Source
 from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.frontend.strategies import programs
-from samhw.graph import Arch, Graph, Kind, Token
+from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.numerics import value_type
-from samhw.primitives import Actor, make
+from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compiled, engine, execute, simulate
 from samhw.sim.compiled import library, on_chip

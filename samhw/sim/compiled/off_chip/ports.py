@@ -9,12 +9,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.primitives.step import PORTS
 from samhw.sim.compiled.native import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.layout import C, L, M, R
 from samhw.sim.machine import Worker
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
 from samhw.sim.ports import Access, Arbiter
+from samhw.spec import PORTS
 
 __all__ = ["Ports", "look_at", "serve_next"]
 

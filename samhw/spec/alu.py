@@ -1,0 +1,94 @@
+"""alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.params import RESULT, VALUE, Param, Params, choice, parameters
+from samhw.spec.streams import val
+
+__all__ = ["ALU", "OPERANDS"]
+
+OPERANDS = "abc"
+"""The names of the operands, in the order of the operation's arguments."""
+
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+def _are_immediates(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()
+    )
+
+
+def _is_among(value: Any, allowed: range) -> bool:
+    return isinstance(value, int) and value in allowed
+
+
+class _Alu(KeepsLevels):
+    kind = "alu"
+    params = parameters(
+        op=choice(*ALL_OPERATIONS),
+        immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),
+        value=VALUE,
+        to=RESULT,
+    )
+    thins = False
+    cell = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        op, immediates = params["op"], params.get("immediates", {})
+        operands = OPERANDS[: ALL_OPERATIONS[op]]
+        if unknown := sorted(set(immediates) - set(operands)):
+            return f"has an immediate {unknown[0]!r}, but the operands of {op!r} are {', '.join(operands)}"
+        if len(immediates) == len(operands):
+            return "has immediates for all of its operands; leave one to a stream"
+        if op == "scale" and not (
+            _is_among(immediates.get("b"), SCALE_MULTIPLIERS) and _is_among(immediates.get("c"), SCALE_SHIFTS)
+        ):
+            return "has op = 'scale'; give it the immediates b, 0 to 2^31 - 1, and c, 0 to 62"
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [val(name, depth) for name in _streams(params)], [val("val", depth)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        op = params["op"]
+        types = self.result_type if op in WIDENING else self.operand_type
+        return arch.alu_latency(op, types(params, value))
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return _streams(params)[0]
+
+    def work(self, params: Params) -> Work | None:
+        return Work(params["op"], _streams(params)[-1])
+
+    def named(self, subject: str) -> str:
+        """An alu is named after its operation, without more."""
+        return subject
+
+    def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
+        """What it computes, in terms of the streams that it reads."""
+        op = str(params["op"])
+        numbers = {port: f"{number:g}" for port, number in params.get("immediates", {}).items()}
+        texts = [text for _, text in sorted((numbers | dict(inputs)).items())]
+        if op in _INFIX and len(texts) == 2:
+            return f"val: {texts[0]} {_INFIX[op]} {texts[1]}"
+        return f"val: {op}({', '.join(texts)})"
+
+
+def _streams(params: Params) -> list[str]:
+    """The operands that come in streams."""
+    operands = OPERANDS[: ALL_OPERATIONS[params["op"]]]
+    return [name for name in operands if name not in params.get("immediates", {})]
+
+
+ALU = _Alu()

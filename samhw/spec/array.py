@@ -1,0 +1,39 @@
+"""array: the values at given references."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.params import VALUE, Each, Params, StoredArray, parameters, read
+from samhw.spec.streams import ref, val
+
+__all__ = ["ARRAY"]
+
+
+class _Array(KeepsLevels):
+    kind = "array"
+    params = parameters(vals=read(StoredArray.VALS, 1, Each.TAKEN), value=VALUE)
+    thins = False
+    cell = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth)], [val("val", depth)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.memory
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "ref"
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+ARRAY = _Array()

@@ -1,0 +1,227 @@
+"""What every kind of primitive answers, apart from how it is simulated, built or synthesised."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from samhw.errors import InputError
+from samhw.spec.arch import Arch
+from samhw.spec.params import MemoryUse, Param, Params, Role
+from samhw.spec.streams import Port
+
+__all__ = ["PORTS", "KeepsLevels", "Ports", "Spec", "Work", "too_shallow"]
+
+Ports = Sequence[Port]
+
+PORTS = 20
+"""The most inputs, and the most outputs, of an actor."""
+
+DEEPEST = 15
+"""A stop's payload has a nibble for each end, so a stream has at most 15 levels."""
+
+_LEVEL = re.compile(r"(.+)_([A-Za-z][A-Za-z0-9]*)(?:_\d+)?")
+"""A tensor and one of its indices, perhaps with a number to tell it from others."""
+
+
+class Work(NamedTuple):
+    """What a node computes with values."""
+
+    operation: str
+    """An operation of docs/numerics.md."""
+    port: str
+    """The input of which each payload costs one of them."""
+
+
+class Spec(ABC):
+    """A kind of primitive of docs/primitives.md: its parameters and ports, what it uses, what it costs.
+
+    Compiler, simulator, RTL and HLS ask it what a node *is*; what a node *does*, token by token, each of them
+    has from docs/primitives.md.
+
+    Nothing has a default that a kind could fall into: a kind that leaves an answer out cannot be made.
+    `params` are everywhere a node's; `depth` is the depth of the stream on its first input.
+    """
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Its name."""
+
+    @property
+    @abstractmethod
+    def params(self) -> Mapping[str, Param]:
+        """Its parameters by name, with the memories, extents and value types that they name."""
+
+    @abstractmethod
+    def refusal(self, depth: int, params: Params) -> str | None:
+        """What is wrong with parameters that are good one by one, or with the depth, as the end of a
+        sentence; None if nothing is."""
+
+    @abstractmethod
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        """Inputs and outputs."""
+
+    # Time
+
+    @abstractmethod
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        """Latency of an output, in cycles. `value` is the graph's value type."""
+
+    @abstractmethod
+    def inside(self, arch: Arch) -> int:
+        """Cycles from a token to what it makes an output give, before the latency of the output."""
+
+    # Streams
+
+    @abstractmethod
+    def ordered(self, port: str) -> bool:
+        """The input relies on coordinates that strictly increase inside a fiber."""
+
+    @property
+    @abstractmethod
+    def thins(self) -> bool:
+        """It leaves coordinates out, and so may give nothing until a fiber ends."""
+
+    @abstractmethod
+    def follows(self, port: str, params: Params) -> str | None:
+        """The input whose levels an output has; a scanner adds one to them, and a reducer takes one away.
+        None for what starts a graph."""
+
+    @property
+    @abstractmethod
+    def scans(self) -> bool:
+        """It makes a level: its outputs have one more than the input that they follow."""
+
+    @abstractmethod
+    def kept(self, params: Params) -> int | None:
+        """Of a reducer, the number of levels inside the one that it sums over; None for others."""
+
+    # Work
+
+    @abstractmethod
+    def work(self, params: Params) -> Work | None:
+        """The operations on values that it does, if it does any."""
+
+    @abstractmethod
+    def coordinates(
+        self,
+        params: Params,
+        fibers: int,
+        memories: Mapping[str, NDArray[Any]],
+        extents: Mapping[str, int],
+    ) -> int | None:
+        """Of a scanner, how many coordinates it gives for the first `fibers` references, at the words and
+        extents of a run; None for others."""
+
+    # Words
+
+    @property
+    @abstractmethod
+    def cell(self) -> str | None:
+        """What the fusion table calls it; None for what has no cell of its own."""
+
+    @property
+    @abstractmethod
+    def finds_disorder(self) -> bool:
+        """A protocol error of it says that what it reads is not stored in ascending order."""
+
+    def named(self, subject: str) -> str:
+        """What a node that works on `subject`, such as `A_k`, is called."""
+        return f"{self.kind}_{subject}"
+
+    def subject(self, name: str) -> str:
+        """What a node of that name works on: `A_k` for `scan_compressed_A_k`."""
+        return name.removeprefix(f"{self.kind}_")
+
+    def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
+        """Words for a node that has no cell in a table: row, column and text of one that it might have.
+
+        `inputs` are the names of the streams that it reads, by port.
+        """
+        if self.cell and (level := _LEVEL.fullmatch(subject)):
+            return f"{level[2]}, {level[1]}: {self.cell}({subject})"
+        return f"{self.cell} {subject}" if self.cell else subject
+
+    # What follows from the answers
+
+    @cached_property
+    def memories(self) -> Mapping[str, MemoryUse]:
+        """How it uses the memories that its parameters name, by parameter."""
+        roles = ((name, param.role) for name, param in self.params.items())
+        return {name: role for name, role in roles if isinstance(role, MemoryUse)}
+
+    @cached_property
+    def extents(self) -> tuple[str, ...]:
+        """The parameters that name indices whose extents it needs."""
+        return tuple(name for name, param in self.params.items() if param.role is Role.EXTENT)
+
+    def operand_type(self, params: Params, value: str) -> str:
+        """Name of the type of the values that a node takes in; `value` is the graph's."""
+        return self._type(Role.OPERAND, params, value)
+
+    def result_type(self, params: Params, value: str) -> str:
+        """Name of the type of the values that a node gives; `value` is the graph's."""
+        return self._type(Role.RESULT, params, self.operand_type(params, value))
+
+    def _type(self, role: Role, params: Params, default: str) -> str:
+        for name, param in self.params.items():
+            if param.role is role and name in params:
+                return str(params[name])
+        return default
+
+    def instance(self, name: str, depth: int, params: Params) -> tuple[dict[str, Any], Ports, Ports]:
+        """The parameters of a node, as JSON has them, and its inputs and outputs.
+
+        Raises:
+            InputError: for parameters or a depth that it cannot have.
+        """
+        where = f"Node {name!r} ({self.kind})"
+        if unknown := sorted(set(params) - set(self.params)):
+            names = ", ".join(self.params) or "none"
+            raise InputError(f"{where} has no parameter {unknown[0]!r}; its parameters are: {names}.")
+        for key, param in self.params.items():
+            if key not in params:
+                if not param.optional:
+                    raise InputError(f"{where} lacks the parameter {key!r}; give {param.expected}.")
+            elif not param.accepts(params[key]):
+                raise InputError(f"{where} has {key} = {params[key]!r}; give {param.expected}.")
+        if refusal := self.refusal(depth, params):
+            raise InputError(f"{where} {refusal}.")
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in params.items()}
+        inputs, outputs = self.ports(depth, plain)
+        if any(port.stream.depth > DEEPEST for port in (*inputs, *outputs)):
+            raise InputError(f"{where} has a stream of more than {DEEPEST} levels; give a smaller depth.")
+        return plain, inputs, outputs
+
+
+class KeepsLevels(Spec):
+    """A kind that neither makes a level nor takes one away, nor meets what is stored."""
+
+    @property
+    def scans(self) -> bool:
+        return False
+
+    def kept(self, params: Params) -> int | None:
+        return None
+
+    def coordinates(
+        self,
+        params: Params,
+        fibers: int,
+        memories: Mapping[str, NDArray[Any]],
+        extents: Mapping[str, int],
+    ) -> int | None:
+        return None
+
+    @property
+    def finds_disorder(self) -> bool:
+        return False
+
+
+def too_shallow(depth: int, least: int) -> str | None:
+    """The refusal of a first input with fewer levels than a kind looks at."""
+    return f"has a first input of depth {depth}; give at least {least}" if depth < least else None

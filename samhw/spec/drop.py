@@ -1,0 +1,58 @@
+"""What takes coordinates out of a stream: drop_crd, drop_val."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.spec.params import VALUE, Params, parameters
+from samhw.spec.streams import crd, val
+
+__all__ = ["DROP_CRD", "DROP_VAL"]
+
+
+class _Dropper(KeepsLevels):
+    """Its outputs are its inputs, with less in them."""
+
+    thins = True
+    cell = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, 1)
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+class _DropCrd(_Dropper):
+    kind = "drop_crd"
+    params = parameters()
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        streams = [crd("outer", depth), crd("inner", depth + 1)]
+        return streams, streams
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return port
+
+
+class _DropVal(_Dropper):
+    kind = "drop_val"
+    params = parameters(value=VALUE)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        streams = [crd("crd", depth), val("val", depth)]
+        return streams, streams
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd"
+
+
+DROP_CRD = _DropCrd()
+DROP_VAL = _DropVal()

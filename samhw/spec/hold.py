@@ -1,0 +1,75 @@
+"""What holds an outer payload for each inner coordinate: repeat, crd_hold, locate."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.params import EXTENT, VALUE, Params, choice, parameters
+from samhw.spec.streams import crd, ref, typed
+
+__all__ = ["CRD_HOLD", "LOCATE", "REPEAT"]
+
+
+class _Hold(KeepsLevels):
+    thins = False
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+class _Repeat(_Hold):
+    kind = "repeat"
+    params = parameters(payload=choice("ref", "val"), value=VALUE)
+    cell = "Rep"
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        payload = params["payload"]
+        return [typed("ref", payload, depth), crd("crd", depth + 1)], [typed("ref", payload, depth + 1)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd"
+
+
+class _CrdHold(_Hold):
+    kind = "crd_hold"
+    params = parameters()
+    cell = None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("outer", depth), crd("inner", depth + 1)], [crd("crd", depth + 1)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "inner"
+
+
+class _Locate(_Hold):
+    kind = "locate"
+    params = parameters(extent=EXTENT)
+    cell = "Locate"
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth), crd("crd", depth + 1)], [ref("ref", depth + 1)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.locate
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd"
+
+
+REPEAT = _Repeat()
+CRD_HOLD = _CrdHold()
+LOCATE = _Locate()

@@ -1,0 +1,67 @@
+"""What joins streams by their coordinates: intersect, union."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import PORTS, KeepsLevels, Ports, Work
+from samhw.spec.params import VALUE, Param, Params, parameters
+from samhw.spec.streams import StreamKind, crd, typed
+
+__all__ = ["INTERSECT", "MOST", "UNION"]
+
+MOST = PORTS // 2
+"""The most streams that one of them joins."""
+
+_KINDS = tuple(StreamKind)
+
+
+class _Join(KeepsLevels):
+    """n pairs of a crd and a payload stream in lockstep become one crd stream and n payload streams."""
+
+    params = parameters(
+        inputs=Param(f"a number from 2 to {MOST}", lambda n: type(n) is int and 2 <= n <= MOST),
+        payloads=Param(
+            "a list of 'crd', 'ref' and 'val', one for each input",
+            lambda kinds: isinstance(kinds, list | tuple) and all(k in _KINDS for k in kinds),
+        ),
+        value=VALUE,
+    )
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        if len(params["payloads"]) != params["inputs"]:
+            return f"has {params['inputs']} inputs and {len(params['payloads'])} payloads; give one for each"
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        payloads = [typed(f"ref{i}", kind, depth) for i, kind in enumerate(params["payloads"])]
+        pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
+        return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return port.startswith("crd")
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd0"
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+class _Intersect(_Join):
+    kind = "intersect"
+    thins = True
+    cell = "Intersect"
+
+
+class _Union(_Join):
+    kind = "union"
+    thins = False
+    cell = "Union"
+
+
+INTERSECT = _Intersect()
+UNION = _Union()

@@ -1,0 +1,122 @@
+"""The parameters of a kind: what each must be, and what it names.
+
+A parameter that names a memory says which array that is and how it is used, so that nobody has to tell it
+from the parameter's own name.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum, StrEnum
+from typing import Any, NamedTuple
+
+from samhw.errors import InputError
+from samhw.numerics import value_type
+
+__all__ = [
+    "EXTENT",
+    "RESULT",
+    "VALUE",
+    "Each",
+    "MemoryUse",
+    "Param",
+    "Params",
+    "Role",
+    "StoredArray",
+    "choice",
+    "parameters",
+    "read",
+    "written",
+]
+
+Params = Mapping[str, Any]
+"""A node's parameters by name: JSON values."""
+
+
+class StoredArray(StrEnum):
+    """An array of a tensor's storage."""
+
+    POS = "pos"
+    CRD = "crd"
+    VALS = "vals"
+
+
+class Each(Enum):
+    """What a node reads words for."""
+
+    TAKEN = "each VAL that it takes from its first input"
+    GIVEN = "each VAL that it gives; its outputs are in lockstep"
+
+
+class MemoryUse(NamedTuple):
+    """What a node does with a memory."""
+
+    array: StoredArray
+    """Which array the memory is."""
+    reads: int = 0
+    """Words that it reads at a time; 0 if it writes the memory, word by word."""
+    each: Each | None = None
+    """When it reads them."""
+
+    @property
+    def written(self) -> bool:
+        """The node writes the memory."""
+        return self.reads == 0
+
+
+class Role(Enum):
+    """What a parameter is for, where others than the kind itself have to know."""
+
+    EXTENT = "names an index whose extent the node needs"
+    OPERAND = "names the type of the values that come in"
+    RESULT = "names the type of the values that go out"
+
+
+class Param(NamedTuple):
+    """One parameter of a kind: what it must be, in words and as a test."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+    optional: bool = False
+    role: MemoryUse | Role | None = None
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_value_type(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(value_type(value))
+    except InputError:
+        return False
+
+
+_A_TYPE = "a value type, such as 'i32', 'fixed<16,8>' or 'f32'"
+
+EXTENT = Param("a name", _is_name, role=Role.EXTENT)
+"""The index whose extent a node needs."""
+
+VALUE = Param(_A_TYPE, _is_value_type, optional=True, role=Role.OPERAND)
+"""The type of a node's values, if it is not the graph's."""
+
+RESULT = Param(_A_TYPE, _is_value_type, optional=True, role=Role.RESULT)
+"""The type of the values that a node gives, if it is not that of those which it takes."""
+
+
+def read(array: StoredArray, words: int, each: Each) -> Param:
+    """A memory that a node reads: so many words at a time."""
+    return Param("a name", _is_name, role=MemoryUse(array, words, each))
+
+
+def written(array: StoredArray) -> Param:
+    """A memory that a node writes."""
+    return Param("a name", _is_name, role=MemoryUse(array))
+
+
+def choice(*names: str) -> Param:
+    """A parameter that is one of the names."""
+    return Param(f"one of {', '.join(names)}", lambda value: value in names)
+
+
+def parameters(**params: Param) -> Mapping[str, Param]:
+    """The parameters of a kind, by name."""
+    return params

@@ -1,0 +1,101 @@
+"""The reducers, which take a level away: reduce_scalar, reduce_vector."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from samhw.numerics import REDUCTIONS
+from samhw.spec.arch import Arch
+from samhw.spec.base import PORTS, Ports, Spec, Work, too_shallow
+from samhw.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.spec.streams import crd, val
+
+__all__ = ["REDUCE_SCALAR", "REDUCE_VECTOR"]
+
+_MOST = PORTS - 2
+
+
+class _Reducer(Spec):
+    thins = False
+    scans = False
+    cell = None
+    finds_disorder = False
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def work(self, params: Params) -> Work | None:
+        return Work(REDUCTIONS[params["op"]], "val")
+
+    def coordinates(
+        self,
+        params: Params,
+        fibers: int,
+        memories: Mapping[str, NDArray[Any]],
+        extents: Mapping[str, int],
+    ) -> int | None:
+        return None
+
+
+class _ReduceScalar(_Reducer):
+    kind = "reduce_scalar"
+    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [val("val", depth)], [val("val", depth - 1)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return arch.step
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "val"
+
+    def kept(self, params: Params) -> int | None:
+        return 0
+
+
+def _are_widths(bits: Any) -> bool:
+    if not isinstance(bits, list | tuple) or not 1 <= len(bits) <= _MOST:
+        return False
+    return all(type(width) is int and width >= 0 for width in bits)
+
+
+class _ReduceVector(_Reducer):
+    kind = "reduce_vector"
+    params = parameters(
+        op=choice(*REDUCTIONS),
+        bits=Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths),
+        value=VALUE,
+    )
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, len(params["bits"]) + 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        n = len(params["bits"])
+        inputs = [*(crd(f"crd{i}", depth) for i in range(n)), val("val", depth)]
+        outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
+        return inputs, outputs
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.memory if port == "val" else arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd0"
+
+    def kept(self, params: Params) -> int | None:
+        return len(params["bits"])
+
+
+REDUCE_SCALAR = _ReduceScalar()
+REDUCE_VECTOR = _ReduceVector()

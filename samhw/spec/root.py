@@ -1,0 +1,39 @@
+"""root: starts a graph with the one reference 0."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.params import Params, parameters
+from samhw.spec.streams import ref
+
+__all__ = ["ROOT"]
+
+
+class _Root(KeepsLevels):
+    kind = "root"
+    params = parameters()
+    thins = False
+    cell = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [], [ref("out", 0)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return None
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+ROOT = _Root()

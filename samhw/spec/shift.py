@@ -1,0 +1,39 @@
+"""shift: coordinates moved up by an extent."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.params import EXTENT, Params, parameters
+from samhw.spec.streams import crd
+
+__all__ = ["SHIFT"]
+
+
+class _Shift(KeepsLevels):
+    kind = "shift"
+    params = parameters(extent=EXTENT)
+    thins = False
+    cell = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("crd", depth)], [crd("crd", depth)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd"
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+SHIFT = _Shift()

@@ -1,0 +1,67 @@
+"""The writers, which end a graph: write_compressed, write_dense, write_val."""
+
+from collections.abc import Mapping
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.spec.params import EXTENT, VALUE, Params, StoredArray, parameters, written
+from samhw.spec.streams import crd, val
+
+__all__ = ["WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
+
+
+class _Writer(KeepsLevels):
+    thins = False
+    cell = "LW"
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        raise AssertionError(f"{self.kind} has no output {port}")
+
+    def inside(self, arch: Arch) -> int:
+        return 0
+
+    def ordered(self, port: str) -> bool:
+        return False
+
+    def follows(self, port: str, params: Params) -> str | None:
+        raise AssertionError(f"{self.kind} has no output {port}")
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+class _LevelWriter(_Writer):
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("crd", depth)], []
+
+
+class _WriteCompressed(_LevelWriter):
+    kind = "write_compressed"
+    params = parameters(pos=written(StoredArray.POS), crd=written(StoredArray.CRD))
+
+
+class _WriteDense(_LevelWriter):
+    kind = "write_dense"
+    params = parameters(extent=EXTENT)
+
+
+class _WriteVal(_Writer):
+    kind = "write_val"
+    params = parameters(vals=written(StoredArray.VALS), value=VALUE)
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [val("val", depth)], []
+
+    def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
+        return f"val, {subject}: {self.cell}({subject}_val)"
+
+
+WRITE_COMPRESSED = _WriteCompressed()
+WRITE_DENSE = _WriteDense()
+WRITE_VAL = _WriteVal()

@@ -1,0 +1,51 @@
+"""A node of each kind, with streams that tell when it gives something."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+__all__ = ["EXAMPLES", "Example"]
+
+
+class Example(NamedTuple):
+    """A node of a kind, with the tokens of its inputs as text; token k is there in cycle k + 1."""
+
+    depth: int
+    params: dict[str, Any]
+    inputs: dict[str, str]
+    gives: int
+    """The cycle in which the token comes that makes it give its first one."""
+    memories: Mapping[str, list[int]] = MappingProxyType({})
+    extent: int = 9
+
+
+_LEVEL = {"p": [0, 2], "c": [4, 7]}
+
+EXAMPLES = {
+    "root": Example(0, {}, {}, 1),
+    "scan_dense": Example(0, {"extent": "x"}, {"ref": "0 D"}, 1),
+    "scan_compressed": Example(0, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, _LEVEL),
+    "scan_singleton": Example(0, {"crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, {"c": [4]}),
+    "repeat": Example(0, {"payload": "ref"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
+    "crd_hold": Example(0, {}, {"outer": "3 D", "inner": "5 S0 D"}, 1),
+    "locate": Example(0, {"extent": "x"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
+    "shift": Example(1, {"extent": "x"}, {"crd": "3 S0 D"}, 1),
+    "intersect": Example(
+        *(1, {"inputs": 2, "payloads": ["ref", "val"]}),
+        *({"crd0": "3 S0 D", "ref0": "1 S0 D", "crd1": "3 S0 D", "ref1": "2 S0 D"}, 1),
+    ),
+    "union": Example(
+        *(1, {"inputs": 2, "payloads": ["ref", "val"]}),
+        *({"crd0": "3 S0 D", "ref0": "1 S0 D", "crd1": "4 S0 D", "ref1": "2 S0 D"}, 1),
+    ),
+    "array": Example(0, {"vals": "v"}, {"ref": "0 D"}, 1, {"v": [9]}),
+    "alu": Example(1, {"op": "mul", "immediates": {"a": 3}}, {"b": "2 S0 D"}, 1),
+    "reduce_scalar": Example(1, {"op": "sum"}, {"val": "2 S0 D"}, 2),
+    "reduce_vector": Example(2, {"op": "max", "bits": [3]}, {"crd0": "1 S0 2 S1 D", "val": "5 S0 6 S1 D"}, 4),
+    "drop_crd": Example(1, {}, {"outer": "1 S0 D", "inner": "2 S1 D"}, 1),
+    "drop_val": Example(1, {}, {"crd": "1 S0 D", "val": "5 S0 D"}, 1),
+    "write_compressed": Example(1, {"pos": "p", "crd": "c"}, {"crd": "1 S0 D"}, 1, {"p": [0, 0], "c": [0]}),
+    "write_dense": Example(1, {"extent": "x"}, {"crd": "0 1 S0 D"}, 1, extent=2),
+    "write_val": Example(1, {"vals": "v"}, {"val": "5 S0 D"}, 1, {"v": [0]}),
+}
+"""By kind."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw import primitives
-from samhw.compiler.table import FusionTable, Primitive
+from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding
 
 __all__ = ["generate", "scanned_indices"]
@@ -25,17 +25,17 @@ def generate(
     Channels get the latency of their source and the least depth that runs at full rate; `size_channels`
     deepens them.
     """
-    notes: dict[Primitive, str] = {}
+    notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
-        notes.setdefault(table.resolve(cell.source).primitive, f"{row}, {column}: {cell.label}")
-    nodes: dict[Primitive, Node] = {}
+        notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
+    nodes: dict[PlannedNode, Node] = {}
     channels: list[Channel] = []
 
-    def make(primitive: Primitive) -> Node:
+    def make(primitive: PlannedNode) -> Node:
         if primitive in nodes:
             return nodes[primitive]
         sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
-        made = {port: make(source.primitive) for port, source in sources.items()}
+        made = {port: make(source.node) for port, source in sources.items()}
         note = notes.get(primitive, "")
         node = primitives.make(primitive.kind, primitive.name, primitive.depth, note=note, **primitive.params)
         nodes[primitive] = node
@@ -77,7 +77,7 @@ def scanned_indices(table: FusionTable) -> dict[str, str]:
         if primitive.index:
             result[primitive.name] = primitive.index
         for source in primitive.inputs.values():
-            producer = table.resolve(source).primitive
+            producer = table.resolve(source).node
             if producer not in seen:
                 seen.add(producer)
                 waiting.append(producer)

@@ -97,8 +97,7 @@ class Payloads:
     def and_those_of(self, other: "Payloads") -> "Payloads":
         """With those of other streams that have the same coordinates."""
         better = (self.partial & other.operands) - other.partial
-        result = Payloads.met(Meeting.ALIKE, [self, other], self.without(better).streams + other.streams)
-        return replace(result, partial=result.partial - (other.operands - self.operands - self.partial))
+        return Payloads.met(Meeting.ALIKE, [self, other], self.without(better).streams + other.streams)
 
 
 def _one_each(streams: Iterable[Payload]) -> tuple[Payload, ...]:

@@ -18,10 +18,10 @@ class Rule(Enum):
 
     INTERSECTION = "those that all leaders have"
     UNION = "those that any leader has"
-    CONCATENATION = "those of the parts, one part behind another"
+    CONCATENATION = "those of its parts"
     LEADER = "those of its leader"
-    ITSELF = "its only operand's: the operation changes none of them"
-    EVERYWHERE = "none of its own: there are values everywhere"
+    ITSELF = "its operand's"
+    EVERYWHERE = "none: there are values everywhere"
 
 
 @dataclass(frozen=True)

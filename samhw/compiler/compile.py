@@ -13,12 +13,12 @@ from samhw.compiler.channels import size_channels
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import View, stored_format
 from samhw.compiler.fuse import FusedRegion, Sharing
+from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
 from samhw.compiler.lower import lower, lower_copy, lower_reshape
 from samhw.compiler.order import check_order, orders, partial_order
 from samhw.compiler.permute import PermutedCopy, copy_discordant
-from samhw.compiler.result import Result
-from samhw.compiler.sums import EinsumBuilder
+from samhw.compiler.result import StoredResult
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
@@ -176,7 +176,7 @@ class _Compiler:
             fmt = stored_format(self.program.tensors[output.tensor].format)
             indices = output.indices(output.statement.lhs)
             results.append(
-                Result(
+                StoredResult(
                     output.tensor,
                     f"{output.tensor}[{', '.join(indices)}]" if indices else output.tensor,
                     tuple(indices[mode] for mode in fmt.mode_order),
@@ -199,7 +199,7 @@ class _Compiler:
         read, written = fused.stored_uses()
         levels = self.program.tensors[read.tensor].format.levels
         view = View(read.tensor, read.tensor, read.stored, levels)
-        result = Result(
+        result = StoredResult(
             written.tensor,
             str(written),
             written.stored,
@@ -224,7 +224,7 @@ class _Compiler:
         fmt = stored_format(self.program.tensors[read.tensor].format)
         view = View(read.tensor, read.tensor, read.stored, fmt.levels)
         levels = stored_format(self.program.tensors[copy.tensor].format).levels
-        result = Result(copy.tensor, str(written), written.stored, levels, view)
+        result = StoredResult(copy.tensor, str(written), written.stored, levels, view)
         column = columns.fresh("once")
         pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
         table = lower_copy(view, pattern, result, dimension, extents, columns)

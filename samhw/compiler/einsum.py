@@ -18,9 +18,9 @@ __all__ = [
     "MASK",
     "MUL",
     "Apply",
-    "Constant",
     "Einsum",
     "Intermediate",
+    "Number",
     "Part",
     "Reduce",
     "View",
@@ -76,7 +76,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class Number:
     """A number of the program's text."""
 
     value: int | float
@@ -125,7 +125,7 @@ class Intermediate:
         return self.operand.free
 
 
-Einsum = View | Constant | Apply | Reduce | Intermediate
+Einsum = View | Number | Apply | Reduce | Intermediate
 
 
 def operands(e: Einsum) -> tuple[Einsum, ...]:
@@ -187,7 +187,7 @@ def views(e: Einsum) -> Iterator[View]:
 
 def vanishes(e: Apply) -> bool:
     """The result is zero wherever every operand is absent, and so is absent too."""
-    return vanishing.vanishes(e.op, [o.value if isinstance(o, Constant) else None for o in e.operands])
+    return vanishing.vanishes(e.op, [o.value if isinstance(o, Number) else None for o in e.operands])
 
 
 def stored_format(fmt: Format) -> Format:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from samhw.compiler.table import FusionTable, Primitive
+from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.graph import (
     Arch,
     Channel,
@@ -35,17 +35,17 @@ def generate(
     Nodes get the index that they work on. Channels get the latency of their source and the least depth that
     runs at full rate; `size_channels` deepens them.
     """
-    notes: dict[Primitive, str] = {}
+    notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
-        notes.setdefault(table.resolve(cell.source).primitive, f"{row}, {column}: {cell.label}")
-    nodes: dict[Primitive, Node] = {}
+        notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
+    nodes: dict[PlannedNode, Node] = {}
     channels: list[Channel] = []
 
-    def expand(primitive: Primitive) -> Node:
+    def expand(primitive: PlannedNode) -> Node:
         if primitive in nodes:
             return nodes[primitive]
         sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
-        made = {port: expand(source.primitive) for port, source in sources.items()}
+        made = {port: expand(source.node) for port, source in sources.items()}
         node = nodes[primitive] = make(
             primitive.kind,
             primitive.name,

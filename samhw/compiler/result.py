@@ -2,27 +2,28 @@
 
 from dataclasses import dataclass
 
+from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import (
     EVERYWHERE,
     MASK,
     MUL,
     Apply,
-    Constant,
     Einsum,
     Intermediate,
+    Number,
     Reduce,
     View,
     operands,
 )
-from samhw.compiler.plan import FULL, Plan, Row
-from samhw.compiler.table import Source
+from samhw.compiler.space import FULL, RowStream
+from samhw.compiler.table import Feed
 from samhw.tensors import LevelType
 
-__all__ = ["Result", "formula", "write_result", "write_values"]
+__all__ = ["StoredResult", "formula", "write_result", "write_values"]
 
 
 @dataclass(frozen=True)
-class Result:
+class StoredResult:
     """A tensor that leaves a region: its indices and level types in storage order, outermost first."""
 
     tensor: str
@@ -39,34 +40,36 @@ class Result:
         )
 
 
-def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> None:
+def write_result(builder: TableBuilder, result: StoredResult, rows: list[RowStream], val: Feed) -> None:
     """Drops what a compressed result must not hold, and writes coordinates and values."""
     name = result.tensor
     crds = [row.crd for row in rows]
     levels = [result.levels[result.indices.index(row.index)] for row in rows]
     # What comes from a dense level may be zero.
     full = rows and rows[-1].domain == FULL
-    zeros = full or any(row.filled for row in rows) or plan.makes_zeros or _makes_zeros(plan, result.tree)
+    zeros = (
+        full or any(row.filled for row in rows) or builder.makes_zeros or _makes_zeros(builder, result.tree)
+    )
     if rows and zeros and levels[-1] is LevelType.compressed:
-        drop = plan.make("drop_val", name, len(rows), {"crd": crds[-1], "val": val})
+        drop = builder.make("drop_val", name, len(rows), {"crd": crds[-1], "val": val})
         crds[-1], val = drop.output("crd"), drop.output("val")
     for n in reversed(range(len(rows) - 1)):
         if levels[n] is levels[n + 1] is LevelType.compressed:
-            drop = plan.make(
+            drop = builder.make(
                 "drop_crd", f"{name}_{rows[n].index}", n + 1, {"outer": crds[n], "inner": crds[n + 1]}
             )
             crds[n], crds[n + 1] = drop.output("outer"), drop.output("inner")
     for n, row in enumerate(rows):
         if levels[n] is LevelType.dense:
-            sink = plan.make(
+            sink = builder.make(
                 "write_dense",
                 f"{name}_{row.index}",
                 n + 1,
                 {"crd": crds[n]},
-                extent=plan.dimension[row.index],
+                extent=builder.dimension[row.index],
             )
         else:
-            sink = plan.make(
+            sink = builder.make(
                 "write_compressed",
                 f"{name}_{row.index}",
                 n + 1,
@@ -74,31 +77,31 @@ def write_result(plan: Plan, result: Result, rows: list[Row], val: Source) -> No
                 pos=f"{name}.pos{n}",
                 crd=f"{name}.crd{n}",
             )
-        plan.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
-        plan.table.sinks.append(sink)
-    write_values(plan, result, len(rows), val, formula(result.tree, plan.table.val))
+        builder.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
+        builder.table.sinks.append(sink)
+    write_values(builder, result, len(rows), val, formula(result.tree, builder.table.val))
 
 
-def write_values(plan: Plan, result: Result, depth: int, val: Source, label: str) -> None:
+def write_values(builder: TableBuilder, result: StoredResult, depth: int, val: Feed, label: str) -> None:
     """Writes a stream of that depth as the values of a result; `label` says in the table what they are."""
     name = result.tensor
-    plan.table.sinks.append(plan.make("write_val", name, depth, {"val": val}, vals=f"{name}.vals"))
-    plan.table.fill(plan.table.val, name, val, label)
+    builder.table.sinks.append(builder.make("write_val", name, depth, {"val": val}, vals=f"{name}.vals"))
+    builder.table.fill(builder.table.val, name, val, label)
 
 
-def _makes_zeros(plan: Plan, e: Einsum) -> bool:
+def _makes_zeros(builder: TableBuilder, e: Einsum) -> bool:
     """Whether e gives zeros at coordinates that the result need not hold: sums over nothing, and products
     or quotients with the number zero."""
     if isinstance(e, Reduce):
-        start = plan.position[e.index]
-        if all(plan.position[i] < start for i in e.free):
+        start = builder.position[e.index]
+        if all(builder.position[i] < start for i in e.free):
             return True
     if isinstance(e, Apply) and e.op in (MUL, "div"):
         # Of a quotient the numerator counts.
         factors = e.operands if e.op == MUL else e.operands[:1]
-        if any(isinstance(o, Constant) and o.value == 0 for o in factors):
+        if any(isinstance(o, Number) and o.value == 0 for o in factors):
             return True
-    return any(_makes_zeros(plan, o) for o in operands(e))
+    return any(_makes_zeros(builder, o) for o in operands(e))
 
 
 def formula(e: Einsum, val: str) -> str:
@@ -106,7 +109,7 @@ def formula(e: Einsum, val: str) -> str:
     match e:
         case View() | Reduce() | Intermediate():
             return f"⟨{e.name}_{val}⟩"
-        case Constant():
+        case Number():
             return str(e.value)
         case Apply() if e.op in (MASK, EVERYWHERE):
             return formula(e.operands[0], val)

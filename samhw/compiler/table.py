@@ -2,9 +2,9 @@
 
 Rows are the indices in iteration order and, last, the values (`val`); columns are tensor views, intermediates
 and the result. A cell stands for one stream: the ref stream of a view at that row, a coordinate stream of a
-reduction, or, in the last row, the values. It holds an output of a *primitive* (planned, not yet made) or
-refers to another cell. Primitives name their inputs by cell, so a cell may be named before it is filled, and
-when a cell is moved into a join, everything that names it follows without being touched.
+reduction, or, in the last row, the values. It holds an output of a *planned node* (not yet made) or refers to
+another cell. Planned nodes name their inputs by cell, so a cell may be named before it is filled, and when a
+cell is moved into a join, everything that names it follows without being touched.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from typing import Any
 
 from samhw.graph.names import Names
 
-__all__ = ["Cell", "CellName", "FusionTable", "Output", "Primitive", "Source"]
+__all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
 
 
 @dataclass(frozen=True)
@@ -28,38 +28,39 @@ class CellName:
 
 
 @dataclass(eq=False)
-class Primitive:
+class PlannedNode:
     """A node to be. `depth` is the stream depth of its first input; `name` is the node's name; `index` is
     that of the coordinates that a scanner makes."""
 
     kind: str
     name: str
     depth: int
-    inputs: "dict[str, Source]"
+    inputs: "dict[str, Feed]"
     params: Mapping[str, Any] = field(default_factory=dict)
     index: str = ""
 
-    def output(self, port: str) -> "Output":
+    def output(self, port: str) -> "PlannedOutput":
         """One of its outputs."""
-        return Output(self, port)
+        return PlannedOutput(self, port)
 
 
 @dataclass(frozen=True)
-class Output:
-    """An output of a planned primitive."""
+class PlannedOutput:
+    """An output of a planned node."""
 
-    primitive: Primitive
+    node: PlannedNode
     port: str
 
 
-Source = CellName | Output
+Feed = CellName | PlannedOutput
+"""What an input of a planned node reads."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """What a cell holds, and the words that a reader sees in it."""
 
-    source: Source
+    source: Feed
     label: str
 
     @property
@@ -80,10 +81,10 @@ class FusionTable:
         self.joins: dict[tuple[str, str], str] = {}
         """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
         box."""
-        self.sinks: list[Primitive] = []
+        self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}
-        self._shown: dict[Output, CellName] = {}
+        self._shown: dict[PlannedOutput, CellName] = {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,20 +95,20 @@ class FusionTable:
         """Adds a column on the right, unless it is there."""
         self.headings.setdefault(name, heading)
 
-    def fill(self, row: str, column: str, source: Source, label: str) -> CellName:
+    def fill(self, row: str, column: str, source: Feed, label: str) -> CellName:
         """Places a cell and gives its name."""
         self._cells[row, column] = Cell(source, label)
         name = CellName(row, column)
         self._shown.setdefault(self.resolve(source), name)
         return name
 
-    def move(self, row: str, column: str, source: Source, join: str) -> None:
+    def move(self, row: str, column: str, source: Feed, join: str) -> None:
         """Moves a filled cell into a join: from now on its name stands for that output of the join."""
         self._cells[row, column] = Cell(source, self._cells[row, column].label)
         self._shown.setdefault(self.resolve(source), CellName(row, column))
         self.joins[row, column] = join
 
-    def settle(self, row: str, column: str, source: Source) -> CellName:
+    def settle(self, row: str, column: str, source: Feed) -> CellName:
         """The name of a cell, which from now on stands for that output: of the joins that it was moved into,
         the last one need not be the one to be taken further."""
         cell = self._cells[row, column]
@@ -119,11 +120,11 @@ class FusionTable:
         """The cell, if it is filled."""
         return self._cells.get((row, column))
 
-    def shown(self, output: Output) -> CellName | None:
+    def shown(self, output: PlannedOutput) -> CellName | None:
         """A cell in which the output stands, or stood before it was moved."""
         return self._shown.get(output)
 
-    def resolve(self, source: Source) -> Output:
+    def resolve(self, source: Feed) -> PlannedOutput:
         """Follows references to the planned output that they stand for."""
         while isinstance(source, CellName):
             source = self._cells[source.row, source.column].source

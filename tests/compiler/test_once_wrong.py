@@ -133,6 +133,18 @@ def test_one_intermediate_in_two_terms_of_which_one_is_narrow(factored: bool) ->
     assert results(text, arrays, factored=factored)["Y"] == expected
 
 
+def test_one_intermediate_in_two_factors_and_a_function() -> None:
+    """The second factor with every coordinate knows T only where b is: the function took T from it."""
+    text = (
+        "tensor A[i=4] : csf\ntensor b[i=4] : csf\ntensor c[i=4] : csf\ntensor D[i=4] : dense\n"
+        "tensor E[i=4] : dense\ntensor T[i=4] : csf\ntensor Y[i=4] : dense\n"
+        "fuse {\n  T[i] = A[i] * 2\n  Y[i] = (c[i] + E[i]) * (T[i] * b[i] + D[i]) * max(T[i], 3)\n}\n"
+    )
+    arrays = {"A": [1, 0, 2, 3], "b": [0, 1, 1, 0], "c": [1, 0, 0, 1], "D": [1, 2, 3, 4], "E": [1, 1, 1, 1]}
+    # The factors are 2, 1, 1, 2 and 1, 2, 7, 4, and the function 3, 3, 4, 6.
+    assert results(text, arrays)["Y"] == [6, 6, 28, 48]
+
+
 def test_capacity_of_a_result_can_be_set() -> None:
     text = "tensor a[i=8] : csf\ntensor y[i=8] : csf\ny[i] = a[i] * 2\n"
     assert results(text, {"a": list(range(8))}, entries={"y": 7})["y"] == list(range(0, 16, 2))

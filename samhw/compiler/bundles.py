@@ -1,0 +1,144 @@
+"""Where the operands of an expression meet at a row."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, View
+from samhw.compiler.joiners import StreamJoiner
+from samhw.compiler.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
+from samhw.compiler.roles import Roles, Rule, roles
+from samhw.compiler.row import OpenRow
+from samhw.compiler.scans import Scanner
+from samhw.compiler.space import FULL
+from samhw.tensors import LevelType
+
+__all__ = ["Bundles"]
+
+
+class Bundles:
+    """What expressions have at a row, one bundle for each."""
+
+    def __init__(self, row: OpenRow, scanner: Scanner, joiner: StreamJoiner):
+        self._row = row
+        self._scanner = scanner
+        self._joiner = joiner
+        self._done: dict[Einsum, Bundle | None] = {}
+
+    def of(self, e: Einsum) -> Bundle | None:
+        """What e has at the row, or None if it has no such row; the same object for the same expression."""
+        if e not in self._done:
+            self._done[e] = self._of(e)
+        return self._done[e]
+
+    def _of(self, e: Einsum) -> Bundle | None:
+        if e in self._row.space.streams:
+            return self._computed(e)
+        match e:
+            case View():
+                return self._scanner.view(e)
+            case Reduce() | Intermediate():
+                return self.of(e.operand)
+            case Apply():
+                found = roles(e, [self.of(operand) for operand in e.operands])
+                return None if found is None else self._apply(e, found)
+            case _:
+                return None
+
+    def _computed(self, e: Einsum) -> Bundle | None:
+        """What has been computed gives the coordinates of its outermost row."""
+        stream = self._row.space.streams[e]
+        if not stream.pending or stream.pending[0].index != self._row.index:
+            return None
+        row, *further = stream.pending
+        if further:
+            return Bundle(Lockstep(row.crd, row.domain, nested=e))
+        return Bundle(Lockstep(row.crd, row.domain, Payloads((Payload(e, stream.val),))))
+
+    def _apply(self, e: Apply, found: Roles) -> Bundle:
+        leaders = found.leaders
+        match found.rule:
+            case Rule.ITSELF:
+                return leaders[0]
+            case Rule.LEADER:
+                bundle = leaders[0]
+            case Rule.INTERSECTION:
+                bundle = self._intersection(leaders)
+            case Rule.UNION:
+                bundle = self._union(leaders)
+            case Rule.CONCATENATION:
+                bundle = self._concatenation(e, leaders)
+            case Rule.EVERYWHERE:
+                bundle = _everywhere(leaders)
+        return bundle.led(found.optional)
+
+    def _intersection(self, parts: Sequence[Bundle]) -> Bundle:
+        bounded = [part for part in parts if not part.everywhere]
+        # What has values everywhere selects no coordinates.
+        optional = (*_optional(parts), *(Bundle(located=p.located) for p in parts if p.everywhere))
+        streams = [part.stream for part in bounded if part.stream is not None]
+        located = _located(bounded)
+        if any(map(self._row.is_missing, located)) and len(located) + len(streams) > 1:
+            # Where a union above has brought in a coordinate, the operand that lacks it counts as zero.
+            self._row.builder.makes_zeros = True
+        if not streams:
+            located = tuple(sorted(located, key=self._row.is_missing))
+            return Bundle(located=located, complete=any(p.full for p in bounded), optional=optional)
+        return self._merged(Meeting.INTERSECTION, bounded, located, optional)
+
+    def _union(self, parts: Sequence[Bundle]) -> Bundle:
+        optional = _optional(parts)
+        full = any(part.full for part in parts)
+        unscanned = sorted((p for p in parts if p.stream is None), key=lambda p: not p.full)
+        if len(unscanned) == len(parts) and full:
+            return Bundle(located=_located(unscanned), complete=True, optional=optional)
+        # One operand with every coordinate locates the others; without one, each gives those that it has.
+        if not any(part.full for part in parts if part.stream is not None):
+            for part in unscanned[:1] if full else unscanned:
+                self._scanner.dense(part)
+        return self._merged(Meeting.UNION, parts, _located(parts), optional)
+
+    def _concatenation(self, e: Apply, parts: Sequence[Bundle]) -> Bundle:
+        """The coordinates of all parts of a concatenation. At the rows other than that along which it goes,
+        they meet like the terms of a sum."""
+        index = self._row.index
+        views = [operand for operand in e.operands if isinstance(operand, View)]
+        if any(view.part is not None and view.part.index == index for view in views):
+            # Parts that have all of their own coordinates make up the whole.
+            whole = all(part.stream is not None and part.stream.domain is not None for part in parts)
+            stream = self._joiner.join(Meeting.UNION, [p.stream for p in parts if p.stream is not None])
+            bundle = Bundle(replace(stream, domain=FULL if whole else None))
+        elif all(part.stream is None and not part.full for part in parts):
+            # All are dense below coordinates that only some of them have.
+            every = self._scanner.every(views[0].name)
+            bundle = Bundle(Lockstep(every.crd, FULL), _located(parts))
+        else:
+            bundle = self._union(parts)
+        bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views)
+        return bundle
+
+    def _merged(
+        self,
+        meeting: Meeting,
+        parts: Sequence[Bundle],
+        located: tuple[View, ...],
+        optional: tuple[Bundle, ...],
+    ) -> Bundle:
+        """The parts that have streams, joined."""
+        leaders = [(part.stream, part.zeros) for part in parts if part.stream is not None]
+        stream = self._joiner.join(meeting, [leader for leader, _ in leaders])
+        first, zeros = leaders[0]
+        return Bundle(stream, located, optional=optional, zeros=zeros and stream.crd == first.crd)
+
+
+def _everywhere(parts: Sequence[Bundle]) -> Bundle:
+    """Values everywhere, whatever coordinates the parts have."""
+    leaders = (Bundle(part.stream) for part in parts if part.stream is not None)
+    return Bundle(located=_located(parts), everywhere=True, optional=(*_optional(parts), *leaders))
+
+
+def _located(parts: Iterable[Bundle]) -> tuple[View, ...]:
+    return tuple(dict.fromkeys(view for part in parts for view in part.located))
+
+
+def _optional(parts: Iterable[Bundle]) -> tuple[Bundle, ...]:
+    return tuple(bundle for part in parts for bundle in part.optional)

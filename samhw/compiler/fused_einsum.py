@@ -1,0 +1,240 @@
+"""From the instances of a region to its fused einsum, in which every sum stands where it belongs."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from samhw.compiler.dimensions import Dimensions
+from samhw.compiler.einsum import (
+    CONCAT,
+    EVERYWHERE,
+    MASK,
+    MUL,
+    Apply,
+    Einsum,
+    Intermediate,
+    Number,
+    Part,
+    View,
+    rebuilt,
+    stored_format,
+)
+from samhw.compiler.fuse import FusedRegion, Instance
+from samhw.compiler.sums import Sums
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend.expr import walk
+from samhw.graph.names import Names
+from samhw.tensors import LevelType
+
+__all__ = ["EinsumBuilder"]
+
+
+class EinsumBuilder:
+    """Builds the einsum of a region for an order of its indices.
+
+    Args:
+        dimensions: of the region's program.
+        factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
+            those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
+
+    Attributes:
+        columns: the names of all views, intermediates and reductions.
+    """
+
+    def __init__(
+        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], *, factored: bool = True
+    ):
+        self._program = region.program
+        self._dimensions = dimensions
+        self._outputs = region.outputs
+        self._factored = factored
+        self.columns = Names(region.program.tensors)
+        self._sums = Sums(self.columns, order, factored=factored)
+        self._trees: dict[Instance, Einsum] = {}
+        self._intermediates: dict[Instance, Intermediate] = {}
+
+    def tree(self, instance: Instance) -> Einsum:
+        """The right side of an instance, reduced over the indices that its left side lacks."""
+        if instance not in self._trees:
+            self._trees[instance] = self._tree(instance)
+        return self._trees[instance]
+
+    def result(self, instance: Instance) -> Einsum:
+        """The tree of an instance that leaves the region; what others read is the same node for them."""
+        return self._intermediates.get(instance) or self.tree(instance)
+
+    def _tree(self, instance: Instance) -> Einsum:
+        statement = instance.statement
+        reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
+        build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
+        e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
+        restricted = statement.mask is not None and bool(statement.mask.indices)
+        if statement.reduction == "sum":
+            e = self._sums.over(self._masked(instance, e, reduced) if restricted else e, reduced)
+        else:
+            e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
+            # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of the
+            # innermost, one without any would count as zero.
+            e = self._sums.one_by_one(e, reduced, statement.reduction, outermost_first=restricted)
+        if statement.mask is None or restricted:
+            return e
+        return Apply("select", (self._mask_values(instance), e, Number(0)))
+
+    def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
+        """The einsum of an expression.
+
+        Args:
+            reduced: the indices that it will be summed over; a producer that is multiplied out adds its own.
+                None where no sum reaches.
+        """
+        match e:
+            case Access():
+                return self._access(instance, e, reduced)
+            case Literal():
+                return Number(e.value)
+            case Neg():
+                operand = self._build(instance, e.operand, reduced)
+                return Number(-operand.value) if isinstance(operand, Number) else Apply("neg", (operand,))
+            case Add() | Sub():
+                op = "add" if isinstance(e, Add) else "sub"
+                return _sum_of(op, *(self._build(instance, side, reduced) for side in (e.left, e.right)))
+            case Mul():
+                return _product(*(self._build_factor(instance, side, reduced) for side in (e.left, e.right)))
+            case Div():
+                return Apply("div", (self._build(instance, e.left), self._build(instance, e.right)))
+            case Call() if all(isinstance(a, Literal) for a in e.arguments):
+                raise InputError(f"'{e}' is a number; write it as one.")
+            case Call():
+                return Apply(e.function, tuple(self._build(instance, a) for a in e.arguments))
+            case Concat():
+                return self._concat(instance, e)
+            case _:
+                raise AssertionError("a reshape is no einsum")
+
+    def _concat(self, instance: Instance, concat: Concat) -> Einsum:
+        parts: list[Einsum] = []
+        before: tuple[str, ...] = ()
+        for access in concat.operands:
+            extent = self._dimensions.of_index(access, concat.index)
+            part = Part(instance.rename[concat.index], extent, before)
+            parts.append(replace(self._view(instance, access), part=part))
+            before = (*before, extent)
+        return Apply(CONCAT, tuple(parts))
+
+    def _build_factor(self, instance: Instance, e: Expr, reduced: list[str] | None) -> Einsum:
+        """The einsum of a factor. Nothing is multiplied out in one term of several, since the others lack its
+        sum, which spans the whole product."""
+        inner = e
+        while isinstance(inner, Neg):
+            inner = inner.operand
+        return self._build(instance, e, None if isinstance(inner, Add | Sub) else reduced)
+
+    def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
+        producer = instance.producer(access)
+        if producer is None:
+            return self._view(instance, access)
+        if self._factored or reduced is None or not self._multiplies_out(producer):
+            return self._intermediate(producer)
+        inner = [i for i in producer.rename.values() if i not in producer.indices(producer.statement.lhs)]
+        if any(i in reduced or i in instance.rename.values() for i in inner):
+            return self._intermediate(producer)
+        reduced += inner
+        e = self._build(producer, producer.statement.rhs, reduced)
+        return e if producer.statement.mask is None else _product(e, self._mask(producer))
+
+    def _multiplies_out(self, producer: Instance) -> bool:
+        """A producer is a sum of products, so that global iteration can take in its factors."""
+        statement = producer.statement
+        return (
+            producer not in self._outputs
+            and statement.reduction == "sum"
+            and (statement.mask is None or bool(statement.mask.indices))
+            and all(isinstance(part, Mul | Access | Literal) for part in walk(statement.rhs))
+        )
+
+    def _masked(self, instance: Instance, e: Einsum, summed: Collection[str]) -> Einsum:
+        """e times the pattern of its statement's mask. Terms that are summed over different indices take it
+        one by one: a sum over the whole product would count a term that lacks its index again and again."""
+        terms = list(_terms(e))
+        if len({term.free.intersection(summed) for term in terms}) == 1:
+            return _product(e, self._mask(instance))
+
+        def change(part: Einsum) -> Einsum | None:
+            if part not in terms:
+                return None
+            if isinstance(part, Number):
+                return Apply("select", (self._mask_values(instance), part, Number(0)))
+            return _product(part, self._mask(instance))
+
+        return rebuilt(e, change)
+
+    def _mask(self, instance: Instance) -> View:
+        """The pattern of a statement's mask."""
+        view = self._mask_values(instance)
+        # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
+        given = {decl.name for decl in self._program.inputs}
+        sieve = view.tensor not in given or view.levels[-1] is LevelType.dense
+        return replace(view, pattern=True, sieve=sieve)
+
+    def _mask_values(self, instance: Instance) -> View:
+        """A statement's mask, as it is stored."""
+        mask = instance.statement.mask
+        assert mask is not None
+        if instance.producer(mask) is not None:
+            raise ScheduleError(
+                f"'{instance.statement.lhs} = .. where {mask}' is fused with the statement that computes its "
+                "mask, whose zeros are known only once it is stored; end the region between them."
+            )
+        return self._view(instance, mask)
+
+    def _view(self, instance: Instance, access: Access) -> View:
+        fmt = stored_format(self._program.tensors[access.tensor].format)
+        indices = instance.indices(access)
+        name = self.columns.own(access.tensor)
+        return View(name, access.tensor, tuple(indices[mode] for mode in fmt.mode_order), fmt.levels)
+
+    def _intermediate(self, producer: Instance) -> Intermediate:
+        if producer not in self._intermediates:
+            lhs = producer.statement.lhs
+            fmt = stored_format(self._program.tensors[producer.tensor].format)
+            dense = frozenset(
+                producer.rename[lhs.indices[mode]]
+                for level, mode in zip(fmt.levels, fmt.mode_order, strict=True)
+                if level is LevelType.dense
+            )
+            name = self.columns.own(producer.tensor)
+            self._intermediates[producer] = Intermediate(name, self.tree(producer), dense)
+        return self._intermediates[producer]
+
+
+def _terms(e: Einsum) -> Iterator[Einsum]:
+    """The operands of the outermost sums, differences and signs."""
+    if isinstance(e, Apply) and e.op in ("add", "sub", "neg"):
+        for operand in e.operands:
+            yield from _terms(operand)
+    else:
+        yield e
+
+
+def _sum_of(op: str, left: Einsum, right: Einsum) -> Einsum:
+    """left ± right; two constants make one."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(left.value + right.value if op == "add" else left.value - right.value)
+    return Apply(op, (left, right))
+
+
+def _product(left: Einsum, right: Einsum) -> Einsum:
+    """left · right as one product of all factors, of which at most the last is a constant."""
+    factors: list[Einsum] = []
+    constant: int | float = 1
+    for side in (left, right):
+        for factor in side.operands if isinstance(side, Apply) and side.op == MUL else (side,):
+            if isinstance(factor, Number):
+                constant *= factor.value
+            else:
+                factors.append(factor)
+    if not factors:
+        return Number(constant)
+    if constant != 1:
+        factors.append(Number(constant))
+    return factors[0] if len(factors) == 1 else Apply(MUL, tuple(factors))

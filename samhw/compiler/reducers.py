@@ -1,0 +1,68 @@
+"""Reducers: what comes out of the space of a reduction."""
+
+from collections.abc import Sequence
+
+from samhw.compiler.builder import TableBuilder
+from samhw.compiler.einsum import Reduce
+from samhw.compiler.space import RowStream, ValueStream
+from samhw.compiler.table import Feed
+
+__all__ = ["reduced"]
+
+
+def reduced(
+    builder: TableBuilder,
+    reduce: Reduce,
+    rows: Sequence[RowStream],
+    val: Feed,
+    depth: int,
+    order: Sequence[str] = (),
+) -> ValueStream:
+    """The stream that leaves a reducer.
+
+    Args:
+        rows: of the reduction's space, that of its index first.
+        val: the values inside of these rows.
+        depth: of the rows outside of the reduction.
+        order: of the indices that the reduction keeps, as they come out; else that of the rows.
+    """
+    assert rows[0].index == reduce.index
+    kept = rows[1:]
+    label = f"{'Red' if reduce.op == 'sum' else reduce.op.capitalize()}{len(kept)}_{reduce.index}"
+    table, name = builder.table, reduce.name
+    if not kept:
+        node = builder.make("reduce_scalar", name, depth + 1, {"val": val}, op=reduce.op)
+        table.fill(table.val, name, node.output("val"), label)
+        return ValueStream(node.output("val"))
+    held = _held(builder, name, kept, depth)
+    innermost_first = list(reversed(order or [row.index for row in kept]))
+    inputs = {f"crd{n}": held[index] for n, index in enumerate(innermost_first)}
+    bits = [max(1, (builder.extent(index) - 1).bit_length()) for index in innermost_first]
+    node = builder.make(
+        "reduce_vector", name, depth + 1 + len(kept), {**inputs, "val": val}, op=reduce.op, bits=bits
+    )
+    pending: list[RowStream] = []
+    for n, index in enumerate(innermost_first):
+        # A row takes its coordinates by the planned output, since joining the row moves the cell.
+        crd = node.output(f"crd{n}")
+        table.fill(index, name, crd, f"{label}[crd{n}]")
+        pending.insert(0, RowStream(index, crd, None))
+    table.fill(table.val, name, node.output("val"), f"{label}[val]")
+    return ValueStream(node.output("val"), tuple(pending))
+
+
+def _held(builder: TableBuilder, name: str, kept: Sequence[RowStream], depth: int) -> dict[str, Feed]:
+    """The coordinates of each row, as often as the innermost one has any."""
+    result: dict[str, Feed] = {}
+    for place, row in enumerate(kept):
+        crd = row.crd
+        for inner in range(place + 1, len(kept)):
+            hold = builder.make(
+                "crd_hold",
+                f"{name}_{row.index}_{kept[inner].index}",
+                depth + 1 + inner,
+                {"outer": crd, "inner": kept[inner].crd},
+            )
+            crd = hold.output("crd")
+        result[row.index] = crd
+    return result

@@ -1,0 +1,126 @@
+"""Scanners: the coordinates and references that a tensor view gives at a row."""
+
+from samhw.compiler.einsum import Part, View
+from samhw.compiler.lockstep import Bundle, Lockstep, Payload, Payloads
+from samhw.compiler.row import OpenRow
+from samhw.compiler.space import FULL, CrdDomain
+from samhw.compiler.table import Feed, PlannedNode
+from samhw.errors import ScheduleError
+from samhw.tensors import LevelType
+
+__all__ = ["Scanner"]
+
+
+class Scanner:
+    """Scans views at a row."""
+
+    def __init__(self, row: OpenRow):
+        self._row = row
+
+    def view(self, view: View) -> Bundle | None:
+        """What a view has at the row: a compressed level is scanned, a dense one waits to be located."""
+        row = self._row
+        if row.index not in view.indices:
+            return None
+        level = row.cursor(view).level
+        if view.indices[level] != row.index:
+            raise self._discordant(view, view.indices[level])
+        if view.part is not None and view.part.index == row.index:
+            return Bundle(self._part(view, view.part))
+        is_sieve = view.sieve and row.is_last(view)
+        if view.levels[level] is LevelType.dense:
+            bundle = Bundle(located=(view,), complete=not row.is_missing(view))
+            return Bundle(self._sieve(view, self.dense(bundle))) if is_sieve else bundle
+        stream = self._compressed(view)
+        return Bundle(self._sieve(view, stream) if is_sieve else stream)
+
+    def dense(self, bundle: Bundle) -> Lockstep:
+        """Scans the first of the operands that could have been located: it gives all the coordinates."""
+        view, *located = bundle.located
+        cursor = self._row.cursor(view)
+        cursor.missing = False
+        scan = self._scan_dense(view.name, cursor.ref, self._row.extent)
+        self._fill(view, scan, cursor.ref)
+        stream = _stream_of(view, scan, FULL if bundle.complete else None)
+        bundle.stream, bundle.located = stream, tuple(located)
+        return stream
+
+    def every(self, name: str) -> Lockstep:
+        """Every coordinate of the row, as a dense level has them.
+
+        Args:
+            name: of what the scanner stands for.
+        """
+        scan = self._scan_dense(name, self._row.space.crd, self._row.extent)
+        return _stream_of(None, scan, FULL)
+
+    def _compressed(self, view: View) -> Lockstep:
+        cursor = self._row.cursor(view)
+        domain: CrdDomain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
+        if cursor.missing:
+            domain, cursor.missing = None, False
+        scan = self._scan_compressed(view, self._row.extent)
+        self._fill(view, scan, cursor.ref)
+        return _stream_of(view, scan, domain)
+
+    def _part(self, view: View, part: Part) -> Lockstep:
+        """The coordinates of a part of a concatenation, behind those of the parts before it."""
+        row, cursor = self._row, self._row.cursor(view)
+        domain: CrdDomain | None = None
+        if view.levels[cursor.level] is LevelType.dense:
+            scan = self._scan_dense(view.name, cursor.ref, part.extent)
+            domain = None if cursor.missing else ("part", view.name)
+        else:
+            scan = self._scan_compressed(view, part.extent)
+        cursor.missing = False
+        self._fill(view, scan, cursor.ref, part.before)
+        crd = scan.output("crd")
+        for extent in part.before:
+            name = f"{view.name}_{row.index}"
+            crd = row.make_inside("shift", name, {"crd": crd}, extent=extent).output("crd")
+        return Lockstep(crd, domain, Payloads((Payload(view, scan.output("ref")),)))
+
+    def _sieve(self, view: View, stream: Lockstep) -> Lockstep:
+        """The coordinates at which a mask is not zero."""
+        row = self._row
+        ref = stream.payloads.streams[0].source
+        array = row.make_inside("array", view.name, {"ref": ref}, vals=f"{view.tensor}.vals")
+        inputs: dict[str, Feed] = {"crd": stream.crd, "val": array.output("val")}
+        sieve = row.make_inside("drop_val", view.name, inputs)
+        val = sieve.output("val")
+        row.fill(view.name, val, f"NonZero(⟨{view.name}_{row.index}⟩)")
+        domain = ("nonzero", view.tensor, *view.indices)
+        return Lockstep(sieve.output("crd"), domain, Payloads((Payload(view, val),)))
+
+    def _scan_compressed(self, view: View, extent: str) -> PlannedNode:
+        row, cursor = self._row, self._row.cursor(view)
+        return row.make(
+            "scan_compressed",
+            f"{view.name}_{row.index}",
+            {"ref": cursor.ref},
+            index=row.index,
+            pos=f"{view.tensor}.pos{cursor.level}",
+            crd=f"{view.tensor}.crd{cursor.level}",
+            extent=extent,
+        )
+
+    def _scan_dense(self, name: str, ref: Feed, extent: str) -> PlannedNode:
+        row = self._row
+        return row.make("scan_dense", f"{name}_{row.index}", {"ref": ref}, index=row.index, extent=extent)
+
+    def _fill(self, view: View, scan: PlannedNode, ref: Feed, before: tuple[str, ...] = ()) -> None:
+        """The cell of a scanner, and of the shifts behind it."""
+        label = " + ".join([f"LS({self._row.builder.text(ref)})", *(f"N({extent})" for extent in before)])
+        self._row.fill(view.name, scan.output("ref"), label)
+
+    def _discordant(self, view: View, outer: str) -> ScheduleError:
+        index = self._row.index
+        return ScheduleError(
+            f"{view.tensor}[{', '.join(view.indices)}] is stored with {outer} outside {index}, but in "
+            f"'{self._row.builder.title}' the reduction over {outer} lies inside of {index}; store "
+            f"{view.tensor} in another mode order, or compute what reads it in a region of its own."
+        )
+
+
+def _stream_of(view: View | None, scan: PlannedNode, domain: CrdDomain | None) -> Lockstep:
+    return Lockstep(scan.output("crd"), domain, Payloads((Payload(view, scan.output("ref")),)))

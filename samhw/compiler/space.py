@@ -1,0 +1,76 @@
+"""Where every operand stands while a fusion table is filled."""
+
+from dataclasses import dataclass, field, replace
+
+from samhw.compiler.einsum import Einsum, View
+from samhw.compiler.table import Feed
+
+__all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
+
+CrdDomain = tuple[str | int, ...]
+"""Which coordinates a stream has: two streams of one space and one domain have the same ones. A compressed
+level has the domain (tensor, level, indices so far)."""
+
+FULL: CrdDomain = ("full",)
+"""Every coordinate of the extent."""
+
+
+@dataclass(frozen=True)
+class RowStream:
+    """The coordinates of an index in a space; no domain if they are like no others. `filled` if some have
+    been added to those of the operands, or a dense level is among others, so that what lies inside may be
+    zero."""
+
+    index: str
+    crd: Feed
+    domain: CrdDomain | None
+    filled: bool = False
+
+
+@dataclass
+class Cursor:
+    """How far the levels of a view are done: the ref stream, the level that comes next, and whether refs are
+    `missing`: some may be EMPTY, so that a dense level below has no coordinates there."""
+
+    ref: Feed
+    level: int = 0
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class ValueStream:
+    """Values that have been computed, and their rows that the space has not taken up yet, outermost first."""
+
+    val: Feed
+    pending: tuple[RowStream, ...] = ()
+
+
+@dataclass
+class Space:
+    """A nest of rows. A reduction, and an intermediate with several uses, has a space of its own, which
+    begins where the space around it stands.
+
+    `crd` are the coordinates of the innermost row, or else the root; `bound` are the indices of all rows.
+    """
+
+    root: Feed
+    crd: Feed
+    depth: int = 0
+    bound: frozenset[str] = frozenset()
+    cursors: dict[View, Cursor] = field(default_factory=dict)
+    streams: dict[Einsum, ValueStream] = field(default_factory=dict)
+
+    def cursor(self, view: View) -> Cursor:
+        """Where a view stands; at the root, if the space has not met it."""
+        return self.cursors.setdefault(view, Cursor(self.root))
+
+    def inner(self) -> "Space":
+        """A space that begins here and goes its own way."""
+        cursors = {view: replace(cursor) for view, cursor in self.cursors.items()}
+        return replace(self, cursors=cursors, streams=dict(self.streams))
+
+    def enter(self, row: RowStream) -> None:
+        """Goes down a row."""
+        self.crd = row.crd
+        self.depth += 1
+        self.bound |= {row.index}

@@ -1,0 +1,96 @@
+"""The last row: values are read, computed and masked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from samhw.compiler.builder import TableBuilder
+from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Intermediate, Number, View
+from samhw.compiler.result import formula
+from samhw.compiler.space import Space
+from samhw.compiler.table import Feed
+
+__all__ = ["Values"]
+
+
+class Values:
+    """The value streams of expressions whose operands have all come down to the depth of a space."""
+
+    def __init__(self, builder: TableBuilder, space: Space):
+        self._builder = builder
+        self._space = space
+        self._done: dict[Einsum, Feed] = {}
+
+    def of(self, e: Einsum) -> Feed:
+        """The value stream of e."""
+        if e not in self._done:
+            self._done[e] = self._of(e)
+        return self._done[e]
+
+    def _of(self, e: Einsum) -> Feed:
+        if e in self._space.streams:
+            return self._space.streams[e].val
+        match e:
+            case View():
+                return self._space.cursor(e).ref if e.sieve else self._read(e)
+            case Intermediate():
+                val, row = self.of(e.operand), self._builder.table.val
+                return self._builder.table.fill(row, e.name, val, formula(e.operand, row))
+            case Apply() if e.op == EVERYWHERE:
+                return self.of(e.operands[0])
+            case Apply() if e.op == MASK:
+                operand, mask = e.operands
+                assert isinstance(mask, View)
+                return self._masked(self.of(operand), mask)
+            case Apply() if e.op == MUL:
+                return self._product(e)
+            case Apply() if e.op == CONCAT:
+                return self._concatenation(e)
+            case Apply():
+                return self._operation(e)
+            case _:
+                raise AssertionError("a number is an immediate, a reduction a stream")
+
+    def _read(self, view: View) -> Feed:
+        builder, ref = self._builder, self._space.cursor(view).ref
+        array = builder.make("array", view.name, self._space.depth, {"ref": ref}, vals=f"{view.tensor}.vals")
+        label = f"Val({builder.text(ref)})"
+        return builder.table.fill(builder.table.val, view.name, array.output("val"), label)
+
+    def _product(self, e: Apply) -> Feed:
+        """The product of two factors, then with each further one, then with the constant; then the masks."""
+        patterns = [o for o in e.operands if isinstance(o, View) and o.pattern]
+        factors = [o for o in e.operands if o not in patterns]
+        source, *others = [self.of(o) for o in factors if not isinstance(o, Number)]
+        for other in others:
+            source = self._alu(MUL, {"a": source, "b": other}, {})
+        for factor in factors:
+            if isinstance(factor, Number):
+                source = self._alu(MUL, {"a": source}, {"b": factor.value})
+        for pattern in patterns:
+            source = self._masked(source, pattern)
+        return source
+
+    def _concatenation(self, e: Apply) -> Feed:
+        """The first part that is not zero, or else the last: a choice costs less than a sum."""
+        *parts, source = map(self.of, e.operands)
+        for part in reversed(parts):
+            source = self._alu("select", {"a": part, "b": part, "c": source}, {})
+        return source
+
+    def _masked(self, source: Feed, mask: View) -> Feed:
+        """Zero where a union has brought in coordinates that the mask has not."""
+        if not self._space.cursor(mask).missing:
+            return source
+        return self._alu("select", {"a": self.of(mask), "b": source}, {"c": 0})
+
+    def _operation(self, e: Apply) -> Feed:
+        ports = dict(zip("abc", e.operands, strict=False))
+        immediates = {port: o.value for port, o in ports.items() if isinstance(o, Number)}
+        inputs = {port: self.of(o) for port, o in ports.items() if not isinstance(o, Number)}
+        return self._alu(e.op, inputs, immediates)
+
+    def _alu(self, op: str, inputs: dict[str, Feed], immediates: Mapping[str, int | float]) -> Feed:
+        params: dict[str, Any] = {"op": op}
+        if immediates:
+            params["immediates"] = dict(immediates)
+        return self._builder.make("alu", op, self._space.depth, inputs, **params).output("val")

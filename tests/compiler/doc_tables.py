@@ -1,0 +1,18 @@
+"""The tables of docs/compiler.md, for tests that hold the code to them."""
+
+from pathlib import Path
+
+import samhw
+
+DOCUMENT = Path(samhw.__file__).parents[1] / "docs" / "compiler.md"
+
+
+def table(heading: str) -> list[tuple[str, ...]]:
+    """The rows of the only table below a heading, without the one that heads the columns."""
+    _, _, text = DOCUMENT.read_text(encoding="utf-8").partition(f"\n### {heading}\n")
+    assert text, f"{DOCUMENT} has no heading '{heading}'"
+    section, _, _ = text.partition("\n#")
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
+    assert set(rows[1]) == {"---"}, f"'{heading}' has more than one table"
+    return rows[2:]

@@ -15,8 +15,7 @@ from samhw.compiler.einsum import stored_format
 from samhw.compiler.fuse import FusedRegion, Sharing, StoredUse
 from samhw.compiler.order import orders, partial_order
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
-from samhw.frontend.expr import Binary
+from samhw.frontend import Access, Expr, Program, Region, Reshape, Statement, rewritten
 from samhw.graph import MemoryRole
 from samhw.graph.names import Names
 from samhw.tensors import Format, LevelType
@@ -254,20 +253,8 @@ def _changed(
     def access(a: Access) -> Access:
         return changes.get((statement, a), Access(results.get(a.tensor, a.tensor), a.indices))
 
-    def expression(e: Expr) -> Expr:
-        match e:
-            case Access():
-                return access(e)
-            case Neg():
-                return Neg(expression(e.operand))
-            case Binary():
-                return type(e)(expression(e.left), expression(e.right))
-            case Call():
-                return Call(e.function, tuple(map(expression, e.arguments)))
-            case Concat():
-                return Concat(e.index, tuple(map(access, e.operands)))
-            case _:
-                return e
+    def changed(e: Expr) -> Expr:
+        return access(e) if isinstance(e, Access) else e
 
     mask = None if statement.mask is None else access(statement.mask)
-    return replace(statement, lhs=access(statement.lhs), rhs=expression(statement.rhs), mask=mask)
+    return replace(statement, lhs=access(statement.lhs), rhs=rewritten(statement.rhs, changed), mask=mask)

@@ -35,6 +35,7 @@ from samhw.frontend.expr import (
     Sub,
     accesses,
     free_indices,
+    rewritten,
     terms,
     walk,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "model_names",
     "parse",
     "result_patterns",
+    "rewritten",
     "terms",
     "walk",
 ]

@@ -14,14 +14,18 @@ ALLOWED = {
     "numerics": set(),
     "graph": {"numerics", "tensors"},
     "primitives": {"graph", "numerics"},
-    "frontend": {"numerics", "tensors"},
-    "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},
+    "frontend": {"graph", "numerics", "tensors"},  # Of the graph, only how names are made.
+    "fusion": {"frontend", "graph", "tensors"},
+    "passes": {"frontend", "fusion", "graph", "tensors"},
+    "compiler": {"frontend", "fusion", "graph", "numerics", "passes", "primitives", "tensors"},
     "sim": {"graph", "numerics", "primitives"},
     "rtl": {"graph", "numerics"},
     "hls": {"graph", "numerics"},
-    "targets": {"compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"},
+    "targets": {
+        *("compiler", "frontend", "graph", "hls", "numerics", "passes", "primitives", "rtl", "sim", "tensors")
+    },
     "report": set(),
-    "cli": {"compiler", "frontend", "graph", "hls", "report", "sim", "targets", "tensors"},
+    "cli": {"compiler", "frontend", "fusion", "graph", "hls", "report", "sim", "targets", "tensors"},
 }
 
 

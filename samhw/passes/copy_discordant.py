@@ -78,11 +78,15 @@ class _Copier:
         read, written = self.fused(region).stored_uses()
         position = {index: mode for mode, index in enumerate(read.indices)}
         mode_order = tuple(position[index] for index in written.stored)
-        if self.kind(read.tensor) is self.kind(written.tensor) is not None:
-            self.permuted(region, read.tensor, mode_order, read.tensor)
+        kind = self.kind(written.tensor)
+        if read.access.indices == written.access.indices and kind is self.copied_levels(read.tensor):
+            # As this pass itself writes it, so that it changes nothing where it comes by again.
+            self.copy_of[read.tensor, mode_order] = written.tensor
+        elif kind is None or kind is not self.kind(read.tensor):
+            copy = self.copy(read.tensor, mode_order)
+            self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
             return
-        copy = self.copy(read.tensor, mode_order)
-        self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
+        self.permuted(region, read.tensor, mode_order, read.tensor)
 
     def resolve(self, region: Region, order: Sequence[str] | None) -> None:
         """The region with other tensors in the place of those that are stored discordantly, and the copies
@@ -119,6 +123,10 @@ class _Copier:
         levels = set(stored_format(self.tensors[tensor].format).levels)
         return levels.pop() if len(levels) == 1 else None
 
+    def copied_levels(self, tensor: str) -> LevelType:
+        """The type of all levels of a copy: dense if those of the tensor are, else compressed."""
+        return LevelType.dense if self.tensors[tensor].format.is_all_dense else LevelType.compressed
+
     def entries(self, tensor: str) -> int:
         """The most values that are stored of a tensor."""
         fmt = stored_format(self.program.tensors[tensor].format)
@@ -136,11 +144,10 @@ class _Copier:
         return self.copy_of[key]
 
     def declare(self, tensor: str, mode_order: tuple[int, ...]) -> str:
-        """A tensor like another one in another mode order: all dense if that is, else all compressed."""
+        """A tensor like another one in another mode order."""
         name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
         decl = self.tensors[tensor]
-        level = LevelType.dense if decl.format.is_all_dense else LevelType.compressed
-        fmt = Format((level,) * decl.rank, mode_order)
+        fmt = Format((self.copied_levels(tensor),) * decl.rank, mode_order)
         self.tensors[name] = replace(decl, name=name, format=fmt, span=None)
         self.made[name] = self.entries(tensor)
         return name

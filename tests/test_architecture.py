@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 
 import samhw
+from samhw.passes import PASSES
 
 PACKAGE = Path(samhw.__file__).parent
 
@@ -72,11 +73,12 @@ def modules(package: Path) -> dict[str, Path]:
     return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
 
 
-def circles(package: Path) -> set[frozenset[str]]:
-    """Modules of a package that import each other, directly or through others, wherever in them the imports
-    stand: in functions and under TYPE_CHECKING too."""
+def imports(package: Path) -> "nx.DiGraph[str]":
+    """Which modules of a package import which, wherever in them the imports stand: in functions and under
+    TYPE_CHECKING too."""
     paths = modules(package)
     graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(paths)
     for module, path in paths.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -86,11 +88,27 @@ def circles(package: Path) -> set[frozenset[str]]:
                     name = f"{node.module}.{alias.name}"
                     graph.add_edge(module, name if name in paths else node.module)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    return {frozenset(c) for c in nx.strongly_connected_components(graph) if len(c) > 1}
+    return graph
+
+
+def circles(package: Path) -> set[frozenset[str]]:
+    """Modules of a package that import each other, directly or through others."""
+    return {frozenset(c) for c in nx.strongly_connected_components(imports(package)) if len(c) > 1}
 
 
 def test_no_modules_import_each_other() -> None:
     assert circles(PACKAGE) == CIRCLES
+
+
+def test_what_only_tests_import_lives_with_the_tests() -> None:
+    graph = imports(PACKAGE)
+    assert "hypothesis" not in graph
+    assert "pytest" not in graph
+    alone = {module for module, path in modules(PACKAGE).items() if graph.in_degree(module) == 0}
+    by_name = {f"samhw.passes.{name}" for name in PASSES}
+    rooms = {f"samhw.{room}" for room in ALLOWED}
+    # Functions of expressions are imported by users.
+    assert alone - by_name - rooms == {"samhw.frontend.functions"}
 
 
 def test_circles_are_found_wherever_imports_stand(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token
-from samhw.graph.nested import Nested, to_stream
 from samhw.numerics import Float, value_type
 from samhw.primitives import make
+from tests.nested import Nested, to_stream
 
 from .primitive_bench import Case, Instance
 

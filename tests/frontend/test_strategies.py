@@ -16,7 +16,8 @@ from samhw.frontend import (
     terms,
     walk,
 )
-from samhw.frontend.strategies import chained_programs, programs
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
 
 
 @given(programs(max_extent=4))

@@ -23,13 +23,13 @@ from samhw.frontend import (
     model_names,
     parse,
 )
-from samhw.frontend.strategies import chained_programs
 from samhw.passes import PASSES, Lowerable, Recipe, apply_passes, with_derived
 from samhw.targets import Workload, bind_program, check, compile_workload, run
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 from tests.agreement.cases import random_tensors
 from tests.passes.stored_only import stored_only
+from tests.strategies.chains import chained_programs
 
 SPMM = (
     "tensor A[i=5, k=4] : csr\ntensor X[k, j=3] : dense\ntensor T[i, j] : csr\nT[i, j] = A[i, k] * X[k, j]\n"

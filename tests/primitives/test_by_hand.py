@@ -15,7 +15,7 @@ from samhw.errors import InputError, RunError
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
 from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import kinds, latency, make
-from samhw.sim import Bench, bench_primitive
+from tests.sim.bench import Bench, bench_primitive
 from tests.worked import WORKED
 
 

@@ -1,5 +1,4 @@
-"""Hypothesis strategies for random programs of several statements. Only tests import this module; it needs
-hypothesis."""
+"""Hypothesis strategies for random programs of several statements."""
 
 from collections.abc import Callable, Sequence
 from math import prod

@@ -1,5 +1,4 @@
-"""Hypothesis strategies for chains of matrix products in any order of their indices. Only tests import this
-module; it needs hypothesis."""
+"""Hypothesis strategies for chains of matrix products in any order of their indices."""
 
 from collections.abc import Sequence
 

@@ -13,9 +13,10 @@ from math import prod
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.compiler import CompiledRegion, OrderSpace, order_spaces
+from samhw.compiler import CompiledRegion
 from samhw.errors import ScheduleError
 from samhw.frontend import FusionLevel, Program, model_names
+from samhw.fusion import OrderSpace, order_spaces
 from samhw.targets import compile_workload, make_model_workload
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")

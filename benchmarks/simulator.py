@@ -25,9 +25,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError
-from samhw.frontend import FusionLevel, Program, load_kernel, load_model, model_data, parse
+from samhw.frontend import Capacity, FusionLevel, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.targets.inputs import load_inputs

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
-from samhw.frontend.expr import Binary
+from samhw.frontend import Access, Concat, Expr, Program, Region, Statement, rewritten
 from samhw.frontend.tokens import KEYWORDS
 from samhw.tensors import Tensor
 
@@ -65,25 +64,17 @@ def renamed(program: Program, rng: np.random.Generator) -> tuple[Program, dict[s
         def access(a: Access) -> Access:
             return Access(tensors[a.tensor], tuple(indices[i] for i in a.indices))
 
-        def expression(e: Expr) -> Expr:
+        def change(e: Expr) -> Expr:
             match e:
                 case Access():
                     return access(e)
-                case Neg():
-                    return Neg(expression(e.operand))
-                case Binary():
-                    return type(e)(expression(e.left), expression(e.right))
-                case Call():
-                    return Call(e.function, tuple(map(expression, e.arguments)))
                 case Concat():
-                    return Concat(indices[e.index], tuple(map(access, e.operands)))
-                case Reshape():
-                    return Reshape(access(e.operand))
+                    return replace(e, index=indices[e.index])
             return e
 
         order = None if s.order is None else tuple(indices[i] for i in s.order)
         mask = None if s.mask is None else access(s.mask)
-        return replace(s, lhs=access(s.lhs), rhs=expression(s.rhs), order=order, mask=mask)
+        return replace(s, lhs=access(s.lhs), rhs=rewritten(s.rhs, change), order=order, mask=mask)
 
     declared = {
         tensors[name]: replace(decl, name=tensors[name], indices=tuple(common[i] for i in decl.indices))

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from samhw.cli.after import print_after
 from samhw.cli.options import Schedule, schedule_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import print_table
-from samhw.compiler import CompiledRegion
+from samhw.compiler import CompiledRegion, make_lowerable
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.frontend import load_program
@@ -40,6 +41,7 @@ __all__ = ["compile"]
     metavar="[N]",
     help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
 )
+@click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
 )
@@ -52,17 +54,24 @@ def compile(
     html: str | None,
     channels: bool,
     listed: int | None,
+    after: str | None,
     dot: str | None,
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
     workload = schedule.build_workload(program, data)
-    if listed is not None:
-        if table or html or channels or dot or output or schedule.permute:
-            raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")
-        print_orders(
-            workload.program if workload else load_program(program).with_fusion(schedule.fuse), listed
-        )
+    if listed is not None or after is not None:
+        if table or html or channels or dot or output or (listed is not None and (schedule.permute or after)):
+            option = "--after" if listed is None else "--orders"
+            raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
+        given = workload.program if workload else load_program(program).with_fusion(schedule.fuse)
+        if listed is not None:
+            print_orders(given, listed)
+        if after is not None:
+            options = schedule.options()
+            capacity = workload.capacity() if workload else None
+            chosen = {name: options[name] for name in ("order", "entries", "permute")}
+            print_after(make_lowerable(given, capacity=capacity, **chosen), after)
         return
     compiled = schedule.compile(program, workload)
     if dot:

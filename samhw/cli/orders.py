@@ -6,9 +6,9 @@ import click
 from rich.console import Console
 
 from samhw.cli.output import print_table
-from samhw.compiler import OrderSpace, order_spaces
 from samhw.errors import ScheduleError
 from samhw.frontend import Program
+from samhw.fusion import OrderSpace, order_spaces
 
 __all__ = ["print_orders"]
 

@@ -1,25 +1,24 @@
 """The compiler: a program becomes a fusion table, and the fusion table a SAMML graph."""
 
-from samhw.compiler.capacity import Capacity
-from samhw.compiler.compile import ITERATIONS, Compiled, CompiledRegion, Iteration, compile_program
-from samhw.compiler.design_space import OrderSpace, order_spaces
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.permute import PermutedCopy
+from samhw.compiler.compile import (
+    ITERATIONS,
+    Compiled,
+    CompiledRegion,
+    Iteration,
+    compile_program,
+    make_lowerable,
+)
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 
 __all__ = [
     "AUTO",
     "ITERATIONS",
-    "Capacity",
     "Compiled",
     "CompiledRegion",
-    "Dimensions",
     "FusionTable",
     "Iteration",
-    "OrderSpace",
-    "PermutedCopy",
     "choose_value",
     "compile_program",
-    "order_spaces",
+    "make_lowerable",
 ]

@@ -8,27 +8,25 @@ from typing import Literal, get_args
 
 import networkx as nx
 
-from samhw.compiler.capacity import Capacity, greatest_extents, memories_of
 from samhw.compiler.channels import size_channels
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.einsum import View, stored_format
-from samhw.compiler.fuse import FusedRegion, Sharing
+from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
 from samhw.compiler.lower import lower, lower_copy, lower_reshape
-from samhw.compiler.order import check_order, orders, partial_order
-from samhw.compiler.permute import PermutedCopy, copy_discordant
+from samhw.compiler.memories import memories_of
 from samhw.compiler.result import StoredResult
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, Region, Reshape
+from samhw.frontend import Capacity, Program, Region, Reshape
+from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
+from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
 from samhw.tensors import LevelType
 
-__all__ = ["ITERATIONS", "Compiled", "CompiledRegion", "Iteration", "compile_program"]
+__all__ = ["ITERATIONS", "Compiled", "CompiledRegion", "Iteration", "compile_program", "make_lowerable"]
 
 Iteration = Literal["factored", "global"]
 ITERATIONS = get_args(Iteration)
@@ -59,9 +57,12 @@ class Compiled:
     """A compiled program: its regions in the order in which they run."""
 
     program: Program
+    """What the passes have made of the program that was compiled."""
     regions: tuple[CompiledRegion, ...]
     arch: Arch
     value: str
+    recipes: Mapping[str, Recipe]
+    """For each input of `program` that the user does not give, how it is made."""
 
     @cached_property
     def graph(self) -> Graph:
@@ -97,6 +98,30 @@ def compile_program(
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
             `ScheduleError` if another order, other regions or other formats would do.
     """
+    lowerable = apply_passes(
+        make_lowerable(program, order=order, capacity=capacity, entries=entries, permute=permute)
+    )
+    program = lowerable.program
+    kind = value_type(choose_value(value, program))
+    compiler = _Compiler(lowerable, kind, factored, arch or Arch())
+    regions = tuple(compiler.region(number) for number in range(len(program.regions)))
+    return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes)
+
+
+def make_lowerable(
+    program: Program,
+    *,
+    order: Sequence[str] | None = None,
+    capacity: Capacity | None = None,
+    entries: Mapping[str, int] | None = None,
+    permute: bool = False,
+) -> Lowerable:
+    """What the first pass takes; arguments as for `compile_program`.
+
+    Raises:
+        InputError: for an order of several regions, a format that is not compiled, or entries of what has
+            none.
+    """
     if order is not None and len(program.regions) != 1:
         raise InputError(
             f"'{program.name}' has {len(program.regions)} regions, so one order does not fit them all; write "
@@ -108,45 +133,47 @@ def compile_program(
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
-    program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
-    kind = value_type(choose_value(value, program))
-    compiler = _Compiler(program, kind, factored, capacity, arch or Arch())
-    regions = tuple(
-        compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
-        for number, region in enumerate(program.regions)
-    )
-    return Compiled(program, regions, compiler.arch, compiler.value.name)
+    asked = None if order is None else tuple(order)
+    return Lowerable(program, capacity, order=asked, permute=permute)
 
 
 class _Compiler:
-    def __init__(self, program: Program, value: ValueType, factored: bool, capacity: Capacity, arch: Arch):
-        self.program = program
+    def __init__(self, lowerable: Lowerable, value: ValueType, factored: bool, arch: Arch):
+        self.program = lowerable.program
         self.value = value
         self.factored = factored
-        self.capacity = capacity
+        self.capacity = lowerable.capacity
         self.arch = arch
-        self.dimensions = Dimensions(program)
-        self.extents = greatest_extents(program, self.dimensions, capacity)
-        self.of_statement = {s: self.dimensions.of_statement(s) for s in program.statements}
+        self.order = lowerable.order
+        self.copies = lowerable.copies
+        self.dimensions = self.program.dimensions
+        self.extents = lowerable.extents
 
     @cached_property
     def once(self) -> str:
         """A dimension of extent 1, which all copies share."""
-        return self.dimensions.names.fresh("once")
+        return self.dimensions.fresh("once")
 
-    def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
-        """A region; the first of the ways to share and to order it that streams can follow."""
+    def region(self, number: int) -> CompiledRegion:
+        """A region: a copy, a reshape, or what is lowered row by row."""
+        statements = self.program.regions[number].statements
+        if statements[0].lhs.tensor in self.copies:
+            return self.copied(number, self.copies[statements[0].lhs.tensor])
+        if any(isinstance(statement.rhs, Reshape) for statement in statements):
+            return self.reshaped(number)
+        return self.ordered(number)
+
+    def ordered(self, number: int) -> CompiledRegion:
+        """The first of the ways to share and to order a region that streams can follow."""
         refusal: InputError | None = None
         misnamed: InputError | None = None
-        statements = self.program.regions[number]
-        if any(isinstance(statement.rhs, Reshape) for statement in statements.statements):
-            return self.reshaped(number, order)
-        for sharing in Sharing if len(statements.statements) > 1 else [Sharing.EQUAL]:
+        region = self.program.regions[number]
+        for sharing in Sharing if len(region.statements) > 1 else [Sharing.EQUAL]:
             try:
-                fused = FusedRegion(self.program, statements, self.of_statement, sharing)
+                fused = FusedRegion(self.program, region, sharing)
                 graph = partial_order(fused)
-                if order is not None:
-                    candidates = [check_order(fused, graph, order)]
+                if self.order is not None:
+                    candidates = [check_order(fused, graph, self.order)]
                 else:
                     candidates = list(islice(orders(fused, graph), ATTEMPTS))
             except ScheduleError as error:
@@ -187,15 +214,15 @@ class _Compiler:
         table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
 
-    def reshaped(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
+    def reshaped(self, number: int) -> CompiledRegion:
         """A region that copies a tensor's elements into another shape."""
         region = self.program.regions[number]
-        if order is not None:
+        if self.order is not None:
             raise InputError(
                 f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
                 "order out."
             )
-        fused = FusedRegion(self.program, region, self.of_statement, sharing=Sharing.EQUAL)
+        fused = FusedRegion(self.program, region, Sharing.EQUAL)
         read, written = fused.stored_uses()
         levels = self.program.tensors[read.tensor].format.levels
         view = View(read.tensor, read.tensor, read.stored, levels)
@@ -213,9 +240,7 @@ class _Compiler:
 
     def copied(self, number: int, copy: PermutedCopy) -> CompiledRegion:
         """A region that copies a tensor into another mode order."""
-        fused = FusedRegion(
-            self.program, self.program.regions[number], self.of_statement, sharing=Sharing.EQUAL
-        )
+        fused = FusedRegion(self.program, self.program.regions[number], Sharing.EQUAL)
         read, written = fused.stored_uses()
         index, once = fused.names.fresh("once"), self.once
         dimension = {index: once, **fused.dimension}

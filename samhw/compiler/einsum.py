@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from samhw.frontend import vanishing
-from samhw.tensors import Format, LevelType
+from samhw.tensors import LevelType
 
 __all__ = [
     "CONCAT",
@@ -27,7 +27,6 @@ __all__ = [
     "operands",
     "reachable",
     "rebuilt",
-    "stored_format",
     "vanishes",
     "views",
     "with_operands",
@@ -188,10 +187,3 @@ def views(e: Einsum) -> Iterator[View]:
 def vanishes(e: Apply) -> bool:
     """The result is zero wherever every operand is absent, and so is absent too."""
     return vanishing.vanishes(e.op, [o.value if isinstance(o, Number) else None for o in e.operands])
-
-
-def stored_format(fmt: Format) -> Format:
-    """The format in memory: coordinate lists (COO) are loaded as compressed levels, since the coordinates of
-    a stream strictly increase and those of a list repeat."""
-    levels = (LevelType.compressed if level is LevelType.singleton else level for level in fmt.levels)
-    return Format(tuple(levels), fmt.mode_order, fmt.block)

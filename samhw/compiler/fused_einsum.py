@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.einsum import (
     CONCAT,
     EVERYWHERE,
@@ -16,13 +15,12 @@ from samhw.compiler.einsum import (
     Part,
     View,
     rebuilt,
-    stored_format,
 )
-from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.compiler.sums import Sums
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
+from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.graph.names import Names
 from samhw.tensors import LevelType
 

@@ -19,6 +19,10 @@ T[i, j] = A[i, k] * X[k, j]    order i, k, j
 
 from samhw.frontend.bounds import Bounded, Rounding, bounds, error_bound, evaluate_with_bounds
 from samhw.frontend.build import Index, ProgramBuilder, Tensor
+from samhw.frontend.capacity import Capacity, greatest_extents
+from samhw.frontend.check import check_program
+from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.evaluate import evaluate, evaluate_program
 from samhw.frontend.expr import (
     Access,
@@ -35,6 +39,7 @@ from samhw.frontend.expr import (
     Sub,
     accesses,
     free_indices,
+    rewritten,
     terms,
     walk,
 )
@@ -44,9 +49,10 @@ from samhw.frontend.named import load_program
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
-from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
+from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
+from samhw.frontend.statement import Region, Statement
 
 __all__ = [
     "FUSION_LEVELS",
@@ -55,7 +61,9 @@ __all__ = [
     "Binary",
     "Bounded",
     "Call",
+    "Capacity",
     "Concat",
+    "Dimensions",
     "Div",
     "Expr",
     "FusionLevel",
@@ -77,6 +85,7 @@ __all__ = [
     "TensorDecl",
     "accesses",
     "bounds",
+    "check_program",
     "check_size",
     "dumps",
     "error_bound",
@@ -84,6 +93,7 @@ __all__ = [
     "evaluate_program",
     "evaluate_with_bounds",
     "free_indices",
+    "greatest_extents",
     "kernel_description",
     "kernel_names",
     "load",
@@ -96,6 +106,7 @@ __all__ = [
     "model_names",
     "parse",
     "result_patterns",
+    "rewritten",
     "terms",
     "walk",
 ]

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from samhw.errors import InputError
-from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.check import check_program
+from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.program import Program
 from samhw.frontend.source import Source, Span
+from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Declaration", "assemble"]
@@ -56,7 +59,7 @@ def assemble(
             indices = statement.lhs.indices
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
-    program.check()
+    check_program(program)
     return program
 
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
 from samhw.frontend.evaluate import VALUES, as_values, bind_to
-from samhw.frontend.program import Program, Statement
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Statement
 
 __all__ = ["Bounded", "Rounding", "bounds", "error_bound", "evaluate_with_bounds"]
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
-from samhw.frontend.program import Program, Region, Statement
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format
 
 __all__ = ["Index", "ProgramBuilder", "Tensor"]
@@ -142,5 +143,5 @@ class ProgramBuilder:
             self._fused = None
 
     def program(self) -> Program:
-        """The program built so far. Raises InputError when it breaks a rule (see `Program.check`)."""
+        """The program built so far. Raises InputError when it breaks a rule (see `check_program`)."""
         return assemble(self.name, self._declarations, self._regions, value=self.value)

@@ -1,10 +1,10 @@
 """The rules that a program must keep, each broken one reported with its place and its mend."""
 
 import math
-from typing import TYPE_CHECKING
 
 from samhw.errors import InputError
 from samhw.frontend.check_moves import check_concat, check_reshape
+from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
     Add,
@@ -21,15 +21,13 @@ from samhw.frontend.expr import (
     free_indices,
     terms,
 )
-from samhw.frontend.extents import unify
+from samhw.frontend.program import Program
 from samhw.frontend.source import Span
+from samhw.frontend.statement import Region, Statement
 from samhw.frontend.tokens import LONGEST_NAME, is_name
 from samhw.numerics import value_type
 
-if TYPE_CHECKING:
-    from samhw.frontend.program import Program, Region, Statement, TensorDecl
-
-__all__ = ["FUNCTIONS", "MAX_DEPTH", "MAX_EXTENT", "REDUCTIONS", "check_program"]
+__all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
 FUNCTIONS = {
     **dict.fromkeys(("abs", "relu", "gelu", "silu", "sigmoid", "tanh"), 1),
@@ -46,12 +44,12 @@ MAX_DEPTH = 100
 """How deep an expression may nest, and so how many operands a chain of one operator may have. It keeps every
 recursive walk over a checked expression far from Python's limit."""
 
-MAX_EXTENT = 2**32 - 1
-"""The greatest extent of an index: coordinates and extents have 32 bits."""
 
+def check_program(program: Program) -> None:
+    """Raise InputError unless every statement is well-formed and all statements fit together.
 
-def check_program(program: "Program") -> None:
-    """Raise InputError at the first broken rule of `program`."""
+    `parse`, `load`, `load_object` and `ProgramBuilder.program` have done so already.
+    """
     if not program.statements:
         raise InputError(f"program '{program.name}' has no statement; write one such as T[i] = A[i] * 2")
     if not all(region.statements for region in program.regions):
@@ -65,10 +63,11 @@ def check_program(program: "Program") -> None:
     for statement in program.statements:
         _check_statement(program, statement)
     _check_dataflow(program)
-    unify(program)
+    # Extents that disagree, and moves that do not add up, are found as the dimensions are made.
+    _ = program.dimensions
 
 
-def _check_declaration(program: "Program", decl: "TensorDecl") -> None:
+def _check_declaration(program: Program, decl: TensorDecl) -> None:
     _check_name(program, decl.span, "a tensor", decl.name)
     for index in decl.indices:
         _check_name(program, decl.span, "an index", index)
@@ -91,7 +90,7 @@ def _check_declaration(program: "Program", decl: "TensorDecl") -> None:
             )
 
 
-def _check_name(program: "Program", span: Span | None, what: str, name: str) -> None:
+def _check_name(program: Program, span: Span | None, what: str, name: str) -> None:
     if not is_name(name):
         raise program.error(
             span, f"'{name}' cannot be the name of {what}; use letters, digits and '_', and no keyword"
@@ -102,7 +101,7 @@ def _check_name(program: "Program", span: Span | None, what: str, name: str) -> 
         )
 
 
-def _check_statement(program: "Program", statement: "Statement") -> None:
+def _check_statement(program: Program, statement: Statement) -> None:
     _check_nodes(program, statement)
     for access in statement.accesses:
         _check_access(program, access)
@@ -121,7 +120,7 @@ def _check_statement(program: "Program", statement: "Statement") -> None:
     _check_order(program, statement)
 
 
-def _check_region(program: "Program", region: "Region") -> None:
+def _check_region(program: Program, region: Region) -> None:
     for n, statement in enumerate(region.statements):
         if isinstance(statement.rhs, Reshape) and len(region.statements) > 1:
             raise program.error(
@@ -137,7 +136,7 @@ def _check_region(program: "Program", region: "Region") -> None:
             )
 
 
-def _check_indices(program: "Program", statement: "Statement") -> None:
+def _check_indices(program: Program, statement: Statement) -> None:
     """The rules of a statement's indices: where they may be missing, and how far a sum over them reaches."""
     free = free_indices(statement.rhs)
     for index in statement.lhs.indices:
@@ -154,7 +153,7 @@ def _check_indices(program: "Program", statement: "Statement") -> None:
                 _check_reduction(program, term, index)
 
 
-def _check_mask(program: "Program", statement: "Statement", mask: Access) -> None:
+def _check_mask(program: Program, statement: Statement, mask: Access) -> None:
     for index in mask.indices:
         if index not in statement.indices:
             raise program.error(
@@ -173,7 +172,7 @@ def _check_mask(program: "Program", statement: "Statement", mask: Access) -> Non
                 )
 
 
-def _check_nodes(program: "Program", statement: "Statement") -> None:
+def _check_nodes(program: Program, statement: Statement) -> None:
     """The rules of single nodes."""
     stack = [(statement.rhs, 1)]
     while stack:
@@ -199,7 +198,7 @@ def _check_nodes(program: "Program", statement: "Statement") -> None:
         )
 
 
-def _check_literal(program: "Program", literal: Literal) -> None:
+def _check_literal(program: Program, literal: Literal) -> None:
     value = literal.value
     if isinstance(value, int):
         if not -(1 << 63) <= value < 1 << 63:
@@ -210,7 +209,7 @@ def _check_literal(program: "Program", literal: Literal) -> None:
         raise program.error(literal.span, f"the number {value} is not finite; use a smaller one")
 
 
-def _check_call(program: "Program", call: Call) -> None:
+def _check_call(program: Program, call: Call) -> None:
     if call.function not in FUNCTIONS:
         known = ", ".join(sorted(FUNCTIONS))
         raise program.error(call.span, f"unknown function '{call.function}'; the functions are: {known}")
@@ -226,7 +225,7 @@ def _check_call(program: "Program", call: Call) -> None:
         )
 
 
-def _check_access(program: "Program", access: Access) -> None:
+def _check_access(program: Program, access: Access) -> None:
     decl = program.tensors.get(access.tensor)
     if decl is None:
         declaration = f"tensor {access.tensor}" + "[..] : format" * bool(access.indices)
@@ -246,7 +245,7 @@ def _check_access(program: "Program", access: Access) -> None:
             )
 
 
-def _check_reduction(program: "Program", term: Expr, index: str) -> None:
+def _check_reduction(program: Program, term: Expr, index: str) -> None:
     """Refuse a `term` in which it matters how far the sum over `index` reaches.
 
     The term is a sum of products once it is multiplied out. As long as each of them uses the index, the sum
@@ -288,7 +287,7 @@ def _gap(node: Expr, index: str) -> Expr | None:
     return node
 
 
-def _check_order(program: "Program", statement: "Statement") -> None:
+def _check_order(program: Program, statement: Statement) -> None:
     if statement.order is None:
         return
     if not statement.order:
@@ -312,7 +311,7 @@ def _check_order(program: "Program", statement: "Statement") -> None:
             )
 
 
-def _check_dataflow(program: "Program") -> None:
+def _check_dataflow(program: Program) -> None:
     """Every tensor is used; a written one is written once, before it is read."""
     writers = {statement.lhs.tensor for statement in program.statements}
     used: set[str] = set(writers)

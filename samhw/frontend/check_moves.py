@@ -1,16 +1,13 @@
 """The rules of reshapes and concatenations, the statements that only move elements."""
 
-from typing import TYPE_CHECKING
-
 from samhw.frontend.expr import Concat, Reshape
-
-if TYPE_CHECKING:
-    from samhw.frontend.program import Program, Statement
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Statement
 
 __all__ = ["check_concat", "check_reshape"]
 
 
-def check_reshape(program: "Program", statement: "Statement", reshape: Reshape) -> None:
+def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> None:
     """Raise InputError unless `statement` copies a row-major tensor whole into another one."""
     _check_plain(program, statement)
     for index in reshape.operand.indices:
@@ -34,7 +31,7 @@ def check_reshape(program: "Program", statement: "Statement", reshape: Reshape) 
             )
 
 
-def check_concat(program: "Program", statement: "Statement", concat: Concat) -> None:
+def check_concat(program: Program, statement: Statement, concat: Concat) -> None:
     """Raise InputError unless `statement` puts tensors of the same indices one behind the other."""
     _check_plain(program, statement)
     if len(concat.operands) < 2:
@@ -55,7 +52,7 @@ def check_concat(program: "Program", statement: "Statement", concat: Concat) -> 
             )
 
 
-def _check_plain(program: "Program", statement: "Statement") -> None:
+def _check_plain(program: Program, statement: Statement) -> None:
     """The rules of a statement that only moves a tensor's elements."""
     if statement.reduction != "sum" or statement.mask is not None:
         raise program.error(

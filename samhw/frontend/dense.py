@@ -31,7 +31,7 @@ from samhw.frontend.expr import (
     factors_of,
     free_indices,
 )
-from samhw.frontend.program import Statement
+from samhw.frontend.statement import Statement
 
 __all__ = ["Array", "Domain", "sum_of_products", "walk_statement"]
 

@@ -11,7 +11,8 @@ from scipy.special import expit, ndtr
 
 from samhw.errors import InputError
 from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
-from samhw.frontend.program import Program, Statement
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Statement
 
 __all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]
 

@@ -1,12 +1,12 @@
 """The expression tree: what may stand on the right of an einsum statement.
 
 Every node is a frozen dataclass. Two trees are equal when they are built alike; the ``span`` of a parsed node
-only serves error messages. New kinds of node subclass `Expr` and say what their `children` are; the functions
-here then work for them.
+only serves error messages. New kinds of node subclass `Expr` and say what their `children` are, and how they
+look `with_children`; the functions here then work for them.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -31,6 +31,7 @@ __all__ = [
     "as_expr",
     "factors_of",
     "free_indices",
+    "rewritten",
     "terms",
     "walk",
 ]
@@ -107,6 +108,11 @@ class Expr(Arithmetic):
         """The operands, left to right."""
         return ()
 
+    def with_children(self, children: Sequence["Expr"]) -> "Expr":
+        """The same node over other operands, as many as there are `children`."""
+        () = children
+        return self
+
     def as_expr(self) -> Self:
         return self
 
@@ -143,6 +149,10 @@ class Neg(Expr):
     def children(self) -> tuple[Expr, ...]:
         return (self.operand,)
 
+    def with_children(self, children: Sequence[Expr]) -> "Neg":
+        (operand,) = children
+        return replace(self, operand=operand)
+
     def __str__(self) -> str:
         # "-2" would read as a literal.
         bare = self.operand.precedence >= self.precedence and not isinstance(self.operand, Literal)
@@ -160,6 +170,10 @@ class Binary(Expr):
     @property
     def children(self) -> tuple[Expr, ...]:
         return (self.left, self.right)
+
+    def with_children(self, children: Sequence[Expr]) -> Self:
+        left, right = children
+        return replace(self, left=left, right=right)
 
     def __str__(self) -> str:
         # Operators associate to the left, so an equally loose right operand needs parentheses.
@@ -207,6 +221,9 @@ class Call(Expr):
     def children(self) -> tuple[Expr, ...]:
         return self.arguments
 
+    def with_children(self, children: Sequence[Expr]) -> "Call":
+        return replace(self, arguments=tuple(children))
+
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
 
@@ -221,6 +238,11 @@ class Reshape(Expr):
     @property
     def children(self) -> tuple[Expr, ...]:
         return (self.operand,)
+
+    def with_children(self, children: Sequence[Expr]) -> "Reshape":
+        """Raises TypeError for an operand that is no access."""
+        (operand,) = map(_access, children)
+        return replace(self, operand=operand)
 
     def __str__(self) -> str:
         return f"reshape({self.operand})"
@@ -238,8 +260,23 @@ class Concat(Expr):
     def children(self) -> tuple[Expr, ...]:
         return self.operands
 
+    def with_children(self, children: Sequence[Expr]) -> "Concat":
+        """Raises TypeError for an operand that is no access."""
+        return replace(self, operands=tuple(map(_access, children)))
+
     def __str__(self) -> str:
         return f"concat({', '.join((self.index, *map(str, self.operands)))})"
+
+
+def _access(expr: Expr) -> Access:
+    if not isinstance(expr, Access):
+        raise TypeError(f"'{expr}' is no tensor; only whole tensors are moved")
+    return expr
+
+
+def rewritten(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """`expr` with `change` made to every node, to the operands before what they are operands of."""
+    return change(expr.with_children([rewritten(child, change) for child in expr.children]))
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 
 from samhw.errors import InputError
+from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.library import Library
-from samhw.frontend.program import Program, TensorDecl
+from samhw.frontend.program import Program
 from samhw.frontend.size import check_size
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import bigbird_mask, pruned_weights

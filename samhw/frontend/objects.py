@@ -9,6 +9,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.frontend.build import ProgramBuilder
+from samhw.frontend.check import check_program
 from samhw.frontend.program import Program
 
 __all__ = ["load_object"]
@@ -31,7 +32,7 @@ def load_object(spec: str) -> Program:
         return found.program()
     if not isinstance(found, Program):
         raise InputError(f"'{spec}' is of type {type(found).__name__}; name a Program or ProgramBuilder")
-    found.check()
+    check_program(found)
     return found
 
 

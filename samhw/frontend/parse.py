@@ -10,8 +10,9 @@ from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
 from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
-from samhw.frontend.program import Program, Region, Statement
+from samhw.frontend.program import Program
 from samhw.frontend.source import Source
+from samhw.frontend.statement import Region, Statement
 from samhw.frontend.tokens import Kind, Token, tokenize
 from samhw.numerics import value_type
 

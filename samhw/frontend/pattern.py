@@ -29,7 +29,8 @@ from samhw.frontend.expr import (
     factors_of,
     free_indices,
 )
-from samhw.frontend.program import Program, Statement
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Statement
 from samhw.frontend.vanishing import vanishes
 from samhw.tensors import LevelType, Tensor
 from samhw.tensors.storage import run_starts, sort_order

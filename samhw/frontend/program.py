@@ -1,124 +1,23 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import index as as_int
 from typing import Literal, get_args
 
 from samhw.errors import InputError
-from samhw.frontend.check import MAX_EXTENT, check_program
-from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices
-from samhw.frontend.extents import unify
-from samhw.frontend.source import Source, Span
-from samhw.tensors import Format
+from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.dimensions import Dimensions
+from samhw.frontend.source import Source, Span, error_at
+from samhw.frontend.statement import Region, Statement
 
-__all__ = ["FUSION_LEVELS", "FusionLevel", "Program", "Region", "Statement", "TensorDecl"]
+__all__ = ["FUSION_LEVELS", "FusionLevel", "Program"]
 
 FusionLevel = Literal["none", "partial", "full"]
 
 FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
 """How much `Program.with_fusion` merges."""
-
-
-@dataclass(frozen=True)
-class TensorDecl:
-    """A tensor's name, modes and storage. An extent of None is not known yet: `Program.bind` fills it in.
-
-    The index names only label the modes; a statement may access the tensor under other names.
-    """
-
-    name: str
-    indices: tuple[str, ...]
-    shape: tuple[int | None, ...]
-    format: Format
-    span: Span | None = field(default=None, compare=False, repr=False)
-    declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
-    """The extents of the program's text, where `shape` has been filled in."""
-
-    @property
-    def rank(self) -> int:
-        return len(self.indices)
-
-    @property
-    def unbound(self) -> "TensorDecl":
-        """The declaration with no extents but those of the program's text."""
-        return self if self.declared is None else replace(self, shape=self.declared, declared=None)
-
-    def __str__(self) -> str:
-        if not self.indices:
-            return f"tensor {self.name}"
-        modes = (
-            index if extent is None else f"{index}={extent}"
-            for index, extent in zip(self.indices, self.shape, strict=True)
-        )
-        return f"tensor {self.name}[{', '.join(modes)}] : {self.format}"
-
-
-@dataclass(frozen=True)
-class Statement:
-    """``lhs = rhs``, reduced over the indices that are missing on the left.
-
-    `order` is the nest of loops, outermost first, over all indices of the statement; None leaves it to the
-    compiler. It never changes the result. With a `mask` the statement is computed where that tensor is not
-    zero: the result is zero elsewhere, and a reduction runs over those points only.
-    """
-
-    lhs: Access
-    rhs: Expr
-    order: tuple[str, ...] | None = None
-    order_span: Span | None = field(default=None, compare=False, repr=False)
-    reduction: str = field(default="sum", kw_only=True)
-    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max"
-    and "min" take the whole right side."""
-    mask: Access | None = field(default=None, kw_only=True)
-
-    @property
-    def indices(self) -> tuple[str, ...]:
-        """All index names: those on the left, then the others in order of appearance."""
-        return tuple(dict.fromkeys(self.lhs.indices + free_indices(self.rhs)))
-
-    @property
-    def reduction_indices(self) -> tuple[str, ...]:
-        """The index names that are missing on the left, in order of appearance; none in a reshape."""
-        if isinstance(self.rhs, Reshape):
-            return ()
-        return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.indices)
-
-    @property
-    def reads(self) -> tuple[Access, ...]:
-        """The tensor accesses of the right side from left to right, then the mask."""
-        return (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))
-
-    @property
-    def accesses(self) -> tuple[Access, ...]:
-        """The left side, then `reads`."""
-        return (self.lhs, *self.reads)
-
-    @property
-    def is_move(self) -> bool:
-        """Whether this is a reshape or a concatenation, which only moves elements."""
-        return isinstance(self.rhs, Reshape | Concat)
-
-    def joins(self, before: Sequence["Statement"]) -> bool:
-        """Whether this may be in one region with the statements before it: a reshape is a region of its own,
-        and a concatenation reads no tensor that its region computes."""
-        if before and any(isinstance(s.rhs, Reshape) for s in (self, *before)):
-            return False
-        written = {s.lhs.tensor for s in before}
-        return not (isinstance(self.rhs, Concat) and any(a.tensor in written for a in self.reads))
-
-    def __str__(self) -> str:
-        assign = "=" if self.reduction == "sum" else f"{self.reduction}="
-        where = "" if self.mask is None else f" where {self.mask}"
-        order = "" if self.order is None else f"    order {', '.join(self.order)}"
-        return f"{self.lhs} {assign} {self.rhs}{where}{order}"
-
-
-@dataclass(frozen=True)
-class Region:
-    """Statements that become one dataflow graph: a ``fuse`` block, or a statement that stands alone."""
-
-    statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True)
@@ -158,17 +57,20 @@ class Program:
         read = self._read()
         return tuple(self.tensors[name] for name in self._written() if name in read)
 
+    @cached_property
+    def dimensions(self) -> Dimensions:
+        """Which modes of which tensors share an extent, and which it is.
+
+        Raises InputError, naming two tensors, when an index would need two extents, or when a reshape or a
+        concatenation does not add up. A program that has been checked has none of that.
+        """
+        return Dimensions(self.tensors, self.statements, self.source)
+
     def extents(self, statement: Statement) -> dict[str, int | None]:
-        """The extent of each index of `statement`, in the order of `Statement.indices`; None where no tensor
-        of the statement has it. `bind` makes what other statements know available here."""
-        extents: dict[str, int | None] = dict.fromkeys(statement.indices)
-        # Along the index of a concatenation only the result has the whole extent.
-        concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
-        for access in statement.accesses:
-            for index, extent in zip(access.indices, self.tensors[access.tensor].shape, strict=True):
-                if extent is not None and (index != concatenated or access is statement.lhs):
-                    extents[index] = extent
-        return extents
+        """The extent of each index of `statement`, in the order of `Statement.indices`; None where nothing
+        fixes it."""
+        dimension = self.dimensions.of_statement(statement)
+        return {index: self.dimensions.extents[dimension[index]] for index in statement.indices}
 
     def with_fusion(self, level: FusionLevel) -> "Program":
         """This program with other regions, to the same results.
@@ -202,15 +104,15 @@ class Program:
                 raise InputError(
                     f"program '{self.name}' has no tensor '{name}'; its tensors are {', '.join(tensors)}"
                 )
-            tensors[name] = _bind_shape(tensors[name], tuple(map(as_int, shape)))
+            tensors[name] = tensors[name].of_shape(tuple(map(as_int, shape)))
         bound = replace(self, tensors=tensors)
-        extents = unify(bound)
+        dimensions = bound.dimensions
         return replace(
             bound,
             tensors={
                 name: replace(
                     decl,
-                    shape=tuple(extents[name, mode] for mode in range(decl.rank)),
+                    shape=tuple(dimensions.extents[d] for d in dimensions.of_tensor(name)),
                     declared=self.tensors[name].unbound.shape,
                 )
                 for name, decl in tensors.items()
@@ -225,20 +127,11 @@ class Program:
     @property
     def has_extents(self) -> bool:
         """Its text, or `bind`, says how large every tensor is."""
-        return None not in unify(self).values()
-
-    def check(self) -> None:
-        """Raise InputError unless every statement is well-formed and all statements fit together.
-
-        `parse`, `load` and `ProgramBuilder.program` have done so already.
-        """
-        check_program(self)
+        return None not in self.dimensions.extents.values()
 
     def error(self, span: Span | None, message: str) -> InputError:
         """`message` as an error about this program, with the place in its text where there is one."""
-        if self.source is None or span is None:
-            return InputError(message)
-        return self.source.error(span, message)
+        return error_at(self.source, span, message)
 
     def _written(self) -> dict[str, None]:
         return dict.fromkeys(statement.lhs.tensor for statement in self.statements)
@@ -257,22 +150,3 @@ def _merged(statements: Iterable[Statement]) -> Iterator[Region]:
         run.append(statement)
     if run:
         yield Region(tuple(run))
-
-
-def _bind_shape(decl: TensorDecl, shape: tuple[int, ...]) -> TensorDecl:
-    """`decl` with its data's shape, which must agree with what is declared."""
-    if len(shape) != decl.rank:
-        raise InputError(
-            f"tensor '{decl.name}' has rank {decl.rank}, but its data has shape {shape}; change one of them"
-        )
-    for index, declared, given in zip(decl.indices, decl.shape, shape, strict=True):
-        if declared is not None and declared != given:
-            raise InputError(
-                f"tensor '{decl.name}' is declared with {index}={declared}, but its data has {given} there; "
-                "change one of them"
-            )
-        if not 1 <= given <= MAX_EXTENT:
-            raise InputError(
-                f"tensor '{decl.name}' has data with {index}={given}; an extent is from 1 to {MAX_EXTENT:,}"
-            )
-    return replace(decl, shape=shape)

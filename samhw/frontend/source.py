@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from samhw.errors import InputError
 
-__all__ = ["Source", "Span"]
+__all__ = ["Source", "Span", "error_at"]
 
 # How many characters of a long line an error shows on either side of the place.
 _SHOWN_BEFORE = 80
@@ -34,3 +34,8 @@ class Source:
         # Tabs are kept, so that the caret stands under its column however wide a terminal makes them.
         margin = "".join(c if c == "\t" else " " for c in before)
         return InputError(f"{self.name}:{span.line}:{span.column}: {message}\n  {before}{after}\n  {margin}^")
+
+
+def error_at(source: Source | None, span: Span | None, message: str) -> InputError:
+    """`message` as an error about a program, with the place in its text where there is one."""
+    return InputError(message) if source is None or span is None else source.error(span, message)

@@ -1,7 +1,6 @@
 """The cycle-accurate simulator: it computes the firing times of docs/timing.md, exactly."""
 
 from samhw.graph.deadlock import DeadlockError
-from samhw.sim.bench import Bench, bench_primitive, run_primitive
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.execute import ENGINES, Engine
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
@@ -15,7 +14,6 @@ from samhw.sim.work import Traffic, operations, traffic
 __all__ = [
     "ENGINES",
     "ActorStats",
-    "Bench",
     "Bottleneck",
     "ChannelStats",
     "DeadlockError",
@@ -31,10 +29,8 @@ __all__ = [
     "Result",
     "SimulatedRegion",
     "Traffic",
-    "bench_primitive",
     "bottleneck",
     "operations",
-    "run_primitive",
     "simulate",
     "simulate_regions",
     "simulated_regions",

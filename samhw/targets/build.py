@@ -103,7 +103,7 @@ def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Pa
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
     graph = compiled.graph
     addresses = AddressMap(graph, compiled.arch)
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []

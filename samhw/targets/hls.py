@@ -39,7 +39,7 @@ def project_files(
     graph, arch = compiled.graph, compiled.arch
     runs = []
     if tensors is not None:
-        memories, extents = load_inputs(compiled.program, graph, tensors)
+        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
         runs = list(simulated_regions(graph, arch, memories, extents))
     statements = [[str(s) for s in region.region.statements] for region in compiled.regions]
     if options.one_top or len(graph.regions) == 1:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from samhw.compiler import Dimensions
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Graph, MemoryRole
 from samhw.numerics import Words
+from samhw.passes import Recipe, with_derived
 from samhw.targets.images import load
 from samhw.tensors import Tensor
 
@@ -14,7 +14,10 @@ __all__ = ["load_inputs"]
 
 
 def load_inputs(
-    program: Program, graph: Graph, tensors: Mapping[str, Tensor]
+    program: Program,
+    graph: Graph,
+    tensors: Mapping[str, Tensor],
+    recipes: Mapping[str, Recipe] | None = None,
 ) -> tuple[dict[str, Words], dict[str, int]]:
     """The words of the input memories, and the extent of each index, for a run on those tensors.
 
@@ -24,10 +27,13 @@ def load_inputs(
     Args:
         program: that the graph, or the program that it is a region of, has been compiled from.
         tensors: at least the inputs of the program and of the graph, in any formats.
+        recipes: of the inputs that are made from those tensors (`Compiled.recipes`).
 
     Raises:
-        InputError: as `load` does; and for shapes of which the program makes no extents, or too great ones.
+        InputError: as `load` and `with_derived` do; and for shapes of which the program makes no extents, or
+            too great ones.
     """
+    tensors = with_derived(tensors, recipes or {})
     memories, extents = load(graph, _stored(program, graph, tensors))
     return memories, extents | _inferred(program, graph, tensors)
 
@@ -58,7 +64,7 @@ def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> 
     if not left:
         return {}
     shapes = {decl.name: tensors[decl.name].shape for decl in program.inputs if decl.name in tensors}
-    extents = Dimensions(program.unbound.bind(shapes)).extents()
+    extents = program.unbound.bind(shapes).dimensions.extents
     inferred = {}
     for index, binding in left.items():
         extent = extents[index]

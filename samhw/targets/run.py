@@ -120,7 +120,7 @@ def run(
     if backend == "hls":
         return _run_hls(compiled, tensors, hls or Options())
     graph, arch = compiled.graph, compiled.arch
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
     start = time.perf_counter()
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)
@@ -169,7 +169,7 @@ def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options
     from samhw.targets.hls import HlsDesign, compare, golden
 
     graph, arch = compiled.graph, compiled.arch
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
     runs = list(simulated_regions(graph, arch, memories, extents, trace=True))
     # Buffers on the chip stay there; they are the simulator's, since all that writers are given is compared.
     words = {name: array for run in runs for name, array in run.result.memories.items()}

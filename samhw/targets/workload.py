@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import AUTO, Capacity, Dimensions, choose_value
+from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
+    Capacity,
     Program,
     TensorDecl,
     check_size,
@@ -88,7 +89,7 @@ class Workload:
             # At least a fiber for each outer coordinate.
             extents = dict(zip(decl.indices, shape, strict=True))
             entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
-        greatest = Dimensions(program).extents()
+        greatest = program.dimensions.extents
         return Capacity(
             {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
             {name: _power_of_two(n) for name, n in entries.items()},

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from samhw.compiler import Capacity, Compiled, Dimensions, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import ScheduleError
-from samhw.frontend import Program
+from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Graph
 from samhw.spec.arch import BLOCK
 from samhw.tensors import Tensor
@@ -27,7 +27,7 @@ def random_tensors(
 
 def compile_or_none(program: Program, **options: object) -> Compiled | None:
     """The compiled program, or None where the schedule is one that streams cannot follow."""
-    extents = {d: n or 1 for d, n in Dimensions(program).extents().items()}
+    extents = {d: n or 1 for d, n in program.dimensions.extents.items()}
     entries = dict.fromkeys(program.tensors, 4096)
     try:
         return compile_program(program, capacity=Capacity(extents, entries), **options)  # type: ignore[arg-type]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token, make
-from samhw.graph.nested import Nested, to_stream
 from samhw.numerics import Float, value_type
+from tests.nested import Nested, to_stream
 
 from .primitive_bench import Case, Instance
 

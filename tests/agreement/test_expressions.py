@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import FUSION_LEVELS, Program
-from samhw.frontend.strategies import chained_programs, programs
 from samhw.graph import Graph
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import Session, VerilatedDesign
@@ -27,6 +26,8 @@ from tests.agreement.cases import (
     random_stalls,
     random_tensors,
 )
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 GRAPHS = 8

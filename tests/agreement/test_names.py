@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
-from samhw.frontend.strategies import chained_programs
 from samhw.targets import Workload, check, compile_workload, make_workload, run
 from tests.agreement.cases import random_tensors
 from tests.hostile import renamed
+from tests.strategies.chains import chained_programs
 
 PROGRAMS = 2
 

@@ -9,8 +9,8 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph.address_map import Cause
-from samhw.sim import bench_primitive
 from samhw.spec import kinds
+from tests.sim.bench import bench_primitive
 
 from .primitive_bench import Bench, Case, Instance, Outcome
 from .primitive_cases import VARIANTS, Variant, instances, random_case

@@ -115,6 +115,39 @@ def test_orders_go_with_no_graph() -> None:
     assert "--orders compiles nothing" in refused("compile", "spmv", "--orders", "1", "--table")
 
 
+def test_compile_prints_the_program_after_a_pass(tmp_path: Path) -> None:
+    path, left = tmp_path / "p.ein", tmp_path / "left.ein"
+    path.write_text(
+        "value fixed<16,8>\ntensor A[i=5, j=7] : csr\ntensor M[i, j] : csc\ntensor T[j, i] : csr\n"
+        "fuse {\n  T[j, i] = 2 * A[i, j] where M[i, j]    order j, i\n  y[j] = T[j, i]\n}\n"
+    )
+    result = samhw("compile", path, "--permute", "--after", "copy_discordant")
+    assert result.exit_code == 0, result.output
+    assert result.output == (
+        "# A_10 is A in the mode order (1, 0): up to 70 cycles, and an accumulator of 128 words\n"
+        "value fixed<16,8>\ntensor A[i=5, j=7] : csr\ntensor M[i=5, j=7] : csc\ntensor T[j=7, i=5] : csr\n"
+        "tensor y[j=7] : dense\ntensor A_10[i=5, j=7] : dcsc\nA_10[i, j] = A[i, j]\n"
+        "fuse {\n  T[j, i] = 2 * A_10[i, j] where M[i, j]    order j, i\n  y[j] = T[j, i]\n}\n"
+    )
+    left.write_text(result.output)
+    assert samhw("compile", left, "--after", "copy_discordant").output == result.output
+    cycles = [
+        json.loads(samhw("run", *arguments, "--data", "random", "--json", "-").output)["cycles"]
+        for arguments in ((path, "--permute"), (left,))
+    ]
+    assert cycles[0] == cycles[1]
+    spmm = samhw("compile", "spmm", "--data", "karate", "--after", "copy_discordant").output
+    assert spmm.startswith("tensor A[i=34, k=34] : csr\n")
+
+
+def test_passes_are_named_and_go_with_no_graph() -> None:
+    assert "There is no pass 'x'; the passes are, in their order, copy_discordant." in refused(
+        "compile", "spmv", "--after", "x"
+    )
+    assert "--after compiles nothing" in refused("compile", "spmv", "--after", "copy_discordant", "--table")
+    assert "--orders compiles nothing" in refused("compile", "spmv", "--after", "copy_discordant", "--orders")
+
+
 def test_build_for_the_simulator(tmp_path: Path) -> None:
     result = samhw("build", "spmm", "--data", "karate", "--target", "sim", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output

@@ -11,8 +11,8 @@ from cocotb_tools import config
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
-from samhw.compiler import Capacity, compile_program
-from samhw.frontend import load_kernel
+from samhw.compiler import compile_program
+from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.sim import simulate
 from samhw.targets.elaborate import generate_verilog

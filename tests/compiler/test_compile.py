@@ -2,9 +2,9 @@
 
 import pytest
 
-from samhw.compiler import Capacity, compile_program
+from samhw.compiler import compile_program
 from samhw.errors import InputError
-from samhw.frontend import kernel_names, load_kernel, parse
+from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate
 from samhw.targets import check, compile_workload, make_workload, run
 

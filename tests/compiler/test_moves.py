@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, Dimensions, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
 from samhw.targets import Workload, compile_workload, run
@@ -160,7 +160,7 @@ def test_parts_have_dimensions_of_their_own() -> None:
     program = parse(
         "tensor A[i=3, j=4]\ntensor B[i, j=2]\nC[i, j] = concat(j, A[i, j], B[i, j])\nD[i, j] = 2 * A[i, j]"
     )
-    dimensions = Dimensions(program)
+    dimensions = program.dimensions
     whole, first, second = (dimensions.of_tensor(name)[1] for name in "CAB")
     assert len({whole, first, second}) == 3
     assert dimensions.of_tensor("D") == ("i", first)

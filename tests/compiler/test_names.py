@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, dumps, parse
-from samhw.frontend.strategies import chained_programs
 from samhw.graph import validate
 from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data
+from tests.strategies.chains import chained_programs
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "500"))
 """How many programs are drawn in all."""

@@ -15,15 +15,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import Compiled, order_spaces
+from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, dumps, evaluate_program
-from samhw.frontend.matrix_strategies import matrix_chains
-from samhw.frontend.strategies import chained_programs, programs
+from samhw.fusion import order_spaces
 from samhw.numerics import Fixed, value_type
 from samhw.targets import Workload, compile_workload, run
 from samhw.targets.run import check
 from tests.agreement.cases import random_tensors
+from tests.strategies.chains import chained_programs
+from tests.strategies.matrices import matrix_chains
+from tests.strategies.programs import programs
 
 CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))
 """How many chained programs are drawn in all."""

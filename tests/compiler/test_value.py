@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
-from samhw.frontend.strategies import chained_programs
 from samhw.numerics import value_type
 from samhw.targets import make_workload
+from tests.strategies.chains import chained_programs
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
 

@@ -16,10 +16,10 @@ from samhw.frontend import (
     model_data,
     parse,
 )
-from samhw.frontend.strategies import chained_programs
 from samhw.numerics import value_type
 from tests.frontend.brute import FixedMachine, FloatMachine, run_program
 from tests.frontend.test_evaluate import random_arrays
+from tests.strategies.chains import chained_programs
 
 FIXED = Rounding.fixed(8)
 BF16 = Rounding.floating(7)

@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Literal, Program, ProgramBuilder, Region, Statement, TensorDecl, parse
+from samhw.frontend import (
+    Access,
+    Literal,
+    Program,
+    ProgramBuilder,
+    Region,
+    Statement,
+    TensorDecl,
+    check_program,
+    parse,
+)
 from samhw.frontend.check import FUNCTIONS, MAX_DEPTH
 from samhw.numerics import OPERATIONS
 from samhw.tensors import Format
@@ -250,7 +260,7 @@ def test_hand_made_programs_are_checked_too():
     c, T = (TensorDecl(name, ("k",), (None,), dense) for name in "cT")
     region = Region((Statement(Access("T", ("k",)), Access("c", ("k",)) * 2),))
     good = Program("p", {"c": c, "T": T}, (region,))
-    good.check()
+    check_program(good)
     for bad, message in [
         (replace(good, regions=()), "program 'p' has no statement"),
         (replace(good, regions=(region, Region(()))), "program 'p' has an empty fuse block"),
@@ -289,5 +299,5 @@ def test_hand_made_programs_are_checked_too():
         ),
     ]:
         with pytest.raises(InputError) as caught:
-            bad.check()
+            check_program(bad)
         assert str(caught.value).startswith(message)

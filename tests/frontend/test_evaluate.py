@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from samhw.errors import InputError
 from samhw.frontend import Program, dense, evaluate, evaluate_program, parse
-from samhw.frontend.strategies import chained_programs, programs
 from tests.frontend.brute import run_program
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
 
 A = np.array([[1, 0, 2], [0, 0, 0]])
 B = np.array([[-1, 5, 0], [3, 0, -2]])

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 from samhw.frontend import (
     Access,
     Add,
+    Binary,
     Call,
     Concat,
     Div,
@@ -19,6 +22,7 @@ from samhw.frontend import (
     accesses,
     free_indices,
     parse,
+    rewritten,
     terms,
     walk,
 )
@@ -110,3 +114,49 @@ def test_walk_goes_left_to_right():
 
 def test_terms():
     assert list(terms(A * (B + C) - (-B + 2) * A - -(A - C))) == [A * (B + C), (-B + 2) * A, A, C]
+
+
+@pytest.mark.parametrize(
+    "expr", [A, Literal(2), -A, A - B, A / B, Call("max", (A, C)), Reshape(A), Concat("i", (A, B))]
+)
+def test_with_children_changes_nothing_but_the_operands(expr):
+    assert expr.with_children(expr.children) == expr
+    others = [Access("D", ("i",)) for _ in expr.children]
+    other = expr.with_children(others)
+    assert type(other) is type(expr)
+    assert list(other.children) == others
+    assert str(other) == re.sub(r"[ABC]\[", "D[", str(expr)) if others else other is expr
+
+
+def test_with_children_takes_as_many_as_there_are():
+    for expr in (A, Literal(2), -A, A + B, Reshape(A)):
+        with pytest.raises(ValueError, match="unpack"):
+            expr.with_children([*expr.children, C])
+
+
+def test_every_node_has_with_children():
+    kinds = set(Expr.__subclasses__()) | set(Binary.__subclasses__())
+    for kind in kinds - {Binary}:
+        own = {name for base in kind.__mro__[:-1] if base is not Expr for name in vars(base)}
+        assert ("children" in own) == ("with_children" in own), kind.__name__
+
+
+def test_what_is_moved_stays_a_tensor():
+    with pytest.raises(TypeError, match="only whole tensors"):
+        Reshape(A).with_children([A + B])
+    with pytest.raises(TypeError, match="only whole tensors"):
+        Concat("i", (A, B)).with_children([A, Literal(1)])
+
+
+def test_rewritten_changes_operands_first_and_keeps_places():
+    span = Span(3, 7)
+
+    def change(node):
+        seen.append(str(node))
+        return Access("D", node.indices) if node == B else node
+
+    seen = []
+    found = rewritten(Add(Mul(A, B, span=span), Call("relu", (B,))), change)
+    assert str(found) == "A[i] * D[i] + relu(D[i])"
+    assert found.left.span == span
+    assert seen == ["A[i]", "B[i]", "A[i] * D[i]", "B[i]", "relu(D[i])", "A[i] * D[i] + relu(D[i])"]

@@ -16,8 +16,9 @@ from samhw.frontend import (
     load,
     parse,
 )
-from samhw.frontend.strategies import chained_programs, programs
 from samhw.tensors import Format
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
 
 A = Access("A", ("i", "k"))
 X = Access("X", ("k", "j"))

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import evaluate_program, parse, pattern, result_patterns
-from samhw.frontend.strategies import chained_programs
 from samhw.tensors import Tensor
 from tests.agreement.cases import random_tensors
 from tests.frontend.patterns import as_array
+from tests.strategies.chains import chained_programs
 
 A = np.array([[1, 0, 2], [0, 0, 0]])
 B = np.array([[-1, 5, 0], [3, 0, -2]])

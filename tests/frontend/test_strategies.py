@@ -10,17 +10,19 @@ from samhw.frontend import (
     Div,
     Literal,
     Reshape,
+    check_program,
     evaluate_program,
     free_indices,
     terms,
     walk,
 )
-from samhw.frontend.strategies import chained_programs, programs
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
 
 
 @given(programs(max_extent=4))
 def test_programs_are_valid(program):
-    program.check()
+    check_program(program)
     (statement,) = program.statements
     assert program.bind({}) == program
     assert 1 <= len(program.inputs) <= 4
@@ -69,7 +71,7 @@ def test_programs_are_various(wanted):
 @given(chained_programs(max_extent=4), chained_programs(integers=False, concordant=False, max_statements=3))
 def test_chained_programs_are_valid(program, other):
     for chain, most in ((program, 6), (other, 3)):
-        chain.check()
+        check_program(chain)
         assert chain.bind({}) == chain
         assert 2 <= len(chain.statements) <= most
         assert len(chain.outputs) == 1

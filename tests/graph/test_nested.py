@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from samhw.errors import RunError
 from samhw.graph import DONE, VAL, Token, check_stream, stop
-from samhw.graph.nested import Nested, from_stream, to_stream
-from samhw.graph.strategies import coordinates, like, payloads, structures
+from tests.nested import Nested, from_stream, to_stream
+from tests.strategies.streams import coordinates, like, payloads, structures
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import Program, parse
-from samhw.frontend.strategies import chained_programs
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
@@ -18,6 +17,7 @@ from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_tensors
 from tests.hls.bench import run_design, run_model
 from tests.hostile import WORDS, renamed
+from tests.strategies.chains import chained_programs
 
 PROGRAMS = 12
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.graph.nested import to_stream
 from samhw.hls import Design, Region, Stream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.lowering import Lowering
 from samhw.hls.processes import LOWERINGS
 from samhw.targets.hls_tools import compile_program
+from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
 
 EXAMPLES = 25

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import Program
-from samhw.frontend.strategies import programs
 from samhw.graph import Arch, Graph
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options
@@ -20,6 +19,7 @@ from samhw.sim import Result
 from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_depths, random_tensors
 from tests.hls.bench import Inputs, run_design, run_model
+from tests.strategies.programs import programs
 
 PROGRAMS = 25
 RUNS = 3

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
-from samhw.graph.nested import Nested, to_stream
-from samhw.graph.strategies import coordinates, like, payloads, structures
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
+from tests.nested import Nested, to_stream
+from tests.strategies.streams import coordinates, like, payloads, structures
 
 VALUE_LIMIT = 100
 COORDINATE_LIMIT = 40

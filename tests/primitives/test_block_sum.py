@@ -10,12 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, make, stop
-from samhw.graph.nested import from_stream, to_stream
-from samhw.graph.strategies import structures
 from samhw.numerics import Float, reduce_words
-from samhw.sim import bench_primitive
-from samhw.sim.bench import Bench
+from tests.nested import from_stream, to_stream
 from tests.primitives.cases import at_depth
+from tests.sim.bench import Bench, bench_primitive
+from tests.strategies.streams import structures
 
 F32 = Float(32)
 

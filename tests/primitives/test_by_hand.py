@@ -14,8 +14,8 @@ import pytest
 from samhw.errors import InputError, RunError
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, latency, make, stop
 from samhw.numerics import ALL_OPERATIONS
-from samhw.sim import Bench, bench_primitive
 from samhw.spec import kinds
+from tests.sim.bench import Bench, bench_primitive
 from tests.worked import WORKED
 
 

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import Arch, StreamKind, check_stream
-from samhw.graph.nested import from_stream
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS
-from samhw.sim import bench_primitive
 from samhw.spec import kinds
 from samhw.spec.arch import Latencies
+from tests.nested import from_stream
 from tests.primitives.cases import CASES, Case, timed, timings
+from tests.sim.bench import bench_primitive
 from tests.sim.clocked import clocked_primitive
 
 

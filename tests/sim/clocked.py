@@ -254,7 +254,7 @@ def clocked_primitive(
     output_depths: Mapping[str, int],
     value: str = "i32",
 ) -> tuple[dict[str, list[tuple[int, Token]]], list[int]]:
-    """What `samhw.sim.bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
+    """What `bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
     graph = Graph("", value, (node,), (), (), (), extents)
     stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
     stores |= {(Place.MEMORY, name): [int(w) for w in words] for name, words in memories.items()}

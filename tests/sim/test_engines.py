@@ -15,12 +15,11 @@ from numba.core.errors import NumbaError
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program as Source
 from samhw.frontend import kernel_names, load_kernel, parse
-from samhw.frontend.strategies import programs
 from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
-from samhw.sim import InterruptedRun, Progress, Result, bench_primitive, compiled, engine, execute, simulate
+from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import library, on_chip
 from samhw.sim.compiled.on_chip import streams, timing
 from samhw.sim.machine import Machine, Queue, Worker, connect
@@ -29,8 +28,10 @@ from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches
+from tests.sim.bench import bench_primitive
 from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
 from tests.sim.interpreted import interpreted
+from tests.strategies.programs import programs
 
 RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))
 """How many random graphs to try."""

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from samhw.compiler import compile_program
 from samhw.frontend import Program as Source
 from samhw.frontend import parse
-from samhw.frontend.strategies import programs
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import off_chip
@@ -34,6 +33,7 @@ from tests.sim.test_engines import (
     random_matrix,
 )
 from tests.sim.test_off_chip import named
+from tests.strategies.programs import programs
 
 TINY = replace(SMALL, burst_bytes=4, row_bytes=8, channels=3, prefetch=1, refi=150)
 """A line is a word, and all happens often."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from samhw.compiler import compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
-from samhw.frontend.strategies import programs as compiled_programs
 from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.machine import Worker
@@ -23,6 +22,7 @@ from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import WIDE, gustavson
 from tests.sim.interpreted import interpreted
 from tests.sim.test_simulate import programs, vector
+from tests.strategies.programs import programs as compiled_programs
 
 
 @pytest.mark.slow

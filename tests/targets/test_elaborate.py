@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import samhw.rtl
-from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
-from samhw.frontend import load_kernel
+from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch
 from samhw.sim import simulate
 from samhw.targets.driver import VerilatedDesign

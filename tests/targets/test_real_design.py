@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
-from samhw.frontend import load_kernel, parse
+from samhw.frontend import Capacity, load_kernel, parse
 from samhw.graph import Graph
 from samhw.sim import DeadlockError, simulate
 from samhw.targets import check, make_workload, run

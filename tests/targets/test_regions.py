@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from samhw.compiler import Capacity, Compiled, compile_program
+from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
-from samhw.frontend import parse
+from samhw.frontend import Capacity, parse
 from samhw.graph import Graph, MemoryRole
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.targets.driver import HardwareResult, Session, VerilatedDesign

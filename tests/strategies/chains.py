@@ -1,5 +1,4 @@
-"""Hypothesis strategies for random programs of several statements. Only tests import this module; it needs
-hypothesis."""
+"""Hypothesis strategies for random programs of several statements."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -8,8 +7,10 @@ from hypothesis import strategies as st
 
 from samhw.frontend import functions as f
 from samhw.frontend.build import Index
+from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Call, Expr
-from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format, LevelType
 
 __all__ = ["chained_programs"]

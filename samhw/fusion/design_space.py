@@ -6,11 +6,10 @@ from math import factorial
 
 import networkx as nx
 
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.fuse import FusedRegion, Sharing
-from samhw.compiler.order import count_orders, orders, partial_order
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, Region
+from samhw.fusion.fuse import FusedRegion, Sharing
+from samhw.fusion.order import count_orders, orders, partial_order
 
 __all__ = ["OrderSpace", "order_spaces"]
 
@@ -53,17 +52,14 @@ def order_spaces(program: Program, region: Region) -> list[OrderSpace]:
     """The orders of one of the program's regions: as its intermediates share indices where they can, and
     where they share less, if that makes a difference."""
     spaces: list[OrderSpace] = []
-    dimensions = Dimensions(program)
-    of_statement = {s: dimensions.of_statement(s) for s in region.statements}
     free = Region(tuple(replace(s, order=None) for s in region.statements))
-    of_free = {s: of_statement[own] for own, s in zip(region.statements, free.statements, strict=True)}
-    others = tuple(free if r is region else r for r in program.regions)
+    unordered = replace(program, regions=tuple(free if r is region else r for r in program.regions))
     for sharing in Sharing:
         try:
-            fused = FusedRegion(program, region, of_statement, sharing)
+            fused = FusedRegion(program, region, sharing)
         except ScheduleError:  # Too many instances.
             break
-        without = FusedRegion(replace(program, regions=others), free, of_free, sharing)
+        without = FusedRegion(unordered, free, sharing)
         space = OrderSpace(fused, partial_order(without), partial_order(fused))
         if not spaces or set(space.indices) != set(spaces[-1].indices):
             spaces.append(space)

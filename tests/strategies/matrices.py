@@ -1,13 +1,14 @@
-"""Hypothesis strategies for chains of matrix products in any order of their indices. Only tests import this
-module; it needs hypothesis."""
+"""Hypothesis strategies for chains of matrix products in any order of their indices."""
 
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 from samhw.frontend import functions as f
+from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Expr
-from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format, LevelType
 
 __all__ = ["matrix_chains"]

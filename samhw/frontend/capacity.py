@@ -1,16 +1,12 @@
-"""How large a build is: the greatest extents and the words of each memory."""
+"""How large a build is: the greatest extents, and the most entries of what is sparse."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.einsum import stored_format
 from samhw.errors import InputError
-from samhw.frontend import Program
-from samhw.graph import Memory, MemoryRole
-from samhw.tensors import LevelType
+from samhw.frontend.program import Program
 
-__all__ = ["Capacity", "greatest_extents", "memories_of"]
+__all__ = ["Capacity", "greatest_extents"]
 
 DEFAULT_ENTRIES = 1 << 12
 """Entries of a compressed level when nothing says more: 16 KiB of coordinates."""
@@ -30,6 +26,10 @@ class Capacity:
     def __or__(self, other: "Capacity") -> "Capacity":
         """Room for what either has room for."""
         return Capacity(_greater(self.extents, other.extents), _greater(self.entries, other.entries))
+
+    def entries_of(self, tensor: str) -> int:
+        """The most entries of a compressed level of a tensor."""
+        return max(self.entries.get(tensor, DEFAULT_ENTRIES), 1)
 
     def with_entries(self, program: Program, entries: Mapping[str, int]) -> "Capacity":
         """Other entries for some tensors. Raises `InputError` for what has no level to hold them."""
@@ -52,10 +52,10 @@ def _greater(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
     return {name: max(a.get(name, 0), b.get(name, 0)) for name in (*a, *b)}
 
 
-def greatest_extents(program: Program, dimensions: Dimensions, capacity: Capacity) -> dict[str, int]:
+def greatest_extents(program: Program, capacity: Capacity) -> dict[str, int]:
     """The greatest extent of each dimension; raises `InputError` for one that nothing fixes."""
     result = {}
-    for dimension, declared in dimensions.extents().items():
+    for dimension, declared in program.dimensions.extents.items():
         extent = capacity.extents.get(dimension, declared)
         if extent is None:
             raise InputError(
@@ -64,23 +64,3 @@ def greatest_extents(program: Program, dimensions: Dimensions, capacity: Capacit
             )
         result[dimension] = max(extent, declared or 0)
     return result
-
-
-def memories_of(
-    program: Program, tensor: str, role: MemoryRole, shape: tuple[int, ...], capacity: Capacity
-) -> list[Memory]:
-    """The memories of a tensor's storage, sized for its greatest shape and number of entries."""
-    fmt = stored_format(program.tensors[tensor].format)
-    bound = capacity.entries.get(tensor, DEFAULT_ENTRIES)
-    memories = []
-    fibers = 1
-    for level, (kind, mode) in enumerate(zip(fmt.levels, fmt.mode_order, strict=True)):
-        if kind is LevelType.dense:
-            fibers *= shape[mode]
-            continue
-        entries = min(fibers * shape[mode], max(bound, 1))
-        memories.append(Memory(f"{tensor}.pos{level}", tensor, f"pos{level}", role, fibers + 1))
-        memories.append(Memory(f"{tensor}.crd{level}", tensor, f"crd{level}", role, entries))
-        fibers = entries
-    memories.append(Memory(f"{tensor}.vals", tensor, "vals", role, fibers))
-    return memories

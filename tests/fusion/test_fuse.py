@@ -2,13 +2,12 @@
 
 import pytest
 
-from samhw.compiler import Capacity, compile_program
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.fuse import FusedRegion, Sharing
-from samhw.compiler.order import partial_order
+from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
+from samhw.frontend import Capacity, parse
 from samhw.frontend.expr import Access
+from samhw.fusion.fuse import FusedRegion, Sharing
+from samhw.fusion.order import partial_order
 
 CHAIN = """
 tensor A[i=4, k=4] : csr
@@ -38,9 +37,7 @@ fuse {
 
 def fused(text: str, sharing: Sharing = Sharing.REDUCED) -> FusedRegion:
     program = parse(text)
-    dimensions = Dimensions(program)
-    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
-    return FusedRegion(program, program.regions[0], of_statement, sharing)
+    return FusedRegion(program, program.regions[0], sharing)
 
 
 def counts(region: FusedRegion) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for formats and tensors. Only tests import this: hypothesis is no dependency."""
+"""Hypothesis strategies for formats and tensors."""
 
 from typing import Any
 

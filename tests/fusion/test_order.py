@@ -7,19 +7,16 @@ import networkx as nx
 import pytest
 
 from samhw.compiler import compile_program
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.fuse import FusedRegion
-from samhw.compiler.order import check_order, count_orders, orders, partial_order
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load_model, parse
+from samhw.fusion.fuse import FusedRegion
+from samhw.fusion.order import check_order, count_orders, orders, partial_order
 
 
 def region(declarations: str, *statements: str) -> FusedRegion:
     fused = "fuse {\n" + "\n".join(statements) + "\n}"
     program = parse(f"{declarations}\n{fused}")
-    dimensions = Dimensions(program)
-    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
-    return FusedRegion(program, program.regions[0], of_statement)
+    return FusedRegion(program, program.regions[0])
 
 
 def first_order(fused: FusedRegion) -> tuple[str, ...]:
@@ -78,9 +75,7 @@ def test_large_counts_are_not_enumerated() -> None:
 
 def test_a_decoder_block_without_constraints_has_more_than_200_million_orders() -> None:
     program = load_model("gpt3_block").with_fusion("full")
-    dimensions = Dimensions(program)
-    of_statement = {s: dimensions.of_statement(s) for s in program.statements}
-    graph = partial_order(FusedRegion(program, program.regions[0], of_statement))
+    graph = partial_order(FusedRegion(program, program.regions[0]))
     assert count_orders(nx.create_empty_copy(graph)) == factorial(len(graph)) > 2 * 10**8
     assert 0 < count_orders(graph) < 10**4
 

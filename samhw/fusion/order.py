@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import networkx as nx
 
-from samhw.compiler.fuse import FusedRegion, Instance
 from samhw.errors import InputError, ScheduleError
+from samhw.fusion.fuse import FusedRegion, Instance
 
 __all__ = ["MOST_SETS", "check_order", "count_orders", "orders", "partial_order"]
 

@@ -4,130 +4,89 @@ is stored against the orders of the statements is written in another mode order,
 transposition that stands alone is such a copy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
 
-from samhw.compiler.capacity import Capacity, greatest_extents, memories_of
-from samhw.compiler.dimensions import Dimensions
-from samhw.compiler.einsum import stored_format
-from samhw.compiler.fuse import FusedRegion, Sharing, StoredUse
-from samhw.compiler.order import orders, partial_order
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Call, Concat, Expr, Neg, Program, Region, Reshape, Statement
-from samhw.frontend.expr import Binary
-from samhw.graph import MemoryRole
+from samhw.frontend import Access, Expr, Region, Reshape, Statement, rewritten
+from samhw.fusion import (
+    FusedRegion,
+    Sharing,
+    StoredUse,
+    greatest_sizes,
+    orders,
+    partial_order,
+    stored_format,
+)
 from samhw.graph.names import Names
+from samhw.passes.lowerable import Lowerable, PermutedCopy
 from samhw.tensors import Format, LevelType
 
-__all__ = ["PermutedCopy", "copy_discordant"]
+__all__ = ["copy_discordant"]
 
 MOST_BITS = 22
 """Of an address in the accumulator that sorts a copy: two banks of four million words."""
 
 
-@dataclass(frozen=True)
-class PermutedCopy:
-    """A tensor in another mode order, and what making it costs.
-
-    Attributes:
-        tensor: the copy.
-        of: the tensor that it is a copy of.
-        mode_order: that of the copy, by the modes of `of`.
-        words: of both banks of the accumulator that sorts it, one for each point of the tensor, rounded up to
-            powers of two.
-        entries: the most values that are copied; each takes a cycle on the way in and one on the way out.
-    """
-
-    tensor: str
-    of: str
-    mode_order: tuple[int, ...]
-    words: int
-    entries: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.tensor} is {self.of} in the mode order {self.mode_order}: up to "
-            f"{2 * self.entries:,} cycles, and an accumulator of {self.words:,} words"
-        )
-
-
-def copy_discordant(
-    program: Program, capacity: Capacity, order: Sequence[str] | None = None, *, permute: bool = True
-) -> tuple[Program, Capacity, Mapping[Region, PermutedCopy]]:
+def copy_discordant(lowerable: Lowerable) -> Lowerable:
     """The program with a copy of each tensor that is stored discordantly.
 
     The statements' own orders are kept; then the results keep their storage, and then the largest operands,
-    as far as what comes before lets them.
-
-    Args:
-        order: that of the indices of the program's only region, if the user asks for one.
-        permute: permission to copy; without it only transpositions that stand alone are made copies.
-
-    Returns:
-        The program, the capacity with that of the copies, and the regions that make copies.
+    as far as what comes before lets them. Without permission to copy, only transpositions that stand alone
+    are made copies.
 
     Raises:
         ScheduleError: for a tensor too large to be sorted.
     """
-    if not permute and not any(map(_is_transposition, program.regions)):
-        return program, capacity, {}
-    return _Copier(program, capacity).run(order, permute)
+    if not lowerable.permute and not any(map(_is_transposition, lowerable.program.regions)):
+        return lowerable
+    return _Copier(lowerable).run()
 
 
 class _Copier:
-    def __init__(self, program: Program, capacity: Capacity):
-        self.program = program
-        self.capacity = capacity
-        self.dimensions = Dimensions(program)
-        self.extents = greatest_extents(program, self.dimensions, capacity)
-        self.of_statement = {s: self.dimensions.of_statement(s) for s in program.statements}
-        self.tensors = dict(program.tensors)
-        self.names = Names(program.tensors)
+    def __init__(self, lowerable: Lowerable):
+        self.lowerable = lowerable
+        self.program = lowerable.program
+        self.tensors = dict(self.program.tensors)
+        self.names = Names(self.program.tensors)
         self.regions: list[Region] = []
-        self.copies: dict[Region, PermutedCopy] = {}
+        self.copies: dict[str, PermutedCopy] = {}
         self.copy_of: dict[tuple[str, tuple[int, ...]], str] = {}
         self.made: dict[str, int] = {}
         """The entries of each tensor that has been added."""
 
-    def run(
-        self, order: Sequence[str] | None, permute: bool
-    ) -> tuple[Program, Capacity, Mapping[Region, PermutedCopy]]:
+    def run(self) -> Lowerable:
+        order = self.lowerable.order
         for region in self.program.regions:
             if order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
                 self.transpose(region)
-            elif permute and not any(isinstance(s.rhs, Reshape) for s in region.statements):
+            elif self.lowerable.permute and not any(isinstance(s.rhs, Reshape) for s in region.statements):
                 self.resolve(region, order)
             else:
                 self.regions.append(region)
         program = replace(self.program, tensors=self.tensors, regions=tuple(self.regions))
-        # A copy may come first, and name a dimension after the declaration's index.
-        dimensions = Dimensions(program)
-        extents = {
-            dimension: self.extents[before]
-            for tensor in self.program.tensors
-            for dimension, before in zip(
-                dimensions.of_tensor(tensor), self.dimensions.of_tensor(tensor), strict=True
-            )
-        }
-        return program, Capacity(extents, {**self.capacity.entries, **self.made}), self.copies
+        return self.lowerable.with_program(program, entries=self.made, copies=self.copies)
 
     def fused(self, region: Region) -> FusedRegion:
         sharing = Sharing.REDUCED if len(region.statements) > 1 else Sharing.EQUAL
-        return FusedRegion(self.program, region, self.of_statement, sharing)
+        return FusedRegion(self.program, region, sharing)
 
     def transpose(self, region: Region) -> None:
         """A region that is a copy of a tensor."""
         read, written = self.fused(region).stored_uses()
         position = {index: mode for mode, index in enumerate(read.indices)}
         mode_order = tuple(position[index] for index in written.stored)
-        if self.kind(read.tensor) is self.kind(written.tensor) is not None:
-            self.copies[region] = self.permuted(written.tensor, read.tensor, mode_order, read.tensor)
-            self.regions.append(region)
+        kind = self.kind(written.tensor)
+        if read.access.indices == written.access.indices and kind is self.copied_levels(read.tensor):
+            # As this pass itself writes it, so that it changes nothing where it comes by again.
+            self.copy_of[read.tensor, mode_order] = written.tensor
+        elif kind is None or kind is not self.kind(read.tensor):
+            copy = self.copy(read.tensor, mode_order)
+            self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
             return
-        copy = self.copy(read.tensor, mode_order)
-        self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
+        self.permuted(region, read.tensor, mode_order, read.tensor)
 
     def resolve(self, region: Region, order: Sequence[str] | None) -> None:
         """The region with other tensors in the place of those that are stored discordantly, and the copies
@@ -153,8 +112,7 @@ class _Copier:
             # A reducer gives only the coordinates that it has met; what is missing is filled in behind it.
             target = self.declare(tensor, mode_order)
         maker = Region((Statement(Access(target, decl.indices), Access(source, decl.indices)),))
-        self.copies[maker] = self.permuted(target, source, mode_order, tensor)
-        self.regions.append(maker)
+        self.permuted(maker, source, mode_order, tensor)
         if target != tensor:
             self.regions.append(
                 Region((Statement(Access(tensor, decl.indices), Access(target, decl.indices)),))
@@ -165,10 +123,15 @@ class _Copier:
         levels = set(stored_format(self.tensors[tensor].format).levels)
         return levels.pop() if len(levels) == 1 else None
 
+    def copied_levels(self, tensor: str) -> LevelType:
+        """The type of all levels of a copy: dense if those of the tensor are, else compressed."""
+        return LevelType.dense if self.tensors[tensor].format.is_all_dense else LevelType.compressed
+
     def entries(self, tensor: str) -> int:
         """The most values that are stored of a tensor."""
-        shape = self.dimensions.shape(tensor, self.extents)
-        return memories_of(self.program, tensor, MemoryRole.INPUT, shape, self.capacity)[-1].capacity
+        fmt = stored_format(self.program.tensors[tensor].format)
+        entries = self.lowerable.capacity.entries_of(tensor)
+        return (greatest_sizes(fmt, self.lowerable.shape(tensor), entries) or [1])[-1]
 
     def copy(self, tensor: str, mode_order: tuple[int, ...]) -> str:
         """A copy of an operand, made before the region at hand; regions share it."""
@@ -177,31 +140,30 @@ class _Copier:
             indices = self.tensors[tensor].indices
             copy = self.copy_of[key] = self.declare(tensor, mode_order)
             maker = Region((Statement(Access(copy, indices), Access(tensor, indices)),))
-            self.copies[maker] = self.permuted(copy, tensor, mode_order, tensor)
-            self.regions.append(maker)
+            self.permuted(maker, tensor, mode_order, tensor)
         return self.copy_of[key]
 
     def declare(self, tensor: str, mode_order: tuple[int, ...]) -> str:
-        """A tensor like another one in another mode order: all dense if that is, else all compressed."""
+        """A tensor like another one in another mode order."""
         name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
         decl = self.tensors[tensor]
-        level = LevelType.dense if decl.format.is_all_dense else LevelType.compressed
-        fmt = Format((level,) * decl.rank, mode_order)
+        fmt = Format((self.copied_levels(tensor),) * decl.rank, mode_order)
         self.tensors[name] = replace(decl, name=name, format=fmt, span=None)
         self.made[name] = self.entries(tensor)
         return name
 
-    def permuted(self, tensor: str, of: str, mode_order: tuple[int, ...], own: str) -> PermutedCopy:
-        """A copy and its cost; `own` is the tensor of the program that makes it necessary."""
-        extents = self.dimensions.shape(own, self.extents)
-        bits = sum(max(1, (extent - 1).bit_length()) for extent in extents)
+    def permuted(self, maker: Region, of: str, mode_order: tuple[int, ...], own: str) -> None:
+        """Adds a region that makes a copy; `own` is the tensor of the program that makes it necessary."""
+        bits = sum(max(1, (extent - 1).bit_length()) for extent in self.lowerable.shape(own))
         if bits > MOST_BITS:
             mend = mode_order if own == of else self.tensors[of].format.mode_order
             raise ScheduleError(
                 f"A permuted copy of {of} takes an accumulator of {2 << bits:,} words, more than "
                 f"{2 << MOST_BITS:,}; store {own} with the mode order '@ {mend}'."
             )
-        return PermutedCopy(tensor, of, mode_order, 2 << bits, self.entries(own))
+        tensor = maker.statements[0].lhs.tensor
+        self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 << bits, self.entries(own))
+        self.regions.append(maker)
 
 
 def _is_transposition(region: Region) -> bool:
@@ -254,20 +216,8 @@ def _changed(
     def access(a: Access) -> Access:
         return changes.get((statement, a), Access(results.get(a.tensor, a.tensor), a.indices))
 
-    def expression(e: Expr) -> Expr:
-        match e:
-            case Access():
-                return access(e)
-            case Neg():
-                return Neg(expression(e.operand))
-            case Binary():
-                return type(e)(expression(e.left), expression(e.right))
-            case Call():
-                return Call(e.function, tuple(map(expression, e.arguments)))
-            case Concat():
-                return Concat(e.index, tuple(map(access, e.operands)))
-            case _:
-                return e
+    def changed(e: Expr) -> Expr:
+        return access(e) if isinstance(e, Access) else e
 
     mask = None if statement.mask is None else access(statement.mask)
-    return replace(statement, lhs=access(statement.lhs), rhs=expression(statement.rhs), mask=mask)
+    return replace(statement, lhs=access(statement.lhs), rhs=rewritten(statement.rhs, changed), mask=mask)

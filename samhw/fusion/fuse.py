@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from samhw.compiler.einsum import stored_format
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Program, Statement
-from samhw.frontend.program import Region
+from samhw.frontend import Access, Program, Region, Statement
+from samhw.fusion.stored import stored_format
 from samhw.graph.names import Names
 
 __all__ = ["FusedRegion", "Instance", "Sharing", "StoredUse"]
@@ -94,23 +93,16 @@ class FusedRegion:
         names: of the indices, for whoever needs one more.
 
     Args:
-        dimensions: of each statement's indices (`Dimensions.of_statement`).
         sharing: what uses of an intermediate share. Streams do not always allow all of it.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        region: Region,
-        dimensions: Mapping[Statement, Mapping[str, str]],
-        sharing: Sharing = Sharing.REDUCED,
-    ):
+    def __init__(self, program: Program, region: Region, sharing: Sharing = Sharing.REDUCED):
         self.program = program
         self.sharing = sharing
         self.dimension: dict[str, str] = {}
         self.names = Names(index for s in region.statements for index in s.indices)
         self.instances: list[Instance] = []
-        self._dimensions = dimensions
+        self._dimensions = {s: program.dimensions.of_statement(s) for s in region.statements}
         self._writers = {s.lhs.tensor: s for s in region.statements}
         self._instance: dict[tuple[str, Binding], Instance] = {}
         self._known: dict[str, list[Binding]] = {}

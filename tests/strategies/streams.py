@@ -1,10 +1,10 @@
-"""Hypothesis strategies of well-formed streams. The only module of the graph that imports hypothesis."""
+"""Hypothesis strategies of well-formed streams."""
 
 from typing import Any
 
 from hypothesis import strategies as st
 
-from samhw.graph.nested import Nested
+from tests.nested import Nested
 
 __all__ = ["coordinates", "like", "payloads", "structures"]
 

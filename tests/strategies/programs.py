@@ -1,15 +1,16 @@
-"""Hypothesis strategies for random programs. Only tests import this module; it needs hypothesis."""
+"""Hypothesis strategies for random programs of one statement."""
 
 from functools import reduce
 
 from hypothesis import strategies as st
 
-from samhw.frontend.chain_strategies import chained_programs
+from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
-from samhw.frontend.program import Program, Region, Statement, TensorDecl
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format, LevelType
 
-__all__ = ["chained_programs", "programs"]
+__all__ = ["programs"]
 
 _INDICES = ("i", "j", "k", "l")
 _MAX_RANK = 3

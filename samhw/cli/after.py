@@ -1,0 +1,18 @@
+"""`samhw compile --after`."""
+
+import click
+
+from samhw.frontend import dumps
+from samhw.passes import Lowerable, apply_passes
+
+__all__ = ["print_after"]
+
+
+def print_after(lowerable: Lowerable, last: str) -> None:
+    """The text of a program after a pass, below comments that say what the passes have added."""
+    left = apply_passes(lowerable, last)
+    for name, recipe in left.recipes.items():
+        click.echo(f"# {name}: {recipe}")
+    for copy in left.copies.values():
+        click.echo(f"# {copy}")
+    click.echo(dumps(left.program), nl=False)

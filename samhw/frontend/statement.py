@@ -1,0 +1,76 @@
+"""A statement of a program, and the regions in which statements are fused."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices
+from samhw.frontend.source import Span
+
+__all__ = ["Region", "Statement"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``lhs = rhs``, reduced over the indices that are missing on the left.
+
+    `order` is the nest of loops, outermost first, over all indices of the statement; None leaves it to the
+    compiler. It never changes the result. With a `mask` the statement is computed where that tensor is not
+    zero: the result is zero elsewhere, and a reduction runs over those points only.
+    """
+
+    lhs: Access
+    rhs: Expr
+    order: tuple[str, ...] | None = None
+    order_span: Span | None = field(default=None, compare=False, repr=False)
+    reduction: str = field(default="sum", kw_only=True)
+    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max"
+    and "min" take the whole right side."""
+    mask: Access | None = field(default=None, kw_only=True)
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """All index names: those on the left, then the others in order of appearance."""
+        return tuple(dict.fromkeys(self.lhs.indices + free_indices(self.rhs)))
+
+    @property
+    def reduction_indices(self) -> tuple[str, ...]:
+        """The index names that are missing on the left, in order of appearance; none in a reshape."""
+        if isinstance(self.rhs, Reshape):
+            return ()
+        return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.indices)
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """The tensor accesses of the right side from left to right, then the mask."""
+        return (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """The left side, then `reads`."""
+        return (self.lhs, *self.reads)
+
+    @property
+    def is_move(self) -> bool:
+        """Whether this is a reshape or a concatenation, which only moves elements."""
+        return isinstance(self.rhs, Reshape | Concat)
+
+    def joins(self, before: Sequence["Statement"]) -> bool:
+        """Whether this may be in one region with the statements before it: a reshape is a region of its own,
+        and a concatenation reads no tensor that its region computes."""
+        if before and any(isinstance(s.rhs, Reshape) for s in (self, *before)):
+            return False
+        written = {s.lhs.tensor for s in before}
+        return not (isinstance(self.rhs, Concat) and any(a.tensor in written for a in self.reads))
+
+    def __str__(self) -> str:
+        assign = "=" if self.reduction == "sum" else f"{self.reduction}="
+        where = "" if self.mask is None else f" where {self.mask}"
+        order = "" if self.order is None else f"    order {', '.join(self.order)}"
+        return f"{self.lhs} {assign} {self.rhs}{where}{order}"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Statements that become one dataflow graph: a ``fuse`` block, or a statement that stands alone."""
+
+    statements: tuple[Statement, ...]

@@ -13,8 +13,9 @@ from rich.table import Table
 
 from samhw.errors import RunError
 from samhw.frontend import Program, load
-from samhw.targets import Choice, Measure, Workload, compare
+from samhw.targets import Choice, Measure, compare
 from samhw.tensors import Tensor
+from samhw.workload import Workload
 
 __all__ = ["PROGRAMS", "VALUE", "bind", "follow", "measure", "parser", "report", "schedules"]
 

@@ -14,7 +14,7 @@ from benchmarks.common import VALUE, follow, parser, report
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, model_names
-from samhw.targets import make_model_workload
+from samhw.workload import make_model_workload
 
 
 def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:

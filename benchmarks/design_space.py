@@ -16,7 +16,7 @@ from benchmarks.common import VALUE, follow, parser, report
 from samhw.compiler import CompiledRegion, OrderSpace, order_spaces
 from samhw.errors import ScheduleError
 from samhw.frontend import FusionLevel, Program, model_names
-from samhw.targets import compile_workload, make_model_workload
+from samhw.workload import compile_workload, make_model_workload
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")
 

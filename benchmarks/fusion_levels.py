@@ -14,9 +14,10 @@ from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
-from samhw.targets import Choice, Measure, Workload
+from samhw.targets import Choice, Measure
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
+from samhw.workload import Workload
 
 
 def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dict[str, Tensor]]]:

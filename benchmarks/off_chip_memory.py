@@ -18,8 +18,9 @@ from samhw.errors import RunError
 from samhw.frontend import FusionLevel, load_kernel, load_model, model_data
 from samhw.graph import DRAM_PRESETS, Arch, Dram, OffChip
 from samhw.sim import Bottleneck, bottleneck
-from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
+from samhw.targets import RunResult, check, run
 from samhw.tensors.generate import power_law_graph
+from samhw.workload import Workload, compile_workload, make_workload
 
 DEEPER = Arch(slack=Arch().slack + 16)
 LEVELS: tuple[FusionLevel, ...] = ("none", "partial")

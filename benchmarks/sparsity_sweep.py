@@ -15,9 +15,10 @@ from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
 from samhw.frontend import FusionLevel, load_model, model_data
-from samhw.targets import Choice, Workload
+from samhw.targets import Choice
 from samhw.tensors import Tensor
 from samhw.tensors.generate import block_diagonal_graph, power_law_graph, uniform_graph
+from samhw.workload import Workload
 
 PATTERNS: dict[str, Callable[..., Tensor]] = {
     "uniform": uniform_graph,

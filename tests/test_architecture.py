@@ -16,12 +16,16 @@ ALLOWED = {
     "primitives": {"graph", "numerics"},
     "frontend": {"numerics", "tensors"},
     "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},
+    "workload": {"compiler", "frontend", "graph", "numerics", "tensors"},
     "sim": {"graph", "numerics", "primitives"},
     "rtl": {"graph", "numerics"},
     "hls": {"graph", "numerics"},
-    "targets": {"compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"},
+    "targets": {
+        *("compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"),
+        "workload",
+    },
     "report": set(),
-    "cli": {"compiler", "frontend", "graph", "hls", "report", "sim", "targets", "tensors"},
+    "cli": {"compiler", "frontend", "graph", "hls", "report", "sim", "targets", "tensors", "workload"},
 }
 
 

@@ -13,7 +13,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from samhw.targets import Workload
+    from samhw.workload import Workload
 
 __all__ = ["build"]
 

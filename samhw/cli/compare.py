@@ -62,8 +62,9 @@ def compare(
 
     A level of fusion with several regions is measured once, with the orders of its own statements.
     """
-    from samhw.targets import Choice, bind_program
+    from samhw.targets import Choice
     from samhw.targets import compare as compare_all
+    from samhw.workload import bind_program
 
     levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
     spaces = [_one_of(space, ITERATIONS, "--iteration") for space in iteration.split(",")]

@@ -16,7 +16,7 @@ from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
 from samhw.graph import Arch, Dram, OffChip
 
 if TYPE_CHECKING:
-    from samhw.targets import Workload
+    from samhw.workload import Workload
 
 __all__ = [
     "ARCH",
@@ -90,7 +90,7 @@ class Schedule:
 
     def workload(self, program: str, data: Sequence[str]) -> "Workload":
         """PROGRAM bound to data, with the regions asked for."""
-        from samhw.targets import bind_program
+        from samhw.workload import bind_program
 
         workload = bind_program(program, data, value=self.value)
         return replace(workload, program=workload.program.with_fusion(self.fuse))
@@ -109,7 +109,7 @@ class Schedule:
     def build_workload(self, program: str, data: Sequence[str]) -> "Workload | None":
         """What to build PROGRAM for: the data; without any, None if the program's text says how large
         everything is, and the default data if it does not."""
-        from samhw.targets import DEFAULT
+        from samhw.workload import DEFAULT
 
         if not data and load_program(program).has_extents:
             return None
@@ -117,7 +117,7 @@ class Schedule:
 
     def compile(self, program: str, workload: "Workload | None", arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what the program's text says."""
-        from samhw.targets import compile_workload
+        from samhw.workload import compile_workload
 
         if workload:
             return compile_workload(workload, **self.options(arch))

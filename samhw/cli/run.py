@@ -25,7 +25,8 @@ from samhw.errors import InputError
 
 if TYPE_CHECKING:
     from samhw.sim import Result
-    from samhw.targets import RunResult, Workload
+    from samhw.targets import RunResult
+    from samhw.workload import Workload
 
 __all__ = ["run"]
 

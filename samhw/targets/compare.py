@@ -9,7 +9,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import FusionLevel
 from samhw.graph import Arch
 from samhw.targets.measure import Measure, measure
-from samhw.targets.workload import Workload
+from samhw.workload import Workload
 
 __all__ = ["Choice", "Outcome", "compare"]
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
-from samhw.targets.run import RegionRun, check, run
-from samhw.targets.workload import Workload
+from samhw.targets.run import RegionRun, run
+from samhw.workload import Workload
 
 __all__ = ["Correlation", "Row", "correlate"]
 

@@ -7,8 +7,9 @@ from typing import Any
 from samhw.compiler import AUTO, Compiled
 from samhw.graph import Arch, MemoryRole, OffChip
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.run import check, compile_workload, run
-from samhw.targets.workload import Workload
+from samhw.targets.check import check
+from samhw.targets.run import run
+from samhw.workload import Workload, compile_workload
 
 __all__ = ["Measure", "measure"]
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from samhw.frontend import FusionLevel
-from samhw.targets import check, compile_workload, make_model_workload, run
+from samhw.targets import check, run
+from samhw.workload import compile_workload, make_model_workload
 
 SMALL = {
     "gcn": "random:f=8,h=4,c=3",

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.frontend.strategies import chained_programs
-from samhw.targets import Workload, check, compile_workload, make_workload, run
+from samhw.targets import check, run
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import renamed
 

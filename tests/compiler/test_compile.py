@@ -6,7 +6,8 @@ from samhw.compiler import Capacity, compile_program
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate
-from samhw.targets import check, compile_workload, make_workload, run
+from samhw.targets import check, run
+from samhw.workload import compile_workload, make_workload
 
 
 def small(name: str, **options: object):

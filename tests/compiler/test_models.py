@@ -4,8 +4,9 @@ import pytest
 
 from samhw.compiler import compile_program
 from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.workload import Workload, compile_workload
 
 SIZES = {
     "bigbird_attention": {"i": 16},

@@ -8,9 +8,10 @@ import pytest
 from samhw.compiler import Compiled, Dimensions, compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 FORMATS = ("dense", "csr", "dcsr", "(compressed, dense)")
 

@@ -15,7 +15,8 @@ from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, dumps, parse
 from samhw.frontend.strategies import chained_programs
 from samhw.graph import validate
-from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
+from samhw.targets import RunResult, check, run
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data
 

@@ -5,9 +5,10 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 INF, NAN = np.inf, np.nan
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from samhw.frontend import parse, result_patterns
-from samhw.targets import Workload, compile_workload, run
+from samhw.targets import run
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.frontend.patterns import as_array
 

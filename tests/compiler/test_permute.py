@@ -6,7 +6,8 @@ import pytest
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, evaluate_program, parse
-from samhw.targets import Workload, compile_workload, run
+from samhw.targets import run
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 
 TRANSPOSITION = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = A[i, j]\n"

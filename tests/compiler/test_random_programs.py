@@ -21,8 +21,9 @@ from samhw.frontend import FUSION_LEVELS, Program, dumps, evaluate_program
 from samhw.frontend.matrix_strategies import matrix_chains
 from samhw.frontend.strategies import chained_programs, programs
 from samhw.numerics import Fixed, value_type
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 
 CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))

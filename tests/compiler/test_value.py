@@ -12,7 +12,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.frontend.strategies import chained_programs
 from samhw.numerics import value_type
-from samhw.targets import make_workload
+from samhw.workload import make_workload
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from samhw.frontend import FUSION_LEVELS, parse
-from samhw.targets import Workload, compile_workload, run
+from samhw.targets import run
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 RANDOM = int(os.environ.get("SAMHW_RANDOM_ZEROS", "200"))
 ROWS, COLUMNS = 5, 4

@@ -13,8 +13,9 @@ from samhw.frontend.strategies import chained_programs
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
-from samhw.targets import compile_workload, make_workload, run
+from samhw.targets import run
 from samhw.targets.hls import HlsDesign
+from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_tensors
 from tests.hls.bench import run_design, run_model
 from tests.hostile import WORDS, renamed

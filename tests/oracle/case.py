@@ -9,8 +9,8 @@ import numpy as np
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, parse
-from samhw.targets import Workload, compile_workload
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 from tests.oracle import language, meaning
 from tests.oracle.draw import draw_arrays, draw_program, stored
 

@@ -10,7 +10,8 @@ from samhw.graph import Arch
 from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import on_chip
 from samhw.sim.compiled.on_chip import streams
-from samhw.targets import RunResult, bind_program, compile_workload, run
+from samhw.targets import RunResult, run
+from samhw.workload import bind_program, compile_workload
 from tests.sim.graphs import Builder
 from tests.sim.interpreted import interpreted
 

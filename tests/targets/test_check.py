@@ -9,9 +9,10 @@ from click.testing import CliRunner
 import samhw.targets
 from samhw.cli import main
 from samhw.frontend import parse
-from samhw.targets import Check, Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import Check, run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 # In f32 the product is rounded and equal to e; NumPy's, in double precision, is not.
 EQUAL = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = eq(c[i] * d[i], e[i])\n"

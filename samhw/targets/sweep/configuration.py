@@ -21,7 +21,9 @@ __all__ = ["Configuration", "version_digest"]
 Setting = int | float | str
 """The value of a field of `Arch`."""
 
-_SOURCES = ("compiler", "frontend", "graph", "numerics", "primitives", "sim", "targets", "tensors")
+_SOURCES = (
+    *("compiler", "frontend", "graph", "numerics", "primitives", "sim", "targets", "tensors", "workload"),
+)
 """The packages of samhw that a result follows from."""
 
 

@@ -8,7 +8,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
 from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
-from samhw.targets.workload import Workload, bind_program
+from samhw.workload import Workload, bind_program
 
 __all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
 

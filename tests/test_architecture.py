@@ -15,17 +15,29 @@ ALLOWED = {
     "graph": {"numerics", "tensors"},
     "primitives": {"graph", "numerics"},
     "frontend": {"numerics", "tensors"},
-    "compiler": {"frontend", "graph", "numerics", "primitives", "tensors"},
-    "workload": {"compiler", "frontend", "graph", "numerics", "tensors"},
+    "schedule": {"frontend", "tensors"},
+    "compiler": {"frontend", "graph", "numerics", "primitives", "schedule", "tensors"},
+    "workload": {"compiler", "frontend", "graph", "numerics", "schedule", "tensors"},
     "sim": {"graph", "numerics", "primitives"},
     "rtl": {"graph", "numerics"},
     "hls": {"graph", "numerics"},
     "targets": {
         *("compiler", "frontend", "graph", "hls", "numerics", "primitives", "rtl", "sim", "tensors"),
-        "workload",
+        *("schedule", "workload"),
     },
     "report": set(),
-    "cli": {"compiler", "frontend", "graph", "hls", "report", "sim", "targets", "tensors", "workload"},
+    "cli": {
+        "compiler",
+        "frontend",
+        "graph",
+        "hls",
+        "report",
+        "schedule",
+        "sim",
+        "targets",
+        "tensors",
+        "workload",
+    },
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.cli.options import Schedule, schedule_options
+from samhw.cli.options import CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import print_table
 from samhw.compiler import CompiledRegion
@@ -21,7 +21,7 @@ __all__ = ["compile"]
 
 @click.command()
 @click.argument("program")
-@schedule_options
+@compile_options
 @click.option(
     "--data",
     multiple=True,
@@ -46,7 +46,7 @@ __all__ = ["compile"]
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
 def compile(
     program: str,
-    schedule: Schedule,
+    options: CompileOptions,
     data: Sequence[str],
     table: bool,
     html: str | None,
@@ -56,15 +56,14 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    workload = schedule.build_workload(program, data)
+    workload = options.build_workload(program, data)
     if listed is not None:
-        if table or html or channels or dot or output or schedule.permute:
+        if table or html or channels or dot or output or options.schedule.permute:
             raise InputError("--orders compiles nothing; leave out the options that show or write a graph.")
-        print_orders(
-            workload.program if workload else load_program(program).with_fusion(schedule.fuse), listed
-        )
+        written = workload.program if workload else load_program(program)
+        print_orders(options.schedule.apply(written), listed)
         return
-    compiled = schedule.compile(program, workload)
+    compiled = options.compile(program, workload)
     if dot:
         write_text(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:

@@ -1,7 +1,7 @@
 """The compiler: a program becomes a fusion table, and the fusion table a SAMML graph."""
 
 from samhw.compiler.capacity import Capacity
-from samhw.compiler.compile import ITERATIONS, Compiled, CompiledRegion, Iteration, compile_program
+from samhw.compiler.compile import Compiled, CompiledRegion, compile_program
 from samhw.compiler.design_space import OrderSpace, order_spaces
 from samhw.compiler.dimensions import Dimensions
 from samhw.compiler.permute import PermutedCopy
@@ -10,13 +10,11 @@ from samhw.compiler.value import AUTO, choose_value
 
 __all__ = [
     "AUTO",
-    "ITERATIONS",
     "Capacity",
     "Compiled",
     "CompiledRegion",
     "Dimensions",
     "FusionTable",
-    "Iteration",
     "OrderSpace",
     "PermutedCopy",
     "choose_value",

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Literal, get_args
 
 import networkx as nx
 
@@ -26,13 +25,10 @@ from samhw.frontend import Program, Region, Reshape
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
+from samhw.schedule import Iteration, Schedule
 from samhw.tensors import LevelType
 
-__all__ = ["ITERATIONS", "Compiled", "CompiledRegion", "Iteration", "compile_program"]
-
-Iteration = Literal["factored", "global"]
-ITERATIONS = get_args(Iteration)
-"""What users call iteration spaces: `factored` of `compile_program`, and not."""
+__all__ = ["Compiled", "CompiledRegion", "compile_program"]
 
 ATTEMPTS = 12
 """Orders that are tried for a region before its first refusal is reported."""
@@ -53,6 +49,11 @@ class CompiledRegion:
     copy: PermutedCopy | None = None
     """The copy that the region makes, if that is what it is for, and its cost."""
 
+    @property
+    def reshapes(self) -> bool:
+        """Whether it copies a tensor's elements into another shape."""
+        return any(isinstance(statement.rhs, Reshape) for statement in self.region.statements)
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -62,6 +63,9 @@ class Compiled:
     regions: tuple[CompiledRegion, ...]
     arch: Arch
     value: str
+    schedule: Schedule
+    """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
+    that, the program gives the same."""
 
     @cached_property
     def graph(self) -> Graph:
@@ -71,58 +75,70 @@ class Compiled:
 
 def compile_program(
     program: Program,
+    schedule: Schedule | None = None,
     *,
-    order: Sequence[str] | None = None,
     value: str = AUTO,
-    factored: bool = True,
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
-    permute: bool = False,
 ) -> Compiled:
     """Compiles a program.
 
+    A region without an order in the schedule gets the first one that suits the tensors and the statements'
+    own orders, and that streams can follow. If there is none, and the schedule permits it, operands are
+    copied into another mode order first, and results from another one; `CompiledRegion.copy` says at what
+    cost. Otherwise such a program is refused, but for transpositions that stand alone, which are copies
+    themselves.
+
     Args:
-        order: the order of the indices of the program's only region, outermost first; else the first one that
-            suits the tensors and the statements' own orders, and that streams can follow.
+        schedule: by default the program's own.
         value: the name of the value type, or `auto` for what `choose_value` makes of the program's text.
-        factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
-        permute: where storage orders leave no order of the indices, copy operands into another mode order
-            first, and results from another one; `CompiledRegion.copy` says at what cost. Otherwise such a
-            program is refused, but for transpositions that stand alone, which are copies themselves.
 
     Raises:
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
             `ScheduleError` if another order, other regions or other formats would do.
     """
-    if order is not None and len(program.regions) != 1:
-        raise InputError(
-            f"'{program.name}' has {len(program.regions)} regions, so one order does not fit them all; write "
-            "the orders into the program."
-        )
+    schedule = schedule or Schedule()
+    program = schedule.apply(program)
     for decl in program.tensors.values():
         if decl.format.block is not None:
             raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
-    program, capacity, copies = copy_discordant(program, capacity, order, permute=permute)
+    scheduled = program
+    program, capacity, copies = copy_discordant(program, capacity, permute=schedule.permute)
     kind = value_type(choose_value(value, program))
-    compiler = _Compiler(program, kind, factored, capacity, arch or Arch())
+    compiler = _Compiler(program, kind, schedule.iteration, capacity, arch or Arch())
     regions = tuple(
-        compiler.copied(number, copies[region]) if region in copies else compiler.region(number, order)
+        compiler.copied(number, copies[region]) if region in copies else compiler.region(number)
         for number, region in enumerate(program.regions)
     )
-    return Compiled(program, regions, compiler.arch, compiler.value.name)
+    used = _used(schedule, scheduled, regions)
+    return Compiled(program, regions, compiler.arch, compiler.value.name, used)
+
+
+def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
+    """The schedule with what the compiler has chosen by itself. A copy is in the order of what it copies, and
+    takes none."""
+    chosen = [region for region in regions if region.order and not region.copy and not region.reshapes]
+    return replace(
+        schedule,
+        fuse=tuple(tuple(s.lhs.tensor for s in region.statements) for region in program.regions),
+        order={region.region.label: region.order for region in chosen if region.region.label is not None},
+        formats={decl.name: str(decl.format) for decl in program.tensors.values()},
+    )
 
 
 class _Compiler:
-    def __init__(self, program: Program, value: ValueType, factored: bool, capacity: Capacity, arch: Arch):
+    def __init__(
+        self, program: Program, value: ValueType, iteration: Iteration, capacity: Capacity, arch: Arch
+    ):
         self.program = program
         self.value = value
-        self.factored = factored
+        self.iteration = iteration
         self.capacity = capacity
         self.arch = arch
         self.dimensions = Dimensions(program)
@@ -134,19 +150,19 @@ class _Compiler:
         """A dimension of extent 1, which all copies share."""
         return self.dimensions.names.fresh("once")
 
-    def region(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
+    def region(self, number: int) -> CompiledRegion:
         """A region; the first of the ways to share and to order it that streams can follow."""
         refusal: InputError | None = None
         misnamed: InputError | None = None
         statements = self.program.regions[number]
         if any(isinstance(statement.rhs, Reshape) for statement in statements.statements):
-            return self.reshaped(number, order)
+            return self.reshaped(number)
         for sharing in Sharing if len(statements.statements) > 1 else [Sharing.EQUAL]:
             try:
                 fused = FusedRegion(self.program, statements, self.of_statement, sharing)
                 graph = partial_order(fused)
-                if order is not None:
-                    candidates = [check_order(fused, graph, order)]
+                if statements.order is not None:
+                    candidates = [check_order(fused, graph, statements.order)]
                 else:
                     candidates = list(islice(orders(fused, graph), ATTEMPTS))
             except ScheduleError as error:
@@ -168,7 +184,7 @@ class _Compiler:
     def lowered(
         self, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
     ) -> CompiledRegion:
-        builder = EinsumBuilder(fused, self.dimensions, order, factored=self.factored)
+        builder = EinsumBuilder(fused, self.dimensions, order, self.iteration)
         for output in fused.outputs:
             builder.tree(output)
         results = []
@@ -187,10 +203,10 @@ class _Compiler:
         table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
 
-    def reshaped(self, number: int, order: Sequence[str] | None) -> CompiledRegion:
+    def reshaped(self, number: int) -> CompiledRegion:
         """A region that copies a tensor's elements into another shape."""
         region = self.program.regions[number]
-        if order is not None:
+        if region.order is not None:
             raise InputError(
                 f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
                 "order out."

@@ -57,7 +57,7 @@ def order_spaces(program: Program, region: Region) -> list[OrderSpace]:
     of_statement = {s: dimensions.of_statement(s) for s in region.statements}
     free = Region(tuple(replace(s, order=None) for s in region.statements))
     of_free = {s: of_statement[own] for own, s in zip(region.statements, free.statements, strict=True)}
-    others = tuple(free if r is region else r for r in program.regions)
+    others = tuple(free if r == region else r for r in program.regions)
     for sharing in Sharing:
         try:
             fused = FusedRegion(program, region, of_statement, sharing)

@@ -54,15 +54,14 @@ class PermutedCopy:
 
 
 def copy_discordant(
-    program: Program, capacity: Capacity, order: Sequence[str] | None = None, *, permute: bool = True
+    program: Program, capacity: Capacity, *, permute: bool = True
 ) -> tuple[Program, Capacity, Mapping[Region, PermutedCopy]]:
     """The program with a copy of each tensor that is stored discordantly.
 
-    The statements' own orders are kept; then the results keep their storage, and then the largest operands,
-    as far as what comes before lets them.
+    The order of a region is kept, or else its statements' own; then the results keep their storage, and then
+    the largest operands, as far as what comes before lets them.
 
     Args:
-        order: that of the indices of the program's only region, if the user asks for one.
         permute: permission to copy; without it only transpositions that stand alone are made copies.
 
     Returns:
@@ -73,7 +72,7 @@ def copy_discordant(
     """
     if not permute and not any(map(_is_transposition, program.regions)):
         return program, capacity, {}
-    return _Copier(program, capacity).run(order, permute)
+    return _Copier(program, capacity).run(permute)
 
 
 class _Copier:
@@ -91,14 +90,12 @@ class _Copier:
         self.made: dict[str, int] = {}
         """The entries of each tensor that has been added."""
 
-    def run(
-        self, order: Sequence[str] | None, permute: bool
-    ) -> tuple[Program, Capacity, Mapping[Region, PermutedCopy]]:
+    def run(self, permute: bool) -> tuple[Program, Capacity, Mapping[Region, PermutedCopy]]:
         for region in self.program.regions:
-            if order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
+            if region.order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
                 self.transpose(region)
             elif permute and not any(isinstance(s.rhs, Reshape) for s in region.statements):
-                self.resolve(region, order)
+                self.resolve(region)
             else:
                 self.regions.append(region)
         program = replace(self.program, tensors=self.tensors, regions=tuple(self.regions))
@@ -127,20 +124,22 @@ class _Copier:
             self.regions.append(region)
             return
         copy = self.copy(read.tensor, mode_order)
-        self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
+        statement = Statement(written.access, Access(copy, read.access.indices))
+        self.regions.append(replace(region, statements=(statement,)))
 
-    def resolve(self, region: Region, order: Sequence[str] | None) -> None:
+    def resolve(self, region: Region) -> None:
         """The region with other tensors in the place of those that are stored discordantly, and the copies
         from and to them."""
         changes: dict[tuple[Statement, Access], Access] = {}
         results: dict[str, str] = {}
-        for use, mode_order in _discordant(self.fused(region), order, self.entries):
+        for use, mode_order in _discordant(self.fused(region), region.order, self.entries):
             if use.is_read:
                 copy = self.copy(use.tensor, mode_order)
                 changes.setdefault((use.statement, use.access), Access(copy, use.access.indices))
             else:
                 results[use.tensor] = self.declare(use.tensor, mode_order)
-        self.regions.append(Region(tuple(_changed(s, changes, results) for s in region.statements)))
+        statements = tuple(_changed(s, changes, results) for s in region.statements)
+        self.regions.append(replace(region, statements=statements))
         for tensor, source in results.items():
             self.store(tensor, source)
 

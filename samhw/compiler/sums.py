@@ -24,6 +24,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.graph.names import Names
+from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 __all__ = ["EinsumBuilder"]
@@ -34,21 +35,22 @@ class EinsumBuilder:
 
     Args:
         dimensions: of the region's program.
-        factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
-            those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
+        iteration: where it is factored, a factor without the index of a sum stays outside of it; otherwise
+            all factors of a term, those of the products that it uses as well, meet in one (global) iteration
+            space, as in Custard.
 
     Attributes:
         columns: the names of all views, intermediates and reductions.
     """
 
     def __init__(
-        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], *, factored: bool = True
+        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], iteration: Iteration
     ):
         self._program = region.program
         self._dimensions = dimensions
         self._position = {index: n for n, index in enumerate(order)}
         self._outputs = region.outputs
-        self._factored = factored
+        self._factored = iteration == "factored"
         self.columns = Names(region.program.tensors)
         self._reductions = 0
         self._trees: dict[Instance, Einsum] = {}

@@ -44,12 +44,11 @@ from samhw.frontend.named import load_program
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
-from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program, Region, Statement, TensorDecl
+from samhw.frontend.program import Program, Region, Statement, TensorDecl
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
 
 __all__ = [
-    "FUSION_LEVELS",
     "Access",
     "Add",
     "Binary",
@@ -58,7 +57,6 @@ __all__ = [
     "Concat",
     "Div",
     "Expr",
-    "FusionLevel",
     "Index",
     "Literal",
     "Mul",

@@ -1,9 +1,8 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index as as_int
-from typing import Literal, get_args
 
 from samhw.errors import InputError
 from samhw.frontend.check import MAX_EXTENT, check_program
@@ -12,12 +11,7 @@ from samhw.frontend.extents import unify
 from samhw.frontend.source import Source, Span
 from samhw.tensors import Format
 
-__all__ = ["FUSION_LEVELS", "FusionLevel", "Program", "Region", "Statement", "TensorDecl"]
-
-FusionLevel = Literal["none", "partial", "full"]
-
-FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
-"""How much `Program.with_fusion` merges."""
+__all__ = ["Program", "Region", "Statement", "TensorDecl"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +113,12 @@ class Region:
     """Statements that become one dataflow graph: a ``fuse`` block, or a statement that stands alone."""
 
     statements: tuple[Statement, ...]
+    order: tuple[str, ...] | None = None
+    """That of the indices of the whole region, outermost first, where a schedule gives one: it stands in the
+    place of the statements' own."""
+    label: str | None = field(default=None, compare=False)
+    """The last result, by which a schedule names the region, even where the compiler writes another tensor in
+    its place; None for a region that the compiler has added."""
 
 
 @dataclass(frozen=True)
@@ -169,26 +169,6 @@ class Program:
                 if extent is not None and (index != concatenated or access is statement.lhs):
                     extents[index] = extent
         return extents
-
-    def with_fusion(self, level: FusionLevel) -> "Program":
-        """This program with other regions, to the same results.
-
-        "partial" keeps the regions as they are written; "none" gives every statement a region of its own;
-        "full" merges all that follow each other, up to a reshape or a concatenation of what has been
-        computed. Raises InputError for any other level.
-        """
-        match level:
-            case "partial":
-                return self
-            case "none":
-                regions = [Region((statement,)) for statement in self.statements]
-            case "full":
-                regions = list(_merged(self.statements))
-            case _:
-                raise InputError(
-                    f"there is no fusion level '{level}'; choose one of {', '.join(FUSION_LEVELS)}"
-                )
-        return replace(self, regions=tuple(regions))
 
     def bind(self, shapes: Mapping[str, tuple[int, ...]]) -> "Program":
         """This program with the extents that `shapes` (tensor name -> shape) and the statements fix.
@@ -245,18 +225,6 @@ class Program:
 
     def _read(self) -> set[str]:
         return {access.tensor for statement in self.statements for access in statement.reads}
-
-
-def _merged(statements: Iterable[Statement]) -> Iterator[Region]:
-    """The fewest regions of statements that may be in one."""
-    run: list[Statement] = []
-    for statement in statements:
-        if not statement.joins(run):
-            yield Region(tuple(run))
-            run = []
-        run.append(statement)
-    if run:
-        yield Region(tuple(run))
 
 
 def _bind_shape(decl: TensorDecl, shape: tuple[int, ...]) -> TensorDecl:

@@ -2,15 +2,14 @@
 
 from samhw.targets.build import build
 from samhw.targets.check import Check, check
-from samhw.targets.compare import Choice, Outcome, compare
+from samhw.targets.compare import Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
 from samhw.targets.measure import Measure, measure
 from samhw.targets.memory import memory_line, memory_report, port_rows
-from samhw.targets.run import RegionRun, RunResult, run
+from samhw.targets.run import RegionRun, RunResult, off_chip_tensors, run
 
 __all__ = [
     "Check",
-    "Choice",
     "Correlation",
     "Measure",
     "Outcome",
@@ -23,6 +22,7 @@ __all__ = [
     "measure",
     "memory_line",
     "memory_report",
+    "off_chip_tensors",
     "port_rows",
     "run",
 ]

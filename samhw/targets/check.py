@@ -41,7 +41,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     Region by region, since the errors that a type may make grow with every statement behind them, until
     nothing could be told from a wrong result.
     """
-    program, kind = workload.program, value_type(compiled.value)
+    program, kind = compiled.schedule.apply(workload.program), value_type(compiled.value)
     known = {name: kind.decode(kind.encode(tensor.to_dense())) for name, tensor in workload.tensors.items()}
     reference = evaluate_program(program, known)
     results = {decl.name for decl in program.outputs}

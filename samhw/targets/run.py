@@ -3,20 +3,20 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Graph, OffChip
+from samhw.graph import Dram, Graph, OffChip
 from samhw.hls import Options
 from samhw.sim import Result, simulate_regions, simulated_regions, total_cycles
 from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
-__all__ = ["BACKENDS", "RegionRun", "RunResult", "run"]
+__all__ = ["BACKENDS", "RegionRun", "RunResult", "off_chip_tensors", "run"]
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def run(
     backend: str = "sim",
     *,
     wave: Path | None = None,
-    memory: OffChip | None = None,
+    memory: Dram | None = None,
     hls: Options | None = None,
     **options: Any,
 ) -> RunResult:
@@ -72,8 +72,8 @@ def run(
 
     Args:
         wave: a file (.fst or .vcd) that records every signal of the RTL.
-        memory: tensors of the program that lie off chip (docs/memory.md), for the simulator alone. Those that
-            fusion keeps out of memory are left out.
+        memory: what holds the tensors that the schedule has off chip (docs/memory.md), for the simulator
+            alone. Those that fusion keeps out of memory are left out.
         hls: the options of the HLS design.
         options: of the simulator, as for `simulate`.
 
@@ -94,7 +94,7 @@ def run(
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)
     if backend == "sim":
-        placed = None if memory is None else _stored(compiled, memory)
+        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
         statistics = results = simulate_regions(graph, arch, memories, extents, memory=placed, **options)
         region_cycles = [result.cycles for result in results]
         words = {name: array for result in results for name, array in result.memories.items()}
@@ -118,17 +118,12 @@ def run(
     return RunResult(backend, cycles, regions, seconds, build_seconds)
 
 
-def _stored(compiled: Compiled, memory: OffChip) -> OffChip:
-    """What of a placement has memories in the graph; raises `InputError` for a tensor that does not exist."""
-    for name in memory.tensors or ():
-        if name not in compiled.program.tensors:
-            raise InputError(
-                f"There is no tensor '{name}' to place off chip; the program has "
-                f"{', '.join(compiled.program.tensors)}."
-            )
+def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
+    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, the ones
+    that are stored at all."""
     stored = {m.tensor for m in compiled.graph.memories}
-    chosen = stored if memory.tensors is None else stored.intersection(memory.tensors)
-    return replace(memory, tensors=tuple(sorted(chosen)))
+    wanted = compiled.schedule.off_chip
+    return tuple(sorted(stored if wanted is None else stored.intersection(wanted)))
 
 
 def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options) -> RunResult:

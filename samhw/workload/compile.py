@@ -4,13 +4,16 @@ from typing import Any
 
 from samhw.compiler import AUTO, Compiled, compile_program
 from samhw.graph import Arch
+from samhw.schedule import Schedule
 from samhw.workload.workload import Workload
 
 __all__ = ["compile_workload"]
 
 
-def compile_workload(workload: Workload, *, arch: Arch | None = None, **options: Any) -> Compiled:
+def compile_workload(
+    workload: Workload, schedule: Schedule | None = None, *, arch: Arch | None = None, **options: Any
+) -> Compiled:
     """Compiles a workload's program with room for its data; `options` as for `compile_program`."""
-    options.setdefault("capacity", workload.capacity())
+    options.setdefault("capacity", workload.capacity(schedule))
     options["value"] = workload.value(options.get("value", AUTO))
-    return compile_program(workload.program, arch=arch, **options)
+    return compile_program(workload.program, schedule, arch=arch, **options)

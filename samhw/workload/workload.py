@@ -7,6 +7,7 @@ import numpy as np
 
 from samhw.compiler import AUTO, Capacity, Dimensions, choose_value
 from samhw.frontend import Program, result_patterns
+from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Workload"]
@@ -36,12 +37,18 @@ class Workload:
 
         return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
 
-    def capacity(self) -> Capacity:
-        """What a build must hold to run this data, in powers of two so that similar data share a build."""
-        entries = {
-            name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
+    def capacity(self, schedule: Schedule | None = None) -> Capacity:
+        """What a build must hold to run this data, in powers of two so that similar data share a build. The
+        schedule may store tensors in other formats."""
+        program = (schedule or Schedule()).apply(self.program)
+        program = program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        stored = {
+            name: tensor
+            if program.tensors[name].format == self.program.tensors[name].format
+            else tensor.convert(program.tensors[name].format)
+            for name, tensor in self.tensors.items()
         }
-        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
         for name, pattern in result_patterns(program, self.tensors).items():
             decl = program.tensors[name]
             shape = tuple(extent for extent in decl.shape if extent is not None)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.frontend.strategies import chained_programs
+from samhw.schedule import Schedule
 from samhw.targets import check, run
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
@@ -62,7 +63,7 @@ def test_random_names() -> None:
         program, _ = renamed(program, rng)
         workload = Workload("random", program, random_tensors(program, rng))
         try:
-            assert_alike(workload, permute=True)
+            assert_alike(workload, schedule=Schedule(permute=True))
         except ScheduleError:
             assume(False)
         seen += 1

@@ -12,6 +12,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.frontend.strategies import chained_programs
 from samhw.numerics import value_type
+from samhw.schedule import Schedule
 from samhw.workload import make_workload
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
@@ -80,7 +81,7 @@ def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:
     if choose_value(AUTO, program) == "i32":
         assert (found == "i32") == takes_data
         with suppress(ScheduleError):
-            compile_program(program, value="i32", permute=True)
+            compile_program(program, value="i32", schedule=Schedule(permute=True))
 
 
 def test_random_data_are_drawn_for_what_the_text_needs() -> None:

@@ -10,10 +10,11 @@ import pytest
 from benchmarks.hls_models import VALUES, model_workload, rows
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
+from samhw.frontend import model_names
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
+from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
 from samhw.targets import run
 from samhw.targets.hls import HlsDesign, project_files

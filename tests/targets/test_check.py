@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import samhw.targets
 from samhw.cli import main
 from samhw.frontend import parse
 from samhw.targets import Check, run
@@ -88,7 +87,7 @@ def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.Mon
     assert told.exit_code == 0
     assert told.stderr.endswith("samhw: checked, right on karate\n")
 
-    monkeypatch.setattr(samhw.targets, "check", lambda *_: Check(2.0, 0.0, False))
+    monkeypatch.setattr("samhw.cli.build.check", lambda *_: Check(2.0, 0.0, False))
     told = CliRunner().invoke(main, [*words, str(tmp_path / "wrong"), "--check"])
     assert told.exit_code == 1
     assert "The results of 'spmv' on karate are wrong, off by 2, so that nothing was written" in told.stderr

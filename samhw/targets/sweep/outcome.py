@@ -1,6 +1,6 @@
 """What became of a configuration, in every case: figures, or the reason why there are none."""
 
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -38,13 +38,11 @@ def outcome(configuration: Configuration) -> Outcome:
         workload = _workload(configuration.program, configuration.specs(), configuration.value)
         value = workload.value(configuration.value)
         found = measure(
-            replace(workload, program=workload.program.with_fusion(configuration.fuse)),
+            workload,
+            configuration.schedule,
             value=value,
-            factored=configuration.iteration == "factored",
-            order=tuple(i.strip() for i in configuration.order.split(",")) if configuration.order else None,
-            permute=configuration.permute,
             arch=configuration.arch(),
-            memory=configuration.placement(),
+            memory=configuration.dram(),
             depth=configuration.depth,
         )
     except InputError as error:

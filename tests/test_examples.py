@@ -42,7 +42,6 @@ def test_text_example(path: Path) -> None:
     assert "right" in result.output
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("schedule*.toml")), ids=lambda p: p.name)
 def test_schedule(path: Path) -> None:
     program = re.search(r"^#.* samhw run (\S+) --schedule", path.read_text(), re.MULTILINE)

@@ -15,8 +15,9 @@ from rich.table import Table
 
 from samhw.compiler import compile_program
 from samhw.frontend import Capacity, load_kernel
-from samhw.targets import Workload, check, run
+from samhw.targets import check, run
 from samhw.tensors import Tensor, read_tensor
+from samhw.workload import Workload
 
 K = 256
 

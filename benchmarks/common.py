@@ -13,8 +13,10 @@ from rich.table import Table
 
 from samhw.errors import RunError
 from samhw.frontend import Program, load
-from samhw.targets import Choice, Measure, Workload, compare
+from samhw.schedule import Schedule
+from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
+from samhw.workload import Workload
 
 __all__ = ["PROGRAMS", "VALUE", "bind", "follow", "measure", "parser", "report", "schedules"]
 
@@ -43,15 +45,15 @@ def schedules(model: str, data: Mapping[str, Tensor]) -> Iterator[Workload]:
         yield bind(program, {**data, **({"B": data["A"]} if "B" in names else {})})
 
 
-def measure(workload: Workload, choice: Choice) -> Measure | None:
+def measure(workload: Workload, schedule: Schedule) -> Measure | None:
     """A run on the simulator, or None for a schedule that is impossible.
 
     Raises:
         RunError: for a run that fails, or whose result is not NumPy's.
     """
-    (outcome,) = compare(workload, [choice], value=VALUE)
+    (outcome,) = compare(workload, [schedule], value=VALUE)
     if outcome.measure is not None and not outcome.measure.checked:
-        raise RunError(f"The result of {workload.name} ({choice}) is wrong; please report this as a bug.")
+        raise RunError(f"The result of {workload.name} ({schedule}) is wrong; please report this as a bug.")
     return outcome.measure
 
 

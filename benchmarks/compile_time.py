@@ -13,8 +13,9 @@ from typing import Any
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
-from samhw.frontend import FUSION_LEVELS, model_names
-from samhw.targets import make_model_workload
+from samhw.frontend import model_names
+from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.workload import make_model_workload
 
 
 def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
@@ -23,7 +24,7 @@ def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
         workload = make_model_workload(model)
         capacity = workload.capacity()
         for level in FUSION_LEVELS:
-            program = workload.program.with_fusion(level)
+            program = Schedule(fuse=level).apply(workload.program)
             best = float("inf")
             try:
                 for _ in range(repeats):

@@ -15,9 +15,10 @@ from typing import Any
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.compiler import CompiledRegion
 from samhw.errors import ScheduleError
-from samhw.frontend import FusionLevel, Program, model_names
+from samhw.frontend import Program, model_names
 from samhw.fusion import OrderSpace, order_spaces
-from samhw.targets import compile_workload, make_model_workload
+from samhw.schedule import FusionLevel, Schedule
+from samhw.workload import compile_workload, make_model_workload
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")
 
@@ -27,7 +28,7 @@ def rows(models: Sequence[str]) -> Iterator[dict[str, Any]]:
     for model in models:
         workload = make_model_workload(model)
         for level in LEVELS:
-            program = workload.program.with_fusion(level)
+            program = Schedule(fuse=level).apply(workload.program)
             try:
                 regions = compile_workload(replace(workload, program=program), value=VALUE).regions
             except ScheduleError:

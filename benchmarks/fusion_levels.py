@@ -13,10 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
-from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
-from samhw.targets import Choice, Measure, Workload
+from samhw.frontend import load_model, model_data, model_names
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.targets import Measure
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
+from samhw.workload import Workload
 
 
 def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dict[str, Tensor]]]:
@@ -41,7 +43,7 @@ def rows(models: Sequence[str], nodes: int, density: float) -> Iterator[dict[str
         for label, data in workloads(model, nodes, density):
             unfused: Measure | None = None
             for name, workload, level in runs(model, data):
-                found = measure(workload, Choice(level))
+                found = measure(workload, Schedule(level))
                 if found is not None:
                     unfused = unfused or found
                     yield {"model": label, "fusion": name, **figures(found, unfused)}

@@ -17,14 +17,15 @@ from typing import Any
 from benchmarks.common import follow, parser, report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
+from samhw.frontend import model_names
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.numerics import Integer, value_type
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.sim import simulated_regions, total_cycles
-from samhw.targets import Workload, compile_workload, make_model_workload
 from samhw.targets.hls import HlsDesign, golden
 from samhw.targets.inputs import load_inputs
+from samhw.workload import Workload, compile_workload, make_model_workload
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 
@@ -46,7 +47,7 @@ class Outcome:
 def model_workload(model: str, fuse: FusionLevel, value: str, data: Sequence[str] = ("karate",)) -> Workload:
     """A model with data that the type can hold."""
     workload = make_model_workload(model, data)
-    workload = replace(workload, program=workload.program.with_fusion(fuse))
+    workload = replace(workload, program=Schedule(fuse=fuse).apply(workload.program))
     return workload.in_whole_numbers() if isinstance(value_type(value), Integer) else workload
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report
 from samhw.frontend import model_data, parse
-from samhw.targets import Choice
+from samhw.schedule import Schedule
 from samhw.tensors.generate import power_law_graph
 
 DECLARATIONS = """
@@ -46,12 +46,12 @@ H[i, h] = relu(Z[i, h])                  order i, h
 """
 
 SCHEDULES = {
-    "unfused": (LAYER, Choice("none")),
-    "one expression, global": (ONE_EXPRESSION, Choice("none", factored=False)),
-    "one expression, factored": (ONE_EXPRESSION, Choice("none")),
-    "two expressions, global": (TWO_EXPRESSIONS, Choice("none", factored=False)),
-    "fused, global": (LAYER, Choice("partial", factored=False)),
-    "fused, factored": (LAYER, Choice("partial")),
+    "unfused": (LAYER, Schedule("none")),
+    "one expression, global": (ONE_EXPRESSION, Schedule("none", "global")),
+    "one expression, factored": (ONE_EXPRESSION, Schedule("none")),
+    "two expressions, global": (TWO_EXPRESSIONS, Schedule("none", "global")),
+    "fused, global": (LAYER, Schedule("partial", "global")),
+    "fused, factored": (LAYER, Schedule("partial")),
 }
 
 
@@ -62,8 +62,8 @@ def rows(nodes: Sequence[int], density: float, features: int, hidden: int) -> It
         data = model_data("gcn", graph=graph, sizes={"f": features, "h": hidden})
         layer = {name: data[name] for name in ("A", "X", "W1", "b1")}
         unfused: int | None = None
-        for schedule, (text, choice) in SCHEDULES.items():
-            found = measure(bind(parse(DECLARATIONS + text), layer), choice)
+        for schedule, (text, chosen) in SCHEDULES.items():
+            found = measure(bind(parse(DECLARATIONS + text), layer), chosen)
             if found is None:
                 continue
             unfused = unfused or found.cycles

@@ -15,11 +15,13 @@ from typing import Any
 
 from benchmarks.common import VALUE, bind, follow, parser, report
 from samhw.errors import RunError
-from samhw.frontend import FusionLevel, load_kernel, load_model, model_data
-from samhw.graph import DRAM_PRESETS, Arch, Dram, OffChip
+from samhw.frontend import load_kernel, load_model, model_data
+from samhw.graph import DRAM_PRESETS, Arch, Dram
+from samhw.schedule import FusionLevel, Schedule
 from samhw.sim import Bottleneck, bottleneck
-from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
+from samhw.targets import RunResult, check, run
 from samhw.tensors.generate import power_law_graph
+from samhw.workload import Workload, compile_workload, make_workload
 
 DEEPER = Arch(slack=Arch().slack + 16)
 LEVELS: tuple[FusionLevel, ...] = ("none", "partial")
@@ -31,16 +33,19 @@ def workloads(nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
     graph = power_law_graph(nodes, density, seed=0)
     for level in LEVELS:
         model = bind(load_model("gcn"), model_data("gcn", graph=graph))
-        yield f"gcn, {nodes} nodes, {level}", replace(model, program=model.program.with_fusion(level))
+        yield (
+            f"gcn, {nodes} nodes, {level}",
+            replace(model, program=Schedule(fuse=level).apply(model.program)),
+        )
 
 
-def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChip | None, Arch]]:
+def variants(memories: Sequence[str]) -> Iterator[tuple[str, Dram | None, Arch]]:
     """On chip, then each memory in three ways."""
     yield "on chip", None, Arch()
     for dram in map(Dram.load, memories):
-        yield dram.name, OffChip(dram), Arch()
-        yield f"{dram.name}, no reading ahead", OffChip(replace(dram, prefetch=0)), Arch()
-        yield f"{dram.name}, deeper channels", OffChip(dram), DEEPER
+        yield dram.name, dram, Arch()
+        yield f"{dram.name}, no reading ahead", replace(dram, prefetch=0), Arch()
+        yield f"{dram.name}, deeper channels", dram, DEEPER
 
 
 def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:

@@ -18,9 +18,10 @@ import numpy as np
 
 from benchmarks.common import bind, follow, measure, parser, report
 from samhw.frontend import parse
-from samhw.targets import Choice, Workload
+from samhw.schedule import Schedule
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import pruned_weights
+from samhw.workload import Workload
 
 FORMATS = {"A[i,k]": "csr", "X[k,j]": "csr", "W[j,l]": "dense", "D[i,l]": "dcsr"}
 """How each tensor is stored, apart from its mode order. An outer product may leave out whole rows of D."""
@@ -61,7 +62,7 @@ def rows(features: int, hidden: int) -> Iterator[dict[str, Any]]:
     for order in permutations("ikjl"):
         cycles = {}
         for form, statements in FORMS.items():
-            found = measure(nested_product(statements, order, data), Choice("partial", order=order))
+            found = measure(nested_product(statements, order, data), Schedule("partial", order=order))
             cycles[form] = found and found.cycles
         yield {"order": " ".join(order), **cycles}
 

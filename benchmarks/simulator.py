@@ -27,8 +27,9 @@ from rich.table import Table
 
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError
-from samhw.frontend import Capacity, FusionLevel, Program, load_kernel, load_model, model_data, parse
+from samhw.frontend import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
+from samhw.schedule import FusionLevel, Schedule
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
@@ -137,7 +138,7 @@ def gcn_layer(label: str, adjacency: Tensor, features: Tensor) -> Case:
 def gcn(label: str, graph: Tensor, features: Tensor, fuse: FusionLevel) -> Case:
     """Two layers, in floating point."""
     tensors = model_data("gcn", graph=graph, features=features, sizes={"h": HIDDEN, "c": CLASSES})
-    program = bound(load_model("gcn").with_fusion(fuse), tensors)
+    program = bound(Schedule(fuse=fuse).apply(load_model("gcn")), tensors)
     results = {"T1": product_size(tensors["A"], tensors["X"])}
     return Case(f"GCN of two layers, {label}, fusion {fuse}", program, tensors, results, "f32")
 

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
-from samhw.frontend import FusionLevel, load_model, model_data
-from samhw.targets import Choice, Workload
+from samhw.frontend import load_model, model_data
+from samhw.schedule import FusionLevel, Schedule
 from samhw.tensors import Tensor
 from samhw.tensors.generate import block_diagonal_graph, power_law_graph, uniform_graph
+from samhw.workload import Workload
 
 PATTERNS: dict[str, Callable[..., Tensor]] = {
     "uniform": uniform_graph,
@@ -38,7 +39,7 @@ def rows(
             cycles = {
                 name: found.cycles
                 for name, workload, level in runs(data, full=sparsity >= full_from)
-                if (found := measure(workload, Choice(level)))
+                if (found := measure(workload, Schedule(level)))
             }
             unfused = cycles["unfused"]
             fused = {name: cycles.get(name) for name in ("partial", "across", "full")}

@@ -5,7 +5,8 @@ examples/residual.py:program`.
 """
 
 from samhw.frontend import ProgramBuilder
-from samhw.targets import check, compile_workload, make_workload, run
+from samhw.targets import check, run
+from samhw.workload import compile_workload, make_workload
 
 p = ProgramBuilder("residual")
 i, j = p.indices("i j")

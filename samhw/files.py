@@ -2,15 +2,24 @@
 
 import errno
 import os
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 from samhw.errors import InputError
 
-__all__ = ["check_readable", "reason", "replacing", "replacing_path", "temporary_beside", "write_text"]
+__all__ = [
+    "check_readable",
+    "read_toml",
+    "reason",
+    "replacing",
+    "replacing_path",
+    "temporary_beside",
+    "write_text",
+]
 
 _DEVICES = (Path("/dev"), Path("/dev/fd"))
 
@@ -61,6 +70,24 @@ def check_readable(path: Path) -> Path:
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "neither a file nor a directory")
     return path
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """What a TOML file has.
+
+    Args:
+        what: the file should be of, for the error's mend: `a sweep`.
+
+    Raises:
+        InputError: if it cannot be read, or is no TOML.
+    """
+    try:
+        with check_readable(path).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"Cannot read {path} ({error.strerror}); give the file of {what}.") from None
+    except (ValueError, RecursionError) as error:  # Also what is no UTF-8.
+        raise InputError(f"{path} is no TOML: {error}.") from None
 
 
 def reason(error: OSError | ValueError) -> str:

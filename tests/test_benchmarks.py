@@ -24,7 +24,8 @@ from benchmarks import (
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
 from samhw.errors import RunError
 from samhw.frontend import load_model, model_data, model_names
-from samhw.targets import Choice, Outcome, compare
+from samhw.schedule import Schedule
+from samhw.targets import Outcome, compare
 
 pytestmark = pytest.mark.slow
 
@@ -182,13 +183,13 @@ def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> Non
     workload = bind(load_model("mlp"), model_data("mlp"))
     monkeypatch.setattr("benchmarks.common.compare", wrong)
     with pytest.raises(RunError, match=r"The result of mlp \(full, factored\) is wrong"):
-        measure(workload, Choice("full"))
+        measure(workload, Schedule("full"))
 
 
 def test_an_impossible_schedule_has_no_measure() -> None:
     order = ("j", "k", "l", "i")
     product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
-    assert measure(product, Choice("partial", order=order)) is None
+    assert measure(product, Schedule("partial", order=order)) is None
 
 
 VERILOG = """

@@ -42,8 +42,25 @@ def test_text_example(path: Path) -> None:
     assert "right" in result.output
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("schedule*.toml")), ids=lambda p: p.name)
+def test_schedule(path: Path) -> None:
+    program = re.search(r"^#.* samhw run (\S+) --schedule", path.read_text(), re.MULTILINE)
+    assert program is not None
+    result = CliRunner().invoke(main, ["run", program[1], "--schedule", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "right" in result.output
+
+
+def test_the_document_has_the_example() -> None:
+    """Without its first comments."""
+    text = (EXAMPLES / "schedule.toml").read_text(encoding="utf-8")
+    example = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+    document = EXAMPLES.parent / "docs" / "schedule.md"
+    assert f"```toml\n{example}```" in document.read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("sweep*.toml")), ids=lambda p: p.name)
 def test_sweep(path: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["sweep", str(path), "-o", str(tmp_path / "results.csv")])
     assert result.exit_code == 0, result.output

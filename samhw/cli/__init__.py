@@ -1,33 +1,62 @@
-"""The command line: a file for each command, and what they share in `options`, `output` and `progress`."""
+"""The command line: a file for each command, and what they share in `options`, `output` and `progress`.
+
+A command is imported when it is used, and so is all that it needs: NumPy alone takes longer than `--help`.
+"""
 
 import errno
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from itertools import pairwise
+from textwrap import shorten
 from typing import Any, NoReturn
 
 import click
 
 import samhw
-from samhw.cli.build import build
-from samhw.cli.compare import compare
-from samhw.cli.compile import compile
-from samhw.cli.correlate import correlate
-from samhw.cli.kernels import kernels
-from samhw.cli.run import run
-from samhw.cli.sweep import sweep
 from samhw.errors import InputError, RunError, SamhwError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says when no more can be written."""
 
 
+COMMANDS = {
+    "build": "Write a build of PROGRAM to a directory.",
+    "compare": "Simulate PROGRAM under every combination of schedules and compare cost.",
+    "compile": "Compile PROGRAM to a SAMML graph.",
+    "correlate": "Run programs by simulator and RTL and compare cycles and results.",
+    "kernels": "The built-in programs, a line each: kernels, then models.",
+    "run": "Run PROGRAM on data and check the result.",
+    "sweep": (
+        "Simulate every combination of programs, data, schedules and hardware parameters, into one table."
+    ),
+}
+"""The commands, each in a file of its name, with the first sentence of its help."""
+
+
 class _Group(click.Group):
-    """Turns what ends a command into one sentence on stderr and an exit code."""
+    """Imports a command when it is used, and turns what ends it into one sentence on stderr and an exit
+    code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"samhw.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            width = formatter.width - 6 - max(map(len, COMMANDS))  # As click has it, with the frame.
+            formatter.write_dl(
+                [(name, shorten(text, width, placeholder="...")) for name, text in COMMANDS.items()]
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -82,7 +111,3 @@ def main() -> None:
 
     PROGRAM is a built-in name (see 'samhw kernels'), a .ein file, or file.py:object.
     """
-
-
-for _command in (kernels, compile, run, compare, build, correlate, sweep):
-    main.add_command(_command)

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from samhw.cli.options import REGIONS, REGIONS_HELP, Schedule, schedule_options
+from samhw.cli.options import REGIONS, REGIONS_HELP, CompileOptions, check_on_chip, compile_options
 from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
-
-if TYPE_CHECKING:
-    from samhw.targets import Workload
+from samhw.hls import Options
+from samhw.targets import build as write_build
+from samhw.targets import check, run
+from samhw.workload import Workload
 
 __all__ = ["build"]
 
@@ -22,7 +23,7 @@ TARGETS = ("sim", "verilator", "vitis-hls")
 
 @click.command()
 @click.argument("program")
-@schedule_options
+@compile_options
 @click.option(
     "--data",
     multiple=True,
@@ -45,7 +46,7 @@ TARGETS = ("sim", "verilator", "vitis-hls")
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 def build(
     program: str,
-    schedule: Schedule,
+    options: CompileOptions,
     data: Sequence[str],
     target: str,
     checked: bool,
@@ -56,9 +57,6 @@ def build(
     regions: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
-    from samhw.hls import Options
-    from samhw.targets import build as write_build
-
     if target not in TARGETS:
         raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
     chosen: dict[str, Any] = {
@@ -72,8 +70,9 @@ def build(
         raise InputError(
             "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
         )
-    workload = schedule.build_workload(program, data)
-    compiled = schedule.compile(program, workload, arch="vitis" if target == "vitis-hls" else "samhw")
+    check_on_chip(options.schedule, "a build")
+    workload = options.build_workload(program, data)
+    compiled = options.compile(program, workload, arch="vitis" if target == "vitis-hls" else "samhw")
     if checked:
         _check(workload, compiled)
     tensors = workload.tensors if workload else None
@@ -85,10 +84,8 @@ def build(
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
 
 
-def _check(workload: "Workload | None", compiled: Compiled) -> None:
+def _check(workload: Workload | None, compiled: Compiled) -> None:
     """Raises `RunError` unless the simulator's results are right."""
-    from samhw.targets import check, run
-
     if workload is None:
         raise InputError("--check simulates the build on data; add '--data karate' or a file.")
     with follow("simulator") as progress:

@@ -1,30 +1,48 @@
 """`samhw compare`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 import click
 from rich.console import Console
 
-from samhw.cli.options import ARCH, load_arch, memory_options, off_chip_tensors, parse_order
+from samhw.cli.options import (
+    ARCH,
+    load_arch,
+    load_schedule,
+    memory_options,
+    off_chip_memory,
+    override,
+    parse_order,
+)
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import follow
-from samhw.compiler import AUTO, ITERATIONS
+from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import FUSION_LEVELS, FusionLevel
-
-if TYPE_CHECKING:
-    from samhw.targets import Outcome
+from samhw.frontend import Program
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule, regions_of
+from samhw.targets import Outcome
+from samhw.targets import compare as compare_all
+from samhw.workload import bind_program
 
 __all__ = ["compare"]
 
 
 @click.command()
 @click.argument("program")
-@click.option("--fuse", default="none,partial,full", show_default=True, help="Levels of fusion.")
-@click.option("--iteration", default="factored", show_default=True, help="factored, global, or both.")
+@click.option(
+    "--schedule",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Schedules to compare; the following options override them.",
+)
+@click.option(
+    "--fuse", metavar="LEVEL,..", help="Levels of fusion; without --schedule by default none,partial,full."
+)
+@click.option("--iteration", metavar="SPACE,..", help="factored (the default), global, or both.")
 @click.option(
     "--order",
     "orders",
@@ -32,7 +50,9 @@ __all__ = ["compare"]
     metavar="i,k,j",
     help="Orders of the indices, for the levels that are one region.",
 )
-@click.option("--permute", is_flag=True, help="Copy what is stored against an order, as for run.")
+@click.option(
+    "--permute/--no-permute", default=None, help="Copy what is stored against an order, as for run."
+)
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
 @click.option(
     "--data",
@@ -47,10 +67,11 @@ __all__ = ["compare"]
 @memory_options
 def compare(
     program: str,
-    fuse: str,
-    iteration: str,
+    files: Sequence[str],
+    fuse: str | None,
+    iteration: str | None,
     orders: Sequence[str],
-    permute: bool,
+    permute: bool | None,
     value: str,
     data: Sequence[str],
     arch: str | None,
@@ -62,31 +83,31 @@ def compare(
 
     A level of fusion with several regions is measured once, with the orders of its own statements.
     """
-    from samhw.targets import Choice, bind_program
-    from samhw.targets import compare as compare_all
-
-    levels = [_one_of(level, FUSION_LEVELS, "--fuse") for level in fuse.split(",")]
-    spaces = [_one_of(space, ITERATIONS, "--iteration") for space in iteration.split(",")]
+    levels = _choices("--fuse", fuse, FUSION_LEVELS)
+    spaces = _choices("--iteration", iteration, ITERATIONS)
+    dram = None
+    bases = []
+    for file in files or (None,):
+        dram, base = off_chip_memory(memory, off_chip, load_schedule(file))
+        bases.append(override(base, permute=permute))
     workload = bind_program(program, data, value=value)
     value = workload.value(value)
-    placement = off_chip_tensors(memory, off_chip)
+    if not files:
+        levels = levels or list(FUSION_LEVELS)
     chosen = list(map(parse_order, orders))
-    choices = []
-    for level, space in product(levels, spaces):
-        several = len(workload.program.with_fusion(cast(FusionLevel, level)).regions) > 1
-        for order in [None] if several or not chosen else chosen:
-            choices.append(Choice(cast(FusionLevel, level), space == "factored", order, permute))
-    if chosen and not any(choice.order for choice in choices):
+    schedules = list(_combined(workload.program, bases, levels, spaces, chosen))
+    if chosen and not any(s.order in chosen for s in schedules):
+        where = ",".join(levels) or "each of these schedules"
         raise InputError(
-            f"--order is for one region, but '{program}' has several at {fuse}; add '--fuse full', "
+            f"--order is for one region, but '{program}' has several at {where}; add '--fuse full', "
             "or write the orders into the program."
         )
     latencies = load_arch(arch or "samhw")
     outcomes: list[Outcome] = []
-    for number, choice in enumerate(choices, 1):
-        with follow(f"{choice} ({number} of {len(choices)})") as progress:
+    for number, schedule in enumerate(schedules, 1):
+        with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
             outcomes += compare_all(
-                workload, [choice], value=value, arch=latencies, memory=placement, progress=progress
+                workload, [schedule], value=value, arch=latencies, memory=dram, progress=progress
             )
     if json_target:
         found = [outcome.to_json() for outcome in outcomes]
@@ -94,20 +115,40 @@ def compare(
         print_json(json_target, report)
     if json_target != "-":
         title = f"{program} on {workload.name}, {value}"
-        if placement:
-            title += f", {off_chip or 'all tensors'} in {placement.dram.name}"
+        if dram:
+            everything = all(schedule.off_chip is None for schedule in schedules)
+            title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
         print_table(Console(), _comparison(outcomes), title=title)
     if not all(o.measure.checked for o in outcomes if o.measure):
         sys.exit(1)
 
 
-def _one_of(text: str, names: Sequence[str], option: str) -> str:
-    if text not in names:
-        raise InputError(f"{option} {text}: there is no such choice; name some of {', '.join(names)}.")
-    return text
+def _combined(
+    program: Program,
+    bases: Sequence[Schedule],
+    levels: Sequence[Any],
+    spaces: Sequence[Any],
+    orders: Sequence[tuple[str, ...]],
+) -> Iterator[Schedule]:
+    """Every combination; where there are no levels or spaces, those of the schedule itself."""
+    for base in bases:
+        for level, space in product(levels or [base.fuse], spaces or [base.iteration]):
+            schedule = override(base, fuse=level, iteration=space)
+            several = len(regions_of(program, schedule.fuse)) > 1
+            for order in [schedule.order] if several or not orders else orders:
+                yield override(schedule, order=order)
 
 
-def _comparison(outcomes: "Sequence[Outcome]") -> list[list[str]]:
+def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
+    """What stands between the commas of an option."""
+    chosen = text.split(",") if text else []
+    for name in chosen:
+        if name not in names:
+            raise InputError(f"{option} {name}: there is no such choice; name some of {', '.join(names)}.")
+    return chosen
+
+
+def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
     """A row for each outcome; the speedup is over the first one that could be measured."""
     rows = [
         [
@@ -129,14 +170,14 @@ def _comparison(outcomes: "Sequence[Outcome]") -> list[list[str]]:
     for outcome in outcomes:
         m = outcome.measure
         if m is None or first is None:
-            rows.append([str(outcome.choice), *[""] * (len(rows[0]) - 2), f"refused: {outcome.refusal}"])
+            rows.append([str(outcome.schedule), *[""] * (len(rows[0]) - 2), f"refused: {outcome.refusal}"])
             continue
         numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
         if off_chip:
             numbers.append(m.bytes_moved or 0)
         rows.append(
             [
-                str(outcome.choice),
+                str(outcome.schedule),
                 str(m.regions),
                 f"{m.cycles:,}",
                 f"{first.cycles / m.cycles:.2f}",

@@ -8,10 +8,10 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
-from samhw.cli.options import Schedule, schedule_options
+from samhw.cli.options import CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import print_table
-from samhw.compiler import CompiledRegion, make_lowerable
+from samhw.compiler import CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.frontend import load_program
@@ -22,7 +22,7 @@ __all__ = ["compile"]
 
 @click.command()
 @click.argument("program")
-@schedule_options
+@compile_options
 @click.option(
     "--data",
     multiple=True,
@@ -48,7 +48,7 @@ __all__ = ["compile"]
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
 def compile(
     program: str,
-    schedule: Schedule,
+    options: CompileOptions,
     data: Sequence[str],
     table: bool,
     html: str | None,
@@ -59,21 +59,19 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    workload = schedule.build_workload(program, data)
+    workload = options.build_workload(program, data)
     if listed is not None or after is not None:
-        if table or html or channels or dot or output or (listed is not None and (schedule.permute or after)):
+        copies = listed is not None and (options.schedule.permute or after)
+        if table or html or channels or dot or output or copies:
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
-        given = workload.program if workload else load_program(program).with_fusion(schedule.fuse)
         if listed is not None:
-            print_orders(given, listed)
+            written = workload.program if workload else load_program(program)
+            print_orders(options.schedule.apply(written), listed)
         if after is not None:
-            options = schedule.options()
-            capacity = workload.capacity() if workload else None
-            chosen = {name: options[name] for name in ("order", "entries", "permute")}
-            print_after(make_lowerable(given, capacity=capacity, **chosen), after)
+            print_after(options.lowerable(program, workload), after)
         return
-    compiled = schedule.compile(program, workload)
+    compiled = options.compile(program, workload)
     if dot:
         write_text(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
     if output:

@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.cli.options import Schedule, schedule_options
+from samhw.cli.options import CompileOptions, check_on_chip, compile_options
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import line
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
+from samhw.targets import correlate as run_all
 
 __all__ = ["correlate"]
 
@@ -22,7 +23,7 @@ _SUITES = {"kernels": kernel_names, "models": model_names}
 
 @click.command()
 @click.argument("programs", nargs=-1)
-@schedule_options
+@compile_options
 @click.option(
     "--suite",
     type=click.Choice(["kernels", "models"]),
@@ -43,7 +44,7 @@ _SUITES = {"kernels": kernel_names, "models": model_names}
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 def correlate(
     programs: Sequence[str],
-    schedule: Schedule,
+    options: CompileOptions,
     suite: str | None,
     data: Sequence[str],
     report: str | None,
@@ -51,8 +52,6 @@ def correlate(
     jobs: int | None,
 ) -> None:
     """Run programs by simulator and RTL and compare cycles and results."""
-    from samhw.targets import correlate as run_all
-
     if programs and suite:
         raise InputError(
             f"--suite {suite} stands for programs; leave out {' '.join(programs)}, or the option."
@@ -60,13 +59,14 @@ def correlate(
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    workloads = [[schedule.workload(name, [spec]) for spec in data] for name in names]
+    check_on_chip(options.schedule, "the RTL")
+    workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
     with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
         done = count(1)
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
         if shown:
             shown.show(0, len(workloads))
-        result = run_all(workloads, jobs=jobs, progress=progress, **schedule.options())
+        result = run_all(workloads, options.schedule, jobs=jobs, progress=progress, **options.compiler())
     summary = result.to_json()
     if report:
         from samhw.report import write_report

@@ -5,29 +5,32 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from samhw.compiler import AUTO, ITERATIONS, Compiled, compile_program
+from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.files import check_readable
-from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
-from samhw.graph import Arch, Dram, OffChip
-
-if TYPE_CHECKING:
-    from samhw.targets import Workload
+from samhw.frontend import load_program
+from samhw.graph import Arch, Dram
+from samhw.passes import Lowerable
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
+from samhw.workload import DEFAULT, Workload, bind_program, compile_workload
 
 __all__ = [
     "ARCH",
     "REGIONS",
     "REGIONS_HELP",
-    "Schedule",
+    "CompileOptions",
+    "check_on_chip",
+    "compile_options",
     "load_arch",
+    "load_schedule",
     "memory_options",
-    "off_chip_tensors",
+    "off_chip_memory",
+    "override",
     "parse_order",
-    "schedule_options",
 ]
 
 REGIONS = ("kernels", "top")
@@ -39,14 +42,18 @@ ARCH = click.option(
     help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
 )
 
-_SCHEDULE = (
+_COMPILE = (
+    click.option(
+        "--schedule",
+        "schedule_file",
+        metavar="FILE",
+        help="A schedule, as docs/schedule.md describes it; the following options override it.",
+    ),
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
         "--fuse",
         type=click.Choice(FUSION_LEVELS),
-        default="partial",
-        show_default=True,
-        help="Regions: one for each statement, as the program says, or all in one.",
+        help="Regions: one for each statement, as the program says (the default), or all in one.",
     ),
     click.option(
         "--value",
@@ -55,16 +62,10 @@ _SCHEDULE = (
         metavar="TYPE",
         help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32; auto: the program's own, or what it needs.",
     ),
+    click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
     click.option(
-        "--iteration",
-        type=click.Choice(ITERATIONS),
-        default="factored",
-        show_default=True,
-        help="Iteration spaces.",
-    ),
-    click.option(
-        "--permute",
-        is_flag=True,
+        "--permute/--no-permute",
+        default=None,
         help="Where storage orders conflict, copy a tensor into another mode order first.",
     ),
     click.option(
@@ -77,77 +78,93 @@ _SCHEDULE = (
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How a program is to be compiled, in the words of the command line."""
+class CompileOptions:
+    """How a program is to be compiled, in the words of the command line: the schedule, and what stands beside
+    it."""
 
-    order: str | None
-    fuse: FusionLevel
+    schedule: Schedule
     value: str
-    iteration: str
-    permute: bool
     capacity: str | None
     arch: str | None
 
-    def workload(self, program: str, data: Sequence[str]) -> "Workload":
-        """PROGRAM bound to data, with the regions asked for."""
-        from samhw.targets import bind_program
+    def workload(self, program: str, data: Sequence[str]) -> Workload:
+        """PROGRAM bound to data."""
+        return bind_program(program, data, value=self.value)
 
-        workload = bind_program(program, data, value=self.value)
-        return replace(workload, program=workload.program.with_fusion(self.fuse))
-
-    def options(self, arch: str = "samhw") -> dict[str, Any]:
-        """The options of the compiler; `arch` is what --arch is by default."""
+    def compiler(self, arch: str = "samhw") -> dict[str, Any]:
+        """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
         return {
-            "order": parse_order(self.order) if self.order else None,
             "value": self.value,
-            "factored": self.iteration == "factored",
-            "permute": self.permute,
             "entries": parse_capacity(self.capacity) if self.capacity else None,
             "arch": load_arch(self.arch or arch),
         }
 
-    def build_workload(self, program: str, data: Sequence[str]) -> "Workload | None":
+    def build_workload(self, program: str, data: Sequence[str]) -> Workload | None:
         """What to build PROGRAM for: the data; without any, None if the program's text says how large
         everything is, and the default data if it does not."""
-        from samhw.targets import DEFAULT
-
         if not data and load_program(program).has_extents:
             return None
         return self.workload(program, data or DEFAULT)
 
-    def compile(self, program: str, workload: "Workload | None", arch: str = "samhw") -> Compiled:
+    def compile(self, program: str, workload: Workload | None, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what the program's text says."""
-        from samhw.targets import compile_workload
-
         if workload:
-            return compile_workload(workload, **self.options(arch))
-        return compile_program(load_program(program).with_fusion(self.fuse), **self.options(arch))
+            return compile_workload(workload, self.schedule, **self.compiler(arch))
+        return compile_program(load_program(program), self.schedule, **self.compiler(arch))
+
+    def lowerable(self, program: str, workload: Workload | None) -> Lowerable:
+        """What the first pass takes, with the capacities that `compile` has."""
+        given = workload.program if workload else load_program(program)
+        capacity = workload.capacity(self.schedule) if workload else None
+        return make_lowerable(given, self.schedule, capacity=capacity, entries=self.compiler()["entries"])
 
 
-def schedule_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options of a `Schedule`, which it takes as `schedule`."""
+def compile_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of `CompileOptions`, which it takes as `options`."""
 
     @functools.wraps(command)
-    def scheduled(
+    def compiling(
         *,
+        schedule_file: str | None,
         order: str | None,
-        fuse: FusionLevel,
+        fuse: FusionLevel | None,
         value: str,
-        iteration: str,
-        permute: bool,
+        iteration: Iteration | None,
+        permute: bool | None,
         capacity: str | None,
         arch: str | None,
         **others: Any,
     ) -> None:
-        command(schedule=Schedule(order, fuse, value, iteration, permute, capacity, arch), **others)
+        schedule = override(
+            load_schedule(schedule_file),
+            fuse=fuse,
+            iteration=iteration,
+            permute=permute,
+            order=parse_order(order) if order else None,
+        )
+        command(options=CompileOptions(schedule, value, capacity, arch), **others)
 
-    for option in reversed(_SCHEDULE):
-        scheduled = option(scheduled)
-    return scheduled
+    for option in reversed(_COMPILE):
+        compiling = option(compiling)
+    return compiling
+
+
+def load_schedule(name: str | None) -> Schedule:
+    """--schedule: that of a file; without one, the program's own."""
+    if name is None:
+        return Schedule()
+    if name == AUTO:
+        raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
+    return Schedule.load(Path(name))
+
+
+def override(schedule: Schedule, **chosen: Any) -> Schedule:
+    """The schedule with those fields that are not None."""
+    return replace(schedule, **{name: value for name, value in chosen.items() if value is not None})
 
 
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command `memory` and `off_chip`, for `off_chip_tensors`."""
+    """Gives a command `memory` and `off_chip`, for `off_chip_memory`."""
     command = click.option(
         "--off-chip", metavar="A,B", help="The tensors that lie there, by default all; needs --memory."
     )(command)
@@ -156,14 +173,30 @@ def memory_options(command: Callable[..., None]) -> Callable[..., None]:
     )(command)
 
 
-def off_chip_tensors(memory: str | None, tensors: str | None) -> OffChip | None:
-    """What --memory and --off-chip ask for."""
+def off_chip_memory(
+    memory: str | None, tensors: str | None, schedule: Schedule
+) -> tuple[Dram | None, Schedule]:
+    """What --memory and --off-chip ask for: the memory, and the schedule with the tensors that lie there."""
+    if tensors is not None:
+        schedule = replace(schedule, off_chip=tuple(name.strip() for name in tensors.split(",")))
     if memory is None:
         if tensors is not None:
             raise InputError("--off-chip says what lies in a memory; add '--memory ddr4'.")
-        return None
-    names = None if tensors is None else tuple(name.strip() for name in tensors.split(","))
-    return OffChip(Dram.load(memory), names)
+        if schedule.off_chip:
+            raise InputError(
+                "The schedule has tensors off chip ('off_chip'), but there is no memory; add '--memory ddr4'."
+            )
+        return None, schedule
+    return Dram.load(memory), schedule
+
+
+def check_on_chip(schedule: Schedule, what: str) -> None:
+    """Raises `InputError` for a schedule with tensors off chip, in hardware that has none there."""
+    if schedule.off_chip:
+        raise InputError(
+            f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
+            "them on chip; leave that line out."
+        )
 
 
 def parse_order(text: str) -> tuple[str, ...]:

@@ -3,15 +3,13 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from samhw.sim import Progress as RunProgress
+from samhw.sim import Progress as RunProgress
 
 __all__ = ["Line", "building", "follow", "line"]
 
@@ -69,7 +67,7 @@ def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
 
 
 @contextmanager
-def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
+def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
     """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
     with line(name, "{task.percentage:>3.0f}%", SOON) as shown:
         if shown is None:
@@ -78,7 +76,7 @@ def follow(name: str) -> Iterator["Callable[[RunProgress], None] | None"]:
 
         running = ""
 
-        def progress(state: "RunProgress") -> None:
+        def progress(state: RunProgress) -> None:
             nonlocal running
             if state.graph != running:  # A region has a length and a speed of its own.
                 running = state.graph

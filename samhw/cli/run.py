@@ -3,8 +3,9 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -12,27 +13,29 @@ from rich.console import Console
 from samhw.cli.options import (
     REGIONS,
     REGIONS_HELP,
-    Schedule,
+    CompileOptions,
+    compile_options,
     memory_options,
-    off_chip_tensors,
-    schedule_options,
+    off_chip_memory,
 )
 from samhw.cli.output import print_json, print_table
 from samhw.cli.progress import building, follow
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
-
-if TYPE_CHECKING:
-    from samhw.sim import Result
-    from samhw.targets import RunResult, Workload
+from samhw.hls import Options
+from samhw.sim import Result, bottleneck
+from samhw.targets import RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
+from samhw.targets import run as execute
+from samhw.tensors import write_tensor
+from samhw.workload import Workload
 
 __all__ = ["run"]
 
 
 @click.command()
 @click.argument("program")
-@schedule_options
+@compile_options
 @click.option(
     "--data",
     multiple=True,
@@ -62,7 +65,7 @@ __all__ = ["run"]
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 def run(
     program: str,
-    schedule: Schedule,
+    options: CompileOptions,
     data: Sequence[str],
     backend: str,
     json_target: str | None,
@@ -81,25 +84,22 @@ def run(
     simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
     tensors off chip.
     """
-    from samhw.hls import Options
-    from samhw.targets import check, memory_report
-    from samhw.targets import run as execute
-
     if wave and backend != "verilator":
         raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
     if regions and backend != "hls":
         raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
-    placement = off_chip_tensors(memory, off_chip)
-    if placement and backend != "sim":
+    dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
+    options = replace(options, schedule=schedule)
+    if dram and backend != "sim":
         raise InputError(
             f"--memory is a prediction of the simulator, and --backend {backend} runs a design with its "
             "tensors on chip; leave out the one or the other."
         )
-    workload = schedule.workload(program, data)
-    compiled = schedule.compile(program, workload, arch="vitis" if backend == "hls" else "samhw")
+    workload = options.workload(program, data)
+    compiled = options.compile(program, workload, arch="vitis" if backend == "hls" else "samhw")
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:
-        model = execute(compiled, workload.tensors, "sim", memory=placement, progress=progress, **recorded)
+        model = execute(compiled, workload.tensors, "sim", memory=dram, progress=progress, **recorded)
     if trace:
         write_trace(Path(trace), model)
     chosen = model
@@ -120,6 +120,7 @@ def run(
     if save:
         _save(Path(save), workload, chosen)
     used = memory_report(model)
+    used_schedule = replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ())
     error = max(c.max_abs_error for c in checks)
     unproved = max(c.unproved for c in checks)
     if json_target:
@@ -128,7 +129,8 @@ def run(
             "data": workload.name,
             "backend": backend,
             "value": compiled.value,
-            "fuse": schedule.fuse,
+            "fuse": schedule.to_json()["fuse"],
+            "schedule": used_schedule.to_json(),
             "regions": [
                 {
                     "name": ours.name,
@@ -162,9 +164,7 @@ def run(
         sys.exit(1)
 
 
-def _save(path: Path, workload: "Workload", result: "RunResult") -> None:
-    from samhw.tensors import write_tensor
-
+def _save(path: Path, workload: Workload, result: RunResult) -> None:
     outputs = [decl.name for decl in workload.program.outputs]
     if len(outputs) != 1:
         raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
@@ -172,15 +172,13 @@ def _save(path: Path, workload: "Workload", result: "RunResult") -> None:
 
 
 def _print_run(
-    workload: "Workload",
+    workload: Workload,
     compiled: Compiled,
-    model: "RunResult",
-    chosen: "RunResult",
+    model: RunResult,
+    chosen: RunResult,
     used: dict[str, Any] | None,
 ) -> None:
     """The program, its data, and what each backend took."""
-    from samhw.targets import memory_line
-
     for statement in compiled.program.statements:
         click.echo(f"{statement}")
     shapes = ", ".join(
@@ -198,11 +196,8 @@ def _print_run(
         click.echo(f"  RTL        {chosen.cycles:,} cycles in {took}")
 
 
-def _print_statistics(model: "RunResult") -> None:
+def _print_statistics(model: RunResult) -> None:
     """Where each region's cycles went."""
-    from samhw.sim import bottleneck
-    from samhw.targets import port_rows
-
     for region in model.regions:
         if region.statistics:
             print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
@@ -212,7 +207,7 @@ def _print_statistics(model: "RunResult") -> None:
             click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
 
 
-def _statistics(result: "Result") -> list[list[str]]:
+def _statistics(result: Result) -> list[list[str]]:
     """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
     rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
     if result.memory:

@@ -6,15 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from samhw.cli.progress import line
 from samhw.errors import InputError
-
-if TYPE_CHECKING:
-    from samhw.targets.sweep import Configuration
+from samhw.targets.sweep import Configuration, State, product, read_description
+from samhw.targets.sweep import sweep as run
 
 __all__ = ["sweep"]
 
@@ -26,6 +25,9 @@ __all__ = ["sweep"]
     "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
 )
 @click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
+@click.option(
+    "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
+)
 @click.option("--fuse", metavar="LEVEL,..", help="none, partial, full; by default partial.")
 @click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
 @click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
@@ -39,9 +41,11 @@ __all__ = ["sweep"]
     "settings",
     multiple=True,
     metavar="NAME=V,..",
-    help="Fields of Arch: slack=0,2,8 or alu.f32.mul=4,8.",
+    help="Fields of Arch, slack=0,2,8 or alu.f32.mul=4,8, or of schedules, formats.T=csr,dense.",
 )
-@click.option("--permute", is_flag=True, help="Where storage orders conflict, copy a tensor first.")
+@click.option(
+    "--permute/--no-permute", default=None, help="Where storage orders conflict, copy a tensor first."
+)
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
 def sweep(
@@ -50,7 +54,7 @@ def sweep(
     jobs: int | None,
     scheduler: str | None,
     settings: Sequence[str],
-    permute: bool,
+    permute: bool | None,
     **axes: Any,
 ) -> None:
     """Simulate every combination of programs, data, schedules and hardware parameters, into one table.
@@ -58,15 +62,11 @@ def sweep(
     The axes come from a TOML file or from the options. What is finished is kept in TABLE.journal: the same
     command goes on where the last one was ended, in whatever way.
     """
-    # Imported here, since it takes NumPy and more along.
-    from samhw.targets.sweep import State, read_description
-    from samhw.targets.sweep import sweep as run
-
     if scheduler and jobs is not None:
         raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
     described = any(program.endswith(".toml") for program in programs)
     if described:
-        if len(programs) > 1 or settings or permute or any(axes.values()):
+        if len(programs) > 1 or settings or permute is not None or any(axes.values()):
             raise InputError("A sweep's file has all of its axes; give no others beside it.")
         configurations = read_description(Path(programs[0]))
     else:
@@ -89,28 +89,40 @@ def sweep(
 
 
 def _from_options(
-    programs: Sequence[str], settings: Sequence[str], permute: bool, options: dict[str, Any]
-) -> "list[Configuration]":
-    from samhw.targets.sweep import product
-
-    axes: dict[str, Any] = {name: values for name, values in options.items() if values}
+    programs: Sequence[str], settings: Sequence[str], permute: bool | None, options: dict[str, Any]
+) -> list[Configuration]:
+    axes: dict[str, Any] = {"program": list(programs)}
+    axes |= {name: values for name, values in options.items() if values}
     for name in ("value", "fuse", "iteration", "memory"):
         if name in axes:
             axes[name] = _split(axes[name])
     if "depth" in axes:
         axes["depth"] = [_value(text) for text in _split(axes["depth"])]
-    arch = {}
+    if permute is not None:
+        axes["permute"] = permute
+    arch: dict[str, Any] = {}
+    formats: dict[str, Any] = {}
     for setting in settings:
         name, equals, values = setting.partition("=")
         if not equals:
-            raise InputError(f"--set {setting}: give a field of Arch and its values, such as slack=0,2,8.")
-        arch[name] = [_value(text) for text in _split(values)]
-    return list(product({"program": list(programs), **axes, "permute": permute}, arch))
+            raise InputError(
+                f"--set {setting}: give a field of Arch or of a schedule and its values, such as slack=0,2,8."
+            )
+        found = [_value(text) for text in _split(values)]
+        if name in ("fuse", "iteration", "permute", "off_chip"):
+            if name in axes:
+                raise InputError(f"--set {name} says what an option says too; leave one of them out.")
+            axes[name] = found
+        elif name.startswith("formats."):
+            formats[name.removeprefix("formats.")] = found
+        else:
+            arch[name] = found
+    return list(product({**axes, **({"formats": formats} if formats else {})}, arch))
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas, but for those of `fixed<16,8>`."""
-    return [part.strip() for part in re.split(r",(?![^<]*>)", text)]
+    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
+    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
 
 
 def _value(text: str) -> Any:

@@ -2,13 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-
-if TYPE_CHECKING:
-    from samhw.targets import RunResult
+from samhw.sim import write_chrome_trace, write_fst, write_vcd
+from samhw.targets import RunResult
 
 __all__ = ["recording", "write_trace"]
 
@@ -31,10 +30,8 @@ def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict
     return {"trace": True, "window": (int(found[1]), int(found[2]))}
 
 
-def write_trace(path: Path, model: "RunResult") -> None:
+def write_trace(path: Path, model: RunResult) -> None:
     """Writes the tokens of a run in the format of the file's suffix."""
-    from samhw.sim import write_chrome_trace, write_fst, write_vcd
-
     (region,) = model.regions
     assert region.statistics is not None
     write = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst}[path.suffix]

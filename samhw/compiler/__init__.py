@@ -1,23 +1,14 @@
 """The compiler: a program becomes a fusion table, and the fusion table a SAMML graph."""
 
-from samhw.compiler.compile import (
-    ITERATIONS,
-    Compiled,
-    CompiledRegion,
-    Iteration,
-    compile_program,
-    make_lowerable,
-)
+from samhw.compiler.compile import Compiled, CompiledRegion, compile_program, make_lowerable
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 
 __all__ = [
     "AUTO",
-    "ITERATIONS",
     "Compiled",
     "CompiledRegion",
     "FusionTable",
-    "Iteration",
     "choose_value",
     "compile_program",
     "make_lowerable",

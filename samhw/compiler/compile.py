@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Literal, get_args
 
 import networkx as nx
 
@@ -24,13 +23,10 @@ from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, v
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
+from samhw.schedule import Iteration, Schedule
 from samhw.tensors import LevelType
 
-__all__ = ["ITERATIONS", "Compiled", "CompiledRegion", "Iteration", "compile_program", "make_lowerable"]
-
-Iteration = Literal["factored", "global"]
-ITERATIONS = get_args(Iteration)
-"""What users call iteration spaces: `factored` of `compile_program`, and not."""
+__all__ = ["Compiled", "CompiledRegion", "compile_program", "make_lowerable"]
 
 ATTEMPTS = 12
 """Orders that are tried for a region before its first refusal is reported."""
@@ -51,6 +47,11 @@ class CompiledRegion:
     copy: PermutedCopy | None = None
     """The copy that the region makes, if that is what it is for, and its cost."""
 
+    @property
+    def reshapes(self) -> bool:
+        """Whether it copies a tensor's elements into another shape."""
+        return any(isinstance(statement.rhs, Reshape) for statement in self.region.statements)
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -63,6 +64,9 @@ class Compiled:
     value: str
     recipes: Mapping[str, Recipe]
     """For each input of `program` that the user does not give, how it is made."""
+    schedule: Schedule
+    """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
+    that, the program gives the same."""
 
     @cached_property
     def graph(self) -> Graph:
@@ -72,79 +76,85 @@ class Compiled:
 
 def compile_program(
     program: Program,
+    schedule: Schedule | None = None,
     *,
-    order: Sequence[str] | None = None,
     value: str = AUTO,
-    factored: bool = True,
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
-    permute: bool = False,
 ) -> Compiled:
     """Compiles a program.
 
+    A region without an order in the schedule gets the first one that suits the tensors and the statements'
+    own orders, and that streams can follow. If there is none, and the schedule permits it, operands are
+    copied into another mode order first, and results from another one; `CompiledRegion.copy` says at what
+    cost. Otherwise such a program is refused, but for transpositions that stand alone, which are copies
+    themselves.
+
     Args:
-        order: the order of the indices of the program's only region, outermost first; else the first one that
-            suits the tensors and the statements' own orders, and that streams can follow.
+        schedule: by default the program's own.
         value: the name of the value type, or `auto` for what `choose_value` makes of the program's text.
-        factored: place each sum where it belongs; otherwise one global iteration space, as Custard does.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
-        permute: where storage orders leave no order of the indices, copy operands into another mode order
-            first, and results from another one; `CompiledRegion.copy` says at what cost. Otherwise such a
-            program is refused, but for transpositions that stand alone, which are copies themselves.
 
     Raises:
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
             `ScheduleError` if another order, other regions or other formats would do.
     """
-    lowerable = apply_passes(
-        make_lowerable(program, order=order, capacity=capacity, entries=entries, permute=permute)
-    )
+    schedule = schedule or Schedule()
+    first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
+    lowerable = apply_passes(first)
     program = lowerable.program
     kind = value_type(choose_value(value, program))
-    compiler = _Compiler(lowerable, kind, factored, arch or Arch())
+    compiler = _Compiler(lowerable, kind, schedule.iteration, arch or Arch())
     regions = tuple(compiler.region(number) for number in range(len(program.regions)))
-    return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes)
+    used = _used(schedule, first.program, regions)
+    return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes, used)
 
 
 def make_lowerable(
     program: Program,
+    schedule: Schedule | None = None,
     *,
-    order: Sequence[str] | None = None,
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
-    permute: bool = False,
 ) -> Lowerable:
     """What the first pass takes; arguments as for `compile_program`.
 
     Raises:
-        InputError: for an order of several regions, a format that is not compiled, or entries of what has
-            none.
+        InputError: for a schedule that the program does not fit, a format that is not compiled, or entries of
+            what has none.
     """
-    if order is not None and len(program.regions) != 1:
-        raise InputError(
-            f"'{program.name}' has {len(program.regions)} regions, so one order does not fit them all; write "
-            "the orders into the program."
-        )
+    schedule = schedule or Schedule()
+    program = schedule.apply(program)
     for decl in program.tensors.values():
         if decl.format.block is not None:
             raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
-    asked = None if order is None else tuple(order)
-    return Lowerable(program, capacity, order=asked, permute=permute)
+    return Lowerable(program, capacity, permute=schedule.permute)
+
+
+def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
+    """The schedule with what the compiler has chosen by itself. A copy is in the order of what it copies, and
+    takes none."""
+    chosen = [region for region in regions if region.order and not region.copy and not region.reshapes]
+    return replace(
+        schedule,
+        fuse=tuple(tuple(s.lhs.tensor for s in region.statements) for region in program.regions),
+        order={region.region.label: region.order for region in chosen if region.region.label is not None},
+        formats={decl.name: str(decl.format) for decl in program.tensors.values()},
+    )
 
 
 class _Compiler:
-    def __init__(self, lowerable: Lowerable, value: ValueType, factored: bool, arch: Arch):
+    def __init__(self, lowerable: Lowerable, value: ValueType, iteration: Iteration, arch: Arch):
         self.program = lowerable.program
         self.value = value
-        self.factored = factored
+        self.iteration = iteration
         self.capacity = lowerable.capacity
         self.arch = arch
-        self.order = lowerable.order
         self.copies = lowerable.copies
         self.dimensions = self.program.dimensions
         self.extents = lowerable.extents
@@ -172,8 +182,8 @@ class _Compiler:
             try:
                 fused = FusedRegion(self.program, region, sharing)
                 graph = partial_order(fused)
-                if self.order is not None:
-                    candidates = [check_order(fused, graph, self.order)]
+                if region.order is not None:
+                    candidates = [check_order(fused, graph, region.order)]
                 else:
                     candidates = list(islice(orders(fused, graph), ATTEMPTS))
             except ScheduleError as error:
@@ -195,7 +205,7 @@ class _Compiler:
     def lowered(
         self, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
     ) -> CompiledRegion:
-        builder = EinsumBuilder(fused, self.dimensions, order, factored=self.factored)
+        builder = EinsumBuilder(fused, self.dimensions, order, self.iteration)
         for output in fused.outputs:
             builder.tree(output)
         results = []
@@ -217,7 +227,7 @@ class _Compiler:
     def reshaped(self, number: int) -> CompiledRegion:
         """A region that copies a tensor's elements into another shape."""
         region = self.program.regions[number]
-        if self.order is not None:
+        if region.order is not None:
             raise InputError(
                 f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
                 "order out."

@@ -22,6 +22,7 @@ from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Lit
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.graph.names import Names
+from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 __all__ = ["EinsumBuilder"]
@@ -32,22 +33,23 @@ class EinsumBuilder:
 
     Args:
         dimensions: of the region's program.
-        factored: a factor without the index of a sum stays outside of it; otherwise all factors of a term,
-            those of the products that it uses as well, meet in one (global) iteration space, as in Custard.
+        iteration: where it is factored, a factor without the index of a sum stays outside of it; otherwise
+            all factors of a term, those of the products that it uses as well, meet in one (global) iteration
+            space, as in Custard.
 
     Attributes:
         columns: the names of all views, intermediates and reductions.
     """
 
     def __init__(
-        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], *, factored: bool = True
+        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], iteration: Iteration
     ):
         self._program = region.program
         self._dimensions = dimensions
         self._outputs = region.outputs
-        self._factored = factored
+        self._factored = iteration == "factored"
         self.columns = Names(region.program.tensors)
-        self._sums = Sums(self.columns, order, factored=factored)
+        self._sums = Sums(self.columns, order, iteration)
         self._trees: dict[Instance, Einsum] = {}
         self._intermediates: dict[Instance, Intermediate] = {}
 

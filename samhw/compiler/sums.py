@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View
 from samhw.graph.names import Names
+from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 __all__ = ["Sums"]
@@ -14,13 +15,13 @@ class Sums:
 
     Args:
         columns: the names of the columns, among them those of reductions.
-        factored: a factor without the index of a sum stays outside of it.
+        iteration: where it is factored, a factor without the index of a sum stays outside of it.
     """
 
-    def __init__(self, columns: Names, order: Sequence[str], *, factored: bool):
+    def __init__(self, columns: Names, order: Sequence[str], iteration: Iteration):
         self._columns = columns
         self._position = {index: n for n, index in enumerate(order)}
-        self._factored = factored
+        self._factored = iteration == "factored"
         self._reductions = 0
 
     def over(self, e: Einsum, indices: Collection[str]) -> Einsum:

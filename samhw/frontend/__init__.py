@@ -49,13 +49,12 @@ from samhw.frontend.named import load_program
 from samhw.frontend.objects import load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
-from samhw.frontend.program import FUSION_LEVELS, FusionLevel, Program
+from samhw.frontend.program import Program
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
 
 __all__ = [
-    "FUSION_LEVELS",
     "Access",
     "Add",
     "Binary",
@@ -66,7 +65,6 @@ __all__ = [
     "Dimensions",
     "Div",
     "Expr",
-    "FusionLevel",
     "Index",
     "Literal",
     "Mul",

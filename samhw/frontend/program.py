@@ -1,10 +1,9 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index as as_int
-from typing import Literal, get_args
 
 from samhw.errors import InputError
 from samhw.frontend.declaration import TensorDecl
@@ -12,12 +11,7 @@ from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
 
-__all__ = ["FUSION_LEVELS", "FusionLevel", "Program"]
-
-FusionLevel = Literal["none", "partial", "full"]
-
-FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
-"""How much `Program.with_fusion` merges."""
+__all__ = ["Program"]
 
 
 @dataclass(frozen=True)
@@ -72,26 +66,6 @@ class Program:
         dimension = self.dimensions.of_statement(statement)
         return {index: self.dimensions.extents[dimension[index]] for index in statement.indices}
 
-    def with_fusion(self, level: FusionLevel) -> "Program":
-        """This program with other regions, to the same results.
-
-        "partial" keeps the regions as they are written; "none" gives every statement a region of its own;
-        "full" merges all that follow each other, up to a reshape or a concatenation of what has been
-        computed. Raises InputError for any other level.
-        """
-        match level:
-            case "partial":
-                return self
-            case "none":
-                regions = [Region((statement,)) for statement in self.statements]
-            case "full":
-                regions = list(_merged(self.statements))
-            case _:
-                raise InputError(
-                    f"there is no fusion level '{level}'; choose one of {', '.join(FUSION_LEVELS)}"
-                )
-        return replace(self, regions=tuple(regions))
-
     def bind(self, shapes: Mapping[str, tuple[int, ...]]) -> "Program":
         """This program with the extents that `shapes` (tensor name -> shape) and the statements fix.
 
@@ -138,15 +112,3 @@ class Program:
 
     def _read(self) -> set[str]:
         return {access.tensor for statement in self.statements for access in statement.reads}
-
-
-def _merged(statements: Iterable[Statement]) -> Iterator[Region]:
-    """The fewest regions of statements that may be in one."""
-    run: list[Statement] = []
-    for statement in statements:
-        if not statement.joins(run):
-            yield Region(tuple(run))
-            run = []
-        run.append(statement)
-    if run:
-        yield Region(tuple(run))

@@ -74,3 +74,9 @@ class Region:
     """Statements that become one dataflow graph: a ``fuse`` block, or a statement that stands alone."""
 
     statements: tuple[Statement, ...]
+    order: tuple[str, ...] | None = None
+    """That of the indices of the whole region, outermost first, where a schedule gives one: it stands in the
+    place of the statements' own."""
+    label: str | None = field(default=None, compare=False)
+    """The last result, by which a schedule names the region, even where the compiler writes another tensor in
+    its place; None for a region that the compiler has added."""

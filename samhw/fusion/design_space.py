@@ -53,7 +53,7 @@ def order_spaces(program: Program, region: Region) -> list[OrderSpace]:
     where they share less, if that makes a difference."""
     spaces: list[OrderSpace] = []
     free = Region(tuple(replace(s, order=None) for s in region.statements))
-    unordered = replace(program, regions=tuple(free if r is region else r for r in program.regions))
+    unordered = replace(program, regions=tuple(free if r == region else r for r in program.regions))
     for sharing in Sharing:
         try:
             fused = FusedRegion(program, region, sharing)

@@ -33,9 +33,9 @@ MOST_BITS = 22
 def copy_discordant(lowerable: Lowerable) -> Lowerable:
     """The program with a copy of each tensor that is stored discordantly.
 
-    The statements' own orders are kept; then the results keep their storage, and then the largest operands,
-    as far as what comes before lets them. Without permission to copy, only transpositions that stand alone
-    are made copies.
+    The order of a region is kept, or else its statements' own; then the results keep their storage, and then
+    the largest operands, as far as what comes before lets them. Without permission to copy, only
+    transpositions that stand alone are made copies.
 
     Raises:
         ScheduleError: for a tensor too large to be sorted.
@@ -58,12 +58,11 @@ class _Copier:
         """The entries of each tensor that has been added."""
 
     def run(self) -> Lowerable:
-        order = self.lowerable.order
         for region in self.program.regions:
-            if order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
+            if region.order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
                 self.transpose(region)
             elif self.lowerable.permute and not any(isinstance(s.rhs, Reshape) for s in region.statements):
-                self.resolve(region, order)
+                self.resolve(region)
             else:
                 self.regions.append(region)
         program = replace(self.program, tensors=self.tensors, regions=tuple(self.regions))
@@ -84,22 +83,24 @@ class _Copier:
             self.copy_of[read.tensor, mode_order] = written.tensor
         elif kind is None or kind is not self.kind(read.tensor):
             copy = self.copy(read.tensor, mode_order)
-            self.regions.append(Region((Statement(written.access, Access(copy, read.access.indices)),)))
+            statement = Statement(written.access, Access(copy, read.access.indices))
+            self.regions.append(replace(region, statements=(statement,)))
             return
         self.permuted(region, read.tensor, mode_order, read.tensor)
 
-    def resolve(self, region: Region, order: Sequence[str] | None) -> None:
+    def resolve(self, region: Region) -> None:
         """The region with other tensors in the place of those that are stored discordantly, and the copies
         from and to them."""
         changes: dict[tuple[Statement, Access], Access] = {}
         results: dict[str, str] = {}
-        for use, mode_order in _discordant(self.fused(region), order, self.entries):
+        for use, mode_order in _discordant(self.fused(region), region.order, self.entries):
             if use.is_read:
                 copy = self.copy(use.tensor, mode_order)
                 changes.setdefault((use.statement, use.access), Access(copy, use.access.indices))
             else:
                 results[use.tensor] = self.declare(use.tensor, mode_order)
-        self.regions.append(Region(tuple(_changed(s, changes, results) for s in region.statements)))
+        statements = tuple(_changed(s, changes, results) for s in region.statements)
+        self.regions.append(replace(region, statements=statements))
         for tensor, source in results.items():
             self.store(tensor, source)
 

@@ -46,7 +46,6 @@ class Lowerable:
         recipes: for each input of the program that the user does not give, how it is made.
         copies: for each tensor that a region by itself makes by sorting another one, what that costs. Only a
             reducer can lower such a region, so that passes leave it alone.
-        order: that of the indices of the user's only region, if the user asks for one.
         permute: permission to copy what is stored discordantly.
     """
 
@@ -54,7 +53,6 @@ class Lowerable:
     capacity: Capacity = field(default_factory=Capacity)
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     copies: Mapping[str, PermutedCopy] = field(default_factory=dict)
-    order: tuple[str, ...] | None = None
     permute: bool = False
 
     @cached_property

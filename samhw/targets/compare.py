@@ -1,75 +1,52 @@
 """One program under several schedules, simulated on the same data, side by side."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from samhw.compiler import AUTO
 from samhw.errors import ScheduleError
-from samhw.frontend import FusionLevel
 from samhw.graph import Arch
+from samhw.schedule import Schedule
 from samhw.targets.measure import Measure, measure
-from samhw.targets.workload import Workload
+from samhw.workload import Workload
 
-__all__ = ["Choice", "Outcome", "compare"]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A schedule: the level of fusion, the iteration space, an order where the program is one region, and
-    permission to copy what is stored against it."""
-
-    fuse: FusionLevel
-    factored: bool = True
-    order: tuple[str, ...] | None = None
-    permute: bool = False
-
-    def __str__(self) -> str:
-        words = [self.fuse, "factored" if self.factored else "global"]
-        return ", ".join([*words, *(["order " + ",".join(self.order)] if self.order else [])])
+__all__ = ["Outcome", "compare"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a choice: a measure, or the reason why it is impossible."""
+    """What became of a schedule: a measure, or the reason why it is impossible."""
 
-    choice: Choice
+    schedule: Schedule
     measure: Measure | None
     refusal: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of what `samhw compare --json` prints."""
-        measured = asdict(self.measure) if self.measure else {"refused": self.refusal}
+        schedule = self.schedule.to_json()
         return {
-            "fuse": self.choice.fuse,
-            "iteration": "factored" if self.choice.factored else "global",
-            "order": list(self.choice.order or ()),
-            **measured,
+            "fuse": schedule["fuse"],
+            "iteration": schedule["iteration"],
+            "order": schedule.get("order", []),
+            "schedule": schedule,
+            **(asdict(self.measure) if self.measure else {"refused": self.refusal}),
         }
 
 
 def compare(
     workload: Workload,
-    choices: Sequence[Choice],
+    schedules: Sequence[Schedule],
     *,
     value: str = AUTO,
     arch: Arch | None = None,
     **options: Any,
 ) -> Iterator[Outcome]:
-    """The outcome of each choice, as soon as it is known; `options` of the simulator, as for `simulate`."""
-    for choice in choices:
-        chosen = replace(workload, program=workload.program.with_fusion(choice.fuse))
+    """The outcome of each schedule, as soon as it is known; `options` of `measure`."""
+    for schedule in schedules:
         try:
-            found = measure(
-                chosen,
-                value=value,
-                factored=choice.factored,
-                order=choice.order,
-                permute=choice.permute,
-                arch=arch,
-                **options,
-            )
+            found = measure(workload, schedule, value=value, arch=arch, **options)
         except ScheduleError as error:
-            yield Outcome(choice, None, str(error))
+            yield Outcome(schedule, None, str(error))
         else:
-            yield Outcome(choice, found)
+            yield Outcome(schedule, found)

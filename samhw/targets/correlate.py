@@ -12,9 +12,11 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.schedule import Schedule
+from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
-from samhw.targets.run import RegionRun, check, run
-from samhw.targets.workload import Workload
+from samhw.targets.run import RegionRun, run
+from samhw.workload import Workload
 
 __all__ = ["Correlation", "Row", "correlate"]
 
@@ -81,6 +83,7 @@ def _rounded(value: object) -> object:
 
 def correlate(
     programs: Sequence[Sequence[Workload]],
+    schedule: Schedule | None = None,
     *,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -90,13 +93,14 @@ def correlate(
 
     Args:
         programs: for each program, the data to run it on. It is built once, with room for all of it.
+        schedule: of all programs.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
         options: as for `compile_program`.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
-    one = partial(_correlate_program, options=options)
+    one = partial(_correlate_program, schedule=schedule, options=options)
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
@@ -127,14 +131,15 @@ def _gather(
 def _correlate_program(
     workloads: Sequence[Workload],
     *,
+    schedule: Schedule | None,
     options: Mapping[str, Any],
 ) -> list[Row]:
-    capacity = reduce(or_, [w.capacity() for w in workloads])
+    capacity = reduce(or_, [w.capacity(schedule) for w in workloads])
     program = workloads[0].program
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
     value = choose_value(options.get("value", AUTO), program, data)
-    compiled = compile_program(program, capacity=capacity, **{**options, "value": value})
+    compiled = compile_program(program, schedule, capacity=capacity, **{**options, "value": value})
     rows = []
     for workload in workloads:
         try:

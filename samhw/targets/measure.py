@@ -1,14 +1,15 @@
 """A workload compiled and simulated in one way: what that takes, and whether the result is right."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.compiler import AUTO, Compiled
-from samhw.graph import Arch, MemoryRole, OffChip
+from samhw.graph import Arch, Dram, MemoryRole
+from samhw.schedule import Schedule
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.run import check, compile_workload, run
-from samhw.targets.workload import Workload
+from samhw.targets.check import check
+from samhw.targets.run import run
+from samhw.workload import Workload, compile_workload
 
 __all__ = ["Measure", "measure"]
 
@@ -51,22 +52,20 @@ class Measure:
 
 def measure(
     workload: Workload,
+    schedule: Schedule | None = None,
     *,
     value: str = AUTO,
-    factored: bool = True,
-    order: Sequence[str] | None = None,
-    permute: bool = False,
     arch: Arch | None = None,
     depth: int | None = None,
-    memory: OffChip | None = None,
+    memory: Dram | None = None,
     **options: Any,
 ) -> Measure:
     """Compiles a workload, simulates it and compares the result with NumPy's.
 
     Args:
-        value, factored, order, permute, arch: as for `compile_program`.
+        schedule, value, arch: as for `compile_program`.
         depth: of every channel between nodes, in tokens, in place of the compiler's.
-        memory: what lies off chip, if anything does.
+        memory: what holds the tensors that lie off chip, if there is such a memory.
         options: of the simulator, as for `simulate`.
 
     Raises:
@@ -74,9 +73,7 @@ def measure(
             schedule could.
         RunError: for a run that ends with an error, such as a deadlock or an overflow.
     """
-    compiled = compile_workload(
-        workload, value=value, factored=factored, order=order, permute=permute, arch=arch
-    )
+    compiled = compile_workload(workload, schedule, value=value, arch=arch)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
     result = run(compiled, workload.tensors, memory=memory, **options)

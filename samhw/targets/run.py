@@ -3,26 +3,20 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from samhw.compiler import AUTO, Compiled, compile_program
-from samhw.errors import InputError, RunError
-from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
-from samhw.graph import Arch, Graph, OffChip
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.graph import Dram, Graph, OffChip
 from samhw.hls import Options
-from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.sim import Result, simulate_regions, simulated_regions, total_cycles
 from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
-from samhw.targets.workload import Workload
 from samhw.tensors import Tensor
 
-__all__ = ["BACKENDS", "Check", "RegionRun", "RunResult", "check", "compile_workload", "run"]
+__all__ = ["BACKENDS", "RegionRun", "RunResult", "off_chip_tensors", "run"]
 
 _log = logging.getLogger(__name__)
 
@@ -61,38 +55,13 @@ class RunResult:
         return {name: tensor for region in self.regions for name, tensor in region.outputs.items()}
 
 
-@dataclass(frozen=True)
-class Check:
-    """The comparison with the reference.
-
-    `max_abs_error` is the greatest difference of the program's results from NumPy's; a NaN where NumPy has a
-    number is infinitely far from it. `good` if each element of what each region has stored is as close as the
-    value type promises to what NumPy computes from the region's own inputs; `bound` is the greatest of those
-    promises for a result (0 for integers). `unproved` counts the elements that differ and are good only
-    because their bound is infinite, or no less than what the tensor's elements are on average: there, zero
-    would have been as good.
-    """
-
-    max_abs_error: float
-    bound: float
-    good: bool
-    unproved: int = 0
-
-
-def compile_workload(workload: Workload, *, arch: Arch | None = None, **options: Any) -> Compiled:
-    """Compiles a workload's program with room for its data; `options` as for `compile_program`."""
-    options.setdefault("capacity", workload.capacity())
-    options["value"] = workload.value(options.get("value", AUTO))
-    return compile_program(workload.program, arch=arch, **options)
-
-
 def run(
     compiled: Compiled,
     tensors: Mapping[str, Tensor],
     backend: str = "sim",
     *,
     wave: Path | None = None,
-    memory: OffChip | None = None,
+    memory: Dram | None = None,
     hls: Options | None = None,
     **options: Any,
 ) -> RunResult:
@@ -103,8 +72,8 @@ def run(
 
     Args:
         wave: a file (.fst or .vcd) that records every signal of the RTL.
-        memory: tensors of the program that lie off chip (docs/memory.md), for the simulator alone. Those that
-            fusion keeps out of memory are left out.
+        memory: what holds the tensors that the schedule has off chip (docs/memory.md), for the simulator
+            alone. Those that fusion keeps out of memory are left out.
         hls: the options of the HLS design.
         options: of the simulator, as for `simulate`.
 
@@ -125,7 +94,7 @@ def run(
     build_seconds = 0.0
     statistics: Sequence[Result | None] = [None] * len(graph.regions)
     if backend == "sim":
-        placed = None if memory is None else _stored(compiled, memory)
+        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
         statistics = results = simulate_regions(graph, arch, memories, extents, memory=placed, **options)
         region_cycles = [result.cycles for result in results]
         words = {name: array for result in results for name, array in result.memories.items()}
@@ -149,17 +118,12 @@ def run(
     return RunResult(backend, cycles, regions, seconds, build_seconds)
 
 
-def _stored(compiled: Compiled, memory: OffChip) -> OffChip:
-    """What of a placement has memories in the graph; raises `InputError` for a tensor that does not exist."""
-    for name in memory.tensors or ():
-        if name not in compiled.program.tensors:
-            raise InputError(
-                f"There is no tensor '{name}' to place off chip; the program has "
-                f"{', '.join(compiled.program.tensors)}."
-            )
+def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
+    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, the ones
+    that are stored at all."""
     stored = {m.tensor for m in compiled.graph.memories}
-    chosen = stored if memory.tensors is None else stored.intersection(memory.tensors)
-    return replace(memory, tensors=tuple(sorted(chosen)))
+    wanted = compiled.schedule.off_chip
+    return tuple(sorted(stored if wanted is None else stored.intersection(wanted)))
 
 
 def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options) -> RunResult:
@@ -202,68 +166,3 @@ def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
         case ".vcd":
             return "vcd"
     raise InputError(f"{wave} is no waveform file; give it the suffix .fst or .vcd.")
-
-
-def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
-    """Compares everything that a run has stored with the dense NumPy evaluation on the same (encoded) values.
-
-    Region by region, since the errors that a type may make grow with every statement behind them, until
-    nothing could be told from a wrong result.
-    """
-    program, kind = workload.program, value_type(compiled.value)
-    known = {name: kind.decode(kind.encode(tensor.to_dense())) for name, tensor in workload.tensors.items()}
-    reference = evaluate_program(program, known)
-    results = {decl.name for decl in program.outputs}
-    error, bound, good, unproved = 0.0, 0.0, True, 0
-    for region in program.regions:
-        used = {access.tensor for statement in region.statements for access in statement.accesses}
-        tensors = {name: decl for name, decl in program.tensors.items() if name in used}
-        alone = replace(program, tensors=tensors, regions=(region,))
-        inputs = {decl.name: known[decl.name] for decl in alone.inputs}
-        for name, (expected, limit) in _expected(alone, inputs, kind).items():
-            if name not in outputs:  # It has not left the region.
-                continue
-            actual = outputs[name].to_dense()
-            if actual.shape != expected.shape:
-                raise RunError(
-                    f"The result {name} has the shape {actual.shape}, but {expected.shape} was expected; "
-                    "please report this as a bug."
-                )
-            difference = _difference(actual, expected)
-            # No bound makes up for a NaN.
-            right = (difference <= limit) & (np.isnan(actual) == np.isnan(expected))
-            good = good and bool(np.all(right))
-            unproved += int(np.count_nonzero(right & (difference > 0) & (limit >= _average(expected))))
-            known[name] = actual
-            if name in results:
-                error = max(error, float(np.max(_difference(actual, reference[name]), initial=0)))
-                bound = max(bound, float(np.max(limit, initial=0)))
-    return Check(error, bound, good, unproved)
-
-
-def _expected(
-    program: Program, inputs: Mapping[str, NDArray[Any]], kind: ValueType
-) -> dict[str, tuple[NDArray[Any], Any]]:
-    """What each statement gives, and how far from it each element may be."""
-    if isinstance(kind, Fixed):
-        rounding = Rounding.fixed(kind.fraction)
-    elif isinstance(kind, Float):
-        rounding = Rounding.floating(kind.format.mantissa)
-    else:
-        return {name: (value, 0) for name, value in evaluate_program(program, inputs).items()}
-    return {name: (b.value, b.bound) for name, b in evaluate_with_bounds(program, inputs, rounding).items()}
-
-
-def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
-    """Of each element. None where both are the same infinity, or no number; an infinite one where one of them
-    is no number."""
-    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(actual - expected)
-    return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
-
-
-def _average(values: NDArray[Any]) -> float:
-    """The mean magnitude of the finite elements."""
-    finite = np.abs(values[np.isfinite(values)])
-    return float(np.mean(finite)) if finite.size else np.inf

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.frontend import FUSION_LEVELS, Program
+from samhw.frontend import Program
 from samhw.graph import Graph
+from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import Session, VerilatedDesign
 from samhw.targets.inputs import load_inputs
@@ -51,7 +52,7 @@ def test_random_programs_in_regions(value: str) -> None:
     """Chains of statements with functions and masks, at every level of fusion, with the compiler's depths."""
 
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
-        fused = program.with_fusion(FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))])
+        fused = Schedule(fuse=FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]).apply(program)
         return compile_or_none(fused, arch=random_arch(rng), value=value), False
 
     assert run_random(chained_programs(), build, 10 + VALUES.index(value)) == GRAPHS * RUNS

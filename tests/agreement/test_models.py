@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.frontend import FusionLevel
-from samhw.targets import check, compile_workload, make_model_workload, run
+from samhw.schedule import FusionLevel, Schedule
+from samhw.targets import check, run
+from samhw.workload import compile_workload, make_model_workload
 
 SMALL = {
     "gcn": "random:f=8,h=4,c=3",
@@ -30,7 +31,7 @@ SMALL = {
 )
 def test_cycles_and_words_agree(name: str, level: FusionLevel, value: str) -> None:
     workload = make_model_workload(name, [SMALL[name]])
-    workload = replace(workload, program=workload.program.with_fusion(level))
+    workload = replace(workload, program=Schedule(fuse=level).apply(workload.program))
     compiled = compile_workload(workload, value=value)
     model = run(compiled, workload.tensors)
     rtl = run(compiled, workload.tensors, "verilator")

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from samhw.frontend import parse
-from samhw.targets import Workload, compile_workload, run
+from samhw.targets import run
+from samhw.targets.check import check
 from samhw.targets.correlate import correlate
-from samhw.targets.run import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 PROGRAM = parse("""
 tensor A[i, a] : csr

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
-from samhw.targets import Workload, check, compile_workload, make_workload, run
+from samhw.schedule import Schedule
+from samhw.targets import check, run
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import renamed
 from tests.strategies.chains import chained_programs
@@ -61,7 +63,7 @@ def test_random_names() -> None:
         program, _ = renamed(program, rng)
         workload = Workload("random", program, random_tensors(program, rng))
         try:
-            assert_alike(workload, permute=True)
+            assert_alike(workload, schedule=Schedule(permute=True))
         except ScheduleError:
             assume(False)
         seen += 1

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from samhw.cli import main
 from samhw.frontend import kernel_names, load_kernel, model_names
-from samhw.targets import make_workload
+from samhw.workload import make_workload
 
 
 def samhw(*arguments: object) -> Result:

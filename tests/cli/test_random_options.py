@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from samhw.cli import main
+from samhw.cli import COMMANDS, main
 from samhw.targets import tools
 from samhw.tensors import Tensor, write_tensor
 
@@ -28,7 +28,7 @@ CODES = {0, 1, 2, 130}
 FILES = (
     *("good.ein", "bad.ein", "empty.ein", "folder.ein", "good.py:program", "bad.py:program"),
     *("good.py:nothing", "a.mtx", "v.tns", "x.npz", "sam", "folder", "arch.json", "memory.json"),
-    *("sweep.toml", "missing"),
+    *("sweep.toml", "schedule.toml", "order.toml", "later.toml", "missing"),
 )
 """What lies in the folder of a case, but for the last."""
 
@@ -50,6 +50,9 @@ GOOD = {
         *("karate+random", "random:size=2000000000", "random:size=x", "random:density=2"),
         *("random:density=nan", "random:seed=-1", "random:color=3"),
     ),
+    "schedule_file": ("schedule.toml", "later.toml", "auto"),
+    "files": ("schedule.toml", "later.toml", "order.toml"),
+    "schedule": ("schedule.toml", "order.toml"),
     "order": ("i,j", "j,i", "i,k,j", "k,j,i", "i,i", "i"),
     "fuse": ("none", "partial", "full", "none,full"),
     "value": ("i8", "i16", "i32", "fixed<16,8>", "bf16", "f32", "fixed<32,31>", "fixed<8,9>", "i64"),
@@ -78,7 +81,7 @@ GOOD = {
     "depth": ("auto", "2,8", "1"),
     "settings": (
         *("slack=2", "slack=-1", "step=0", "memory=3", "alu.f32.mul=4", "index_bits=64"),
-        *("watchdog=1e9", "fanout=9999999999"),
+        *("watchdog=1e9", "fanout=9999999999", "fuse=none,full", "formats.B=csr,dcsr", "permute=true"),
     ),
 }
 """For each parameter texts that it is made for, and near misses."""
@@ -106,6 +109,11 @@ def fill(folder: Path) -> None:
     write_tensor(folder / "sam", Tensor.from_dense(matrix, "csf"))
     (folder / "arch.json").write_text('{"slack": 3}')
     (folder / "memory.json").write_text('{"preset": "ddr4", "cl": 20}')
+    (folder / "schedule.toml").write_text(
+        'fuse = "full"\niteration = "global"\npermute = true\n[formats]\nB = "dcsr"\n'
+    )
+    (folder / "order.toml").write_text('off_chip = ["B"]\n[order]\nx = ["j", "i"]\n')
+    (folder / "later.toml").write_text("[lanes]\ni = 4\n")
     (folder / "sweep.toml").write_text('program = "spmv"\ndata = "random:size=4"\ndepth = ["auto", 2]\n')
 
 
@@ -123,9 +131,11 @@ def text(rng: random.Random, parameter: click.Parameter) -> str:
 
 def arguments(rng: random.Random) -> list[str]:
     """A random command line."""
-    name = rng.choice(sorted(main.commands))
+    name = rng.choice(sorted(COMMANDS))
     words: list[str] = []
-    for parameter in main.commands[name].params:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    for parameter in command.params:
         if isinstance(parameter, click.Argument):
             for _ in range(rng.choice([1, 1, 1, 2]) if parameter.nargs == -1 else 1):
                 words.append(text(rng, parameter))

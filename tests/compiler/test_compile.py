@@ -6,7 +6,9 @@ from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate
-from samhw.targets import check, compile_workload, make_workload, run
+from samhw.schedule import ITERATIONS, Iteration, Schedule
+from samhw.targets import check, run
+from samhw.workload import compile_workload, make_workload
 
 
 def small(name: str, **options: object):
@@ -16,9 +18,9 @@ def small(name: str, **options: object):
 
 
 @pytest.mark.parametrize("name", kernel_names())
-@pytest.mark.parametrize("factored", [True, False])
-def test_kernels_give_valid_graphs(name: str, factored: bool) -> None:
-    validate(small(name, factored=factored).graph)
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_kernels_give_valid_graphs(name: str, iteration: Iteration) -> None:
+    validate(small(name, schedule=Schedule(iteration=iteration)).graph)
 
 
 @pytest.mark.parametrize("name", kernel_names())
@@ -106,7 +108,7 @@ def test_global_iteration_takes_no_sum_into_one_of_several_terms(change: str) ->
         f"fuse {{\n  T[i] = A[i,k] * b[i]\n  y[i] = {change}\n}}\n"
     )
     work = make_workload(parse(text), seed=1)
-    compiled = compile_workload(work, value="i32", factored=False)
+    compiled = compile_workload(work, value="i32", schedule=Schedule(iteration="global"))
     assert check(work, compiled, run(compiled, work.tensors).outputs).good
 
 

@@ -11,8 +11,9 @@ from collections import Counter
 import pytest
 
 from samhw.frontend import evaluate_program
-from samhw.targets import Workload, run
-from samhw.targets.run import check
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.workload import Workload
 from tests.oracle.case import Case, compile_case, draw_case
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "800"))

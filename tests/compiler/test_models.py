@@ -3,9 +3,11 @@
 import pytest
 
 from samhw.compiler import compile_program
-from samhw.frontend import FUSION_LEVELS, FusionLevel, load_model, model_data, model_names
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.frontend import load_model, model_data, model_names
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.workload import Workload, compile_workload
 
 SIZES = {
     "bigbird_attention": {"i": 16},
@@ -18,7 +20,7 @@ SIZES = {
 def workload(name: str, fusion: FusionLevel) -> Workload:
     data = model_data(name, sizes=SIZES.get(name))
     program = load_model(name).bind({n: t.shape for n, t in data.items()})
-    return Workload(name, program.with_fusion(fusion), data)
+    return Workload(name, Schedule(fuse=fusion).apply(program), data)
 
 
 @pytest.mark.parametrize("fusion", FUSION_LEVELS)
@@ -36,7 +38,7 @@ def test_model(name: str, fusion: FusionLevel) -> None:
 @pytest.mark.parametrize("name", ["gcn", "gat", "mlp"])
 def test_global_iteration_gives_the_same_result(name: str) -> None:
     work = workload(name, "partial")
-    compiled = compile_workload(work, value="f32", factored=False)
+    compiled = compile_workload(work, value="f32", schedule=Schedule(iteration="global"))
     result = check(work, compiled, run(compiled, work.tensors).outputs)
     assert result.good, f"off by {result.max_abs_error}, bound {result.bound}"
 
@@ -44,4 +46,4 @@ def test_global_iteration_gives_the_same_result(name: str) -> None:
 @pytest.mark.parametrize("name", model_names())
 def test_whole_models_of_the_default_size_are_one_region(name: str) -> None:
     program = load_model(name).bind({n: t.shape for n, t in model_data(name).items()})
-    assert len(compile_program(program.with_fusion("full"), value="f32").regions) == 1
+    assert len(compile_program(Schedule(fuse="full").apply(program), value="f32").regions) == 1

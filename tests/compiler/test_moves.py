@@ -8,9 +8,11 @@ import pytest
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.schedule import Schedule
+from samhw.targets import run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 FORMATS = ("dense", "csr", "dcsr", "(compressed, dense)")
 
@@ -117,7 +119,7 @@ def test_what_reads_a_concatenation_is_fused_with_it() -> None:
 def test_a_tensor_and_its_transpose() -> None:
     _, outputs = result(
         "tensor A[i=3, j=3] : dense\ntensor C[i, j] : dense\nC[i, j] = concat(i, A[i, j], A[j, i])",
-        permute=True,
+        schedule=Schedule(permute=True),
     )
     top, bottom = np.split(outputs["C"].to_dense(), 2)
     assert np.array_equal(top, bottom.T)
@@ -127,7 +129,7 @@ def test_a_part_stored_the_other_way_is_copied_first() -> None:
     text = "tensor A[i=3, j=4] : csr\ntensor B[i, j=2] : csc\nC[i, j] = concat(j, A[i, j], B[i, j])"
     with pytest.raises(ScheduleError, match="permit permuted copies"):
         result(text)
-    compiled, _ = result(text, permute=True)
+    compiled, _ = result(text, schedule=Schedule(permute=True))
     assert [region.copy is not None for region in compiled.regions] == [True, False]
 
 
@@ -144,9 +146,9 @@ def test_values_pass_unchanged(value: str) -> None:
 
 def test_orders_of_a_concatenation() -> None:
     text = "tensor A[i=3, j=4]\ntensor B[i, j=2]\nC[i, j] = concat(j, A[i, j], B[i, j])"
-    assert compile_program(parse(text), order=("i", "j")).regions[0].order == ("i", "j")
+    assert compile_program(parse(text), Schedule(order=("i", "j"))).regions[0].order == ("i", "j")
     with pytest.raises(InputError, match="visits j outside i, but A"):
-        compile_program(parse(text), order=("j", "i"))
+        compile_program(parse(text), Schedule(order=("j", "i")))
 
 
 def test_too_many_parts() -> None:
@@ -202,7 +204,7 @@ def test_table_of_a_reshape() -> None:
 def test_a_reshape_has_no_order() -> None:
     program = parse("tensor T[m=12]\ntensor R[h=3, d]\nR[h, d] = reshape(T[m])")
     with pytest.raises(InputError, match=r"copies element by element, .* leave the order out"):
-        compile_program(program, order=("m", "h", "d"))
+        compile_program(program, Schedule(order=("m", "h", "d")))
 
 
 # Extents

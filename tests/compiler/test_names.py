@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
-from samhw.frontend import FUSION_LEVELS, Program, dumps, parse
+from samhw.frontend import Program, dumps, parse
 from samhw.graph import validate
-from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
+from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
+from samhw.targets import RunResult, check, run
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data
 from tests.strategies.chains import chained_programs
@@ -59,13 +61,16 @@ def test_random_names(shard: int) -> None:
     )
     def body(program: Program, level: str, number: int) -> None:
         rng = np.random.default_rng(number)
-        options = {"value": "i32", "permute": shard % 2 == 1, "factored": bool(rng.random() < 0.8)}
-        program = program.with_fusion(level)
+        iteration: Iteration = "factored" if rng.random() < 0.8 else "global"
+        schedule = Schedule(permute=shard % 2 == 1, iteration=iteration)
+        program = Schedule(fuse=level).apply(program)
         other, names = renamed(program, rng)
         assert parse(dumps(other)) == other
         tensors = random_tensors(program, rng)
-        before = result(Workload("random", program, tensors), **options)
-        after = result(Workload("random", other, renamed_data(tensors, names)), **options)
+        before = result(Workload("random", program, tensors), value="i32", schedule=schedule)
+        after = result(
+            Workload("random", other, renamed_data(tensors, names)), value="i32", schedule=schedule
+        )
         seen[before is None] += 1
         if before is None or after is None:
             assert before is after, dumps(other)
@@ -89,7 +94,7 @@ def test_random_names(shard: int) -> None:
     ],
 )
 def test_names_of_the_compilers_own(text: str) -> None:
-    assert result(make_workload(parse(text)), permute=True) is not None
+    assert result(make_workload(parse(text)), schedule=Schedule(permute=True)) is not None
 
 
 @pytest.mark.parametrize("word", WORDS)

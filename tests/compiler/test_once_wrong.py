@@ -5,9 +5,11 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.schedule import ITERATIONS, Iteration, Schedule
+from samhw.targets import run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 INF, NAN = np.inf, np.nan
 
@@ -27,15 +29,15 @@ def results(
     return {name: tensor.to_dense().tolist() for name, tensor in outputs.items()}
 
 
-@pytest.mark.parametrize("factored", [True, False])
-def test_a_number_as_a_branch(factored: bool) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_a_number_as_a_branch(iteration: Iteration) -> None:
     """It was lowered as if zero wherever the other branch is."""
     text = (
         "tensor a[j=4] : csf\ntensor b[j=4] : csf\ntensor c[j=4] : dense\n"
         "y[j] = a[j] * select(c[j], 1, b[j])\n"
     )
     arrays = {"a": [1, 2, -1, 2], "b": [0, 0, 0, 0], "c": [-4, 0, -3, -5]}
-    assert results(text, arrays, factored=factored)["y"] == [1, 0, -1, 2]
+    assert results(text, arrays, schedule=Schedule(iteration=iteration))["y"] == [1, 0, -1, 2]
 
 
 def test_a_number_as_a_branch_under_a_mask() -> None:
@@ -58,8 +60,8 @@ def test_a_number_as_a_condition() -> None:
 
 
 @pytest.mark.parametrize("order", ["", "order l, i"])
-@pytest.mark.parametrize("factored", [True, False])
-def test_terms_of_different_sums_under_a_mask(factored: bool, order: str) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_terms_of_different_sums_under_a_mask(iteration: Iteration, order: str) -> None:
     """A term without the summed index was added once for each of its coordinates."""
     form = "csc" if order else "csr"
     text = (
@@ -67,7 +69,7 @@ def test_terms_of_different_sums_under_a_mask(factored: bool, order: str) -> Non
         f"y[i] = e[i] + B[i, l] where M[i] {order}\n"
     )
     arrays = {"e": [1, 10, 100], "B": [[1, 1, 0, 1], [2, 0, 0, 0], [0, 0, 0, 0]], "M": [1, 0, 1]}
-    assert results(text, arrays, factored=factored)["y"] == [4, 0, 100]
+    assert results(text, arrays, schedule=Schedule(iteration=iteration))["y"] == [4, 0, 100]
 
 
 def test_a_number_beside_a_sum_under_a_mask() -> None:
@@ -88,23 +90,24 @@ def test_a_number_beside_a_sum_under_a_mask() -> None:
         "A[i, j] * (t[j] - select(s[i], 0, 0))",
     ],
 )
-@pytest.mark.parametrize("factored", [True, False])
-def test_results_have_room(expression: str, factored: bool) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_results_have_room(expression: str, iteration: Iteration) -> None:
     """What a sum of different indices stores is as much as what it is multiplied by."""
     text = (
         "tensor A[i=9, j=9] : csr\ntensor s[i=9] : csf\ntensor t[j=9] : csf\ntensor E[i=9, j=9] : csr\n"
         f"E[i, j] = {expression}\n"
     )
     arrays = {"A": np.ones((9, 9), int), "s": [0] * 9, "t": [0] * 9}
-    assert results(text, arrays, "f32", factored=factored)["E"] == np.zeros((9, 9)).tolist()  # type: ignore[arg-type]
+    found = results(text, arrays, "f32", schedule=Schedule(iteration=iteration))  # type: ignore[arg-type]
+    assert found["E"] == np.zeros((9, 9)).tolist()
 
 
 @pytest.mark.parametrize("b", ["csf", "dense"])
-@pytest.mark.parametrize("factored", [True, False])
-def test_zero_times_infinity(b: str, factored: bool) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_zero_times_infinity(b: str, iteration: Iteration) -> None:
     text = f"tensor a[i=3] : csf\ntensor b[i=3] : {b}\ny[i] = a[i] * b[i]\n"
     arrays = {"a": [0, 1, 0], "b": [INF, 1, NAN]}
-    assert results(text, arrays, "f32", factored=factored)["y"] == [0, 1, 0]
+    assert results(text, arrays, "f32", schedule=Schedule(iteration=iteration))["y"] == [0, 1, 0]
 
 
 @pytest.mark.parametrize("d", ["csr", "dense"])
@@ -117,8 +120,8 @@ def test_zero_times_a_quotient_by_zero(d: str) -> None:
     assert results(text, arrays, "f32")["y"] == [[0, 0], [0, 0]]
 
 
-@pytest.mark.parametrize("factored", [True, False])
-def test_one_intermediate_in_two_terms_of_which_one_is_narrow(factored: bool) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_one_intermediate_in_two_terms_of_which_one_is_narrow(iteration: Iteration) -> None:
     """The term that knows only some coordinates of T gave its values to the other one too."""
     text = (
         "tensor A[j=2, k=2] : (dense, compressed) @ (1, 0)\ntensor D[k=2, j=2] : csr\n"
@@ -130,7 +133,7 @@ def test_one_intermediate_in_two_terms_of_which_one_is_narrow(factored: bool) ->
     arrays = {"A": [[0, 0], [4, 0]], "D": [[0, 1], [0, 0]], "X": [[1, 1], [1, 1]], "C": [0, 0]}
     # T is 4 at j = 1, k = 0 and zero elsewhere, and Y the greater one of T and 3.
     expected = [[[3, 3], [3, 3]], [[4, 3], [4, 3]]]
-    assert results(text, arrays, factored=factored)["Y"] == expected
+    assert results(text, arrays, schedule=Schedule(iteration=iteration))["Y"] == expected
 
 
 def test_one_intermediate_in_two_factors_and_a_function() -> None:

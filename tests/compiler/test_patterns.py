@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from samhw.frontend import parse, result_patterns
-from samhw.targets import Workload, compile_workload, run
+from samhw.schedule import Schedule
+from samhw.targets import run
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.frontend.patterns import as_array
 
@@ -57,7 +59,7 @@ def test_an_operand_that_a_union_has_left_behind_gives_no_coordinates() -> None:
         for name, array in shapes.items()
     }
     work = Workload("left behind", program, tensors)
-    outputs = run(compile_workload(work, order=("k", "j", "i")), tensors).outputs
+    outputs = run(compile_workload(work, Schedule(order=("k", "j", "i"))), tensors).outputs
     assert np.array_equal(pattern(outputs["Y"]), shapes["A"] @ shapes["B"] + shapes["C"] != 0)
 
 

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import FUSION_LEVELS, Program, dumps, evaluate_program
+from samhw.frontend import Program, dumps, evaluate_program
 from samhw.fusion import order_spaces
 from samhw.numerics import Fixed, value_type
-from samhw.targets import Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.strategies.chains import chained_programs
 from tests.strategies.matrices import matrix_chains
@@ -31,11 +33,11 @@ CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))
 """How many chained programs are drawn in all."""
 ORDERED = CHAINED // 10
 """How many programs are drawn for each test of orders."""
-MODES: tuple[tuple[str, dict[str, bool]], ...] = (
-    ("i32", {}),
-    ("f32", {}),
-    ("fixed<16,8>", {}),
-    ("i32", {"factored": False}),
+MODES = (
+    ("i32", Schedule()),
+    ("f32", Schedule()),
+    ("fixed<16,8>", Schedule()),
+    ("i32", Schedule(iteration="global")),
 )
 MOST_REFUSED = 0.35
 """Of the runs of one test."""
@@ -79,7 +81,7 @@ def outcome(work: Workload, rng: np.random.Generator, **options: object) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(2 * len(MODES)))
 def test_chained_programs(shard: int) -> None:
-    value, options = MODES[shard % len(MODES)]
+    value, schedule = MODES[shard % len(MODES)]
     seen: Counter[str] = Counter()
 
     @seed(shard)
@@ -95,8 +97,8 @@ def test_chained_programs(shard: int) -> None:
         rng = np.random.default_rng(number)
         tensors = random_tensors(program, rng)
         for level in FUSION_LEVELS:
-            work = Workload("random", program.with_fusion(level), tensors)
-            seen[outcome(work, rng, value=value, **options)] += 1
+            work = Workload("random", Schedule(fuse=level).apply(program), tensors)
+            seen[outcome(work, rng, value=value, schedule=schedule)] += 1
 
     body()
     assert seen["refused"] <= MOST_CHAINED_REFUSED * sum(seen.values())
@@ -114,7 +116,7 @@ def test_chained_programs_of_any_storage(permute: bool) -> None:
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng))
-        seen[outcome(work, rng, value="i32", permute=permute)] += 1
+        seen[outcome(work, rng, value="i32", schedule=Schedule(permute=permute))] += 1
 
     body()
     assert seen["good"] >= 10
@@ -142,11 +144,11 @@ def test_chained_programs_in_any_order() -> None:
     @given(chained_programs(max_statements=4, max_extent=12, moves=False), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
-        program = program.with_fusion("full")
+        program = Schedule(fuse="full").apply(program)
         work = Workload("random", program, random_tensors(program, rng, -1, 1))
         for space in order_spaces(program, program.regions[0]):
             for order in {any_order(space.stored, rng) for _ in range(2)}:
-                seen[outcome(work, rng, value="f32", order=order)] += 1
+                seen[outcome(work, rng, value="f32", schedule=Schedule(order=order))] += 1
 
     body()
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
@@ -165,18 +167,18 @@ def test_chained_matrix_products_in_any_order() -> None:
         program, order = drawn
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng, -1, 1))
-        seen[outcome(work, rng, value="i32", order=order)] += 1
+        seen[outcome(work, rng, value="i32", schedule=Schedule(order=order))] += 1
 
     body()
     assert seen["good"] >= ORDERED // 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("factored", [True, False])
-def test_single_statements(factored: bool) -> None:
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_single_statements(iteration: Iteration) -> None:
     seen: Counter[str] = Counter()
 
-    @seed(factored)
+    @seed(iteration == "factored")
     @settings(
         max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
     )
@@ -184,7 +186,7 @@ def test_single_statements(factored: bool) -> None:
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng))
-        seen[outcome(work, rng, value="i32", factored=factored)] += 1
+        seen[outcome(work, rng, value="i32", schedule=Schedule(iteration=iteration))] += 1
 
     body()
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())

@@ -3,6 +3,7 @@
 from samhw.compiler import compile_program
 from samhw.compiler.table import FusionTable
 from samhw.frontend import Capacity, load_kernel, parse
+from samhw.schedule import Schedule
 
 
 def table(text_or_kernel: str, **options: object) -> FusionTable:
@@ -55,7 +56,7 @@ def test_a_reduction_is_not_repeated_by_rows_that_it_does_not_need() -> None:
 
 def test_global_iteration_meets_in_one_space() -> None:
     factored = table("sddmm").grid()
-    together = table("sddmm", factored=False).grid()
+    together = table("sddmm", schedule=Schedule(iteration="global")).grid()
     assert "Rep(⟨B_j⟩)" not in factored[3]
     assert together[3][1] == "Rep(⟨B_j⟩)"
 

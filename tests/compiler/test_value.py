@@ -11,7 +11,8 @@ from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.numerics import value_type
-from samhw.targets import make_workload
+from samhw.schedule import Schedule
+from samhw.workload import make_workload
 from tests.strategies.chains import chained_programs
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
@@ -80,7 +81,7 @@ def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:
     if choose_value(AUTO, program) == "i32":
         assert (found == "i32") == takes_data
         with suppress(ScheduleError):
-            compile_program(program, value="i32", permute=True)
+            compile_program(program, value="i32", schedule=Schedule(permute=True))
 
 
 def test_random_data_are_drawn_for_what_the_text_needs() -> None:

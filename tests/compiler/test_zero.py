@@ -12,9 +12,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from samhw.frontend import FUSION_LEVELS, parse
-from samhw.targets import Workload, compile_workload, run
+from samhw.frontend import parse
+from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.targets import run
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 RANDOM = int(os.environ.get("SAMHW_RANDOM_ZEROS", "200"))
 ROWS, COLUMNS = 5, 4
@@ -88,9 +90,9 @@ def test_every_format_gives_the_same(value: str) -> None:
         workload, right = work(statement, formats[rng.integers(len(formats))], rng)
         level = FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]
         compiled = compile_workload(
-            Workload("zero", workload.program.with_fusion(level), workload.tensors),
+            Workload("zero", Schedule(fuse=level).apply(workload.program), workload.tensors),
             value=value,
-            factored=bool(rng.random() < 0.7),
+            schedule=Schedule(iteration="factored" if rng.random() < 0.7 else "global"),
         )
         got = run(compiled, workload.tensors).outputs["y"].to_dense()
         np.testing.assert_array_equal(

@@ -19,6 +19,7 @@ from samhw.frontend import (
     model_names,
     parse,
 )
+from samhw.schedule import Schedule
 from samhw.tensors import Tensor, karate, uniform_graph
 
 Arrays = dict[str, np.ndarray]
@@ -142,7 +143,7 @@ def test_model(name, seed):
     expected = reference(arrays)
     assert np.ptp(expected) > 0.1
     for level in ("none", "partial", "full"):
-        actual = evaluate_program(program.with_fusion(level), arrays)[output]
+        actual = evaluate_program(Schedule(fuse=level).apply(program), arrays)[output]
         np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-12)
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import check_program, dumps, parse
+from samhw.frontend import dumps, parse
+from samhw.schedule import Schedule
 
 CHAIN = """
 tensor A[i, k] : csr
@@ -38,41 +39,6 @@ def test_regions():
     program = parse("tensor A[i]\nx[i] = A[i]\nfuse {\n y[i] = x[i]\n z = y[i]\n}\n")
     assert [len(region.statements) for region in program.regions] == [1, 2]
     assert [statement.lhs.tensor for statement in program.statements] == ["x", "y", "z"]
-
-
-LEVELS = """
-tensor A[i=4]
-fuse {
-  x[i] = relu(A[i])
-  y[i] = x[i] * x[i]
-}
-z[i] = y[i] + 1
-R[a, b] = reshape(z[i])
-C[a, b] = concat(b, R[a, b], R[a, b])
-tensor R[a=2, b]
-u[a] max= C[a, b]
-v = u[a]
-"""
-
-
-@pytest.mark.parametrize(
-    ("level", "sizes"),
-    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 3])],
-)
-def test_fusion_levels(level, sizes):
-    program = parse(LEVELS)
-    fused = program.with_fusion(level)
-    check_program(fused)
-    assert [len(region.statements) for region in fused.regions] == sizes
-    assert fused.statements == program.statements
-    assert fused.with_fusion("none") == program.with_fusion("none")
-
-
-def test_an_unknown_fusion_level():
-    with pytest.raises(
-        InputError, match=r"^there is no fusion level 'most'; choose one of none, partial, full$"
-    ):
-        parse(LEVELS).with_fusion("most")
 
 
 def test_masks_are_read():
@@ -117,7 +83,7 @@ def test_the_extents_of_moves():
 
 def test_an_unbound_program_has_the_extents_of_its_text():
     program = parse(MOVES.replace("R[a, b]", "R[a, b=2]", 1))
-    bound = program.bind({"A": (4, 2)}).bind({"B": (4, 3)}).with_fusion("full")
+    bound = Schedule(fuse="full").apply(program.bind({"A": (4, 2)}).bind({"B": (4, 3)}))
     assert bound.tensors["R"].shape == (10, 2)
     assert bound.unbound == program
     assert bound.unbound.bind({"A": (6, 1), "B": (6, 1)}).tensors["R"].shape == (6, 2)

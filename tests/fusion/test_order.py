@@ -11,6 +11,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load_model, parse
 from samhw.fusion.fuse import FusedRegion
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
+from samhw.schedule import Schedule
 
 
 def region(declarations: str, *statements: str) -> FusedRegion:
@@ -74,7 +75,7 @@ def test_large_counts_are_not_enumerated() -> None:
 
 
 def test_a_decoder_block_without_constraints_has_more_than_200_million_orders() -> None:
-    program = load_model("gpt3_block").with_fusion("full")
+    program = Schedule(fuse="full").apply(load_model("gpt3_block"))
     graph = partial_order(FusedRegion(program, program.regions[0]))
     assert count_orders(nx.create_empty_copy(graph)) == factorial(len(graph)) > 2 * 10**8
     assert 0 < count_orders(graph) < 10**4
@@ -99,12 +100,12 @@ def test_an_order_may_name_the_indices_of_uses_that_share_less() -> None:
         "fuse {\n  T[i,j] = relu(S[i,j])\n  m[i] = T[i,j]\n  Y[i,j] = T[i,j] * m[i]\n}\n"
     )
     for order in ("i,j", "i,j_2,j", "i,j,j_2"):
-        (compiled,) = compile_program(program, order=order.split(",")).regions
+        (compiled,) = compile_program(program, Schedule(order=order.split(","))).regions
         assert ",".join(compiled.order) == order
     with pytest.raises(
         InputError, match=r"does not name each index of 'Y\[i, j\]' once; its indices are i, j"
     ):
-        compile_program(program, order=("i", "x"))
+        compile_program(program, Schedule(order=("i", "x")))
 
 
 def test_a_cycle_has_no_orders() -> None:

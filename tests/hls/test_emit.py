@@ -15,7 +15,7 @@ from samhw.graph import Arch, Channel, Endpoint
 from samhw.hls import Options, emit, emit_together, lower
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
-from samhw.targets import compile_workload, make_workload
+from samhw.workload import compile_workload, make_workload
 from tests.hls import example
 from tests.hls.test_kernels import compiled
 

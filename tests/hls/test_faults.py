@@ -12,7 +12,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.sim import simulate
 from samhw.targets.hls import HlsDesign, compare
 from samhw.targets.inputs import load_inputs
-from samhw.targets.workload import Workload
+from samhw.workload import Workload
 from tests.hls.bench import Inputs, run_model
 from tests.hls.test_kernels import compiled
 from tests.sim.graphs import WIDE, Builder

@@ -14,9 +14,8 @@ from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel
 from samhw.graph import Arch
 from samhw.hls import Options
-from samhw.targets import compile_workload, make_workload
 from samhw.targets.hls import HlsDesign
-from samhw.targets.workload import Workload
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design, run_hls, run_model
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")

@@ -10,16 +10,17 @@ import pytest
 from benchmarks.hls_models import VALUES, model_workload, rows
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import FUSION_LEVELS, FusionLevel, model_names
+from samhw.frontend import model_names
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
+from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
-from samhw.targets import compile_workload, run
+from samhw.targets import run
 from samhw.targets.hls import HlsDesign, project_files
 from samhw.targets.hls_tools import FLAGS, ap_headers, compile_program
 from samhw.targets.inputs import load_inputs
-from samhw.targets.workload import Workload
+from samhw.workload import Workload, compile_workload
 from tests.hls.bench import run_design
 
 SIZES = {

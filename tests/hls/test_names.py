@@ -12,8 +12,10 @@ from samhw.frontend import Program, parse
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
-from samhw.targets import compile_workload, make_workload, run
+from samhw.schedule import Schedule
+from samhw.targets import run
 from samhw.targets.hls import HlsDesign
+from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_tensors
 from tests.hls.bench import run_design, run_model
 from tests.hostile import WORDS, renamed
@@ -63,7 +65,7 @@ def test_random_names() -> None:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         program, _ = renamed(program, rng)
-        compiled = compile_or_none(program.with_fusion("full"), value="i32", permute=True)
+        compiled = compile_or_none(Schedule(fuse="full").apply(program), value="i32", permute=True)
         assume(compiled is not None and len(compiled.regions) == 1)
         assert compiled is not None
         graph = replace(compiled.graph, name=f"random_{len(samples)}")

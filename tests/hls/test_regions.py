@@ -15,10 +15,9 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit
 from samhw.numerics import Words
 from samhw.sim import simulate_regions
-from samhw.targets import compile_workload, make_workload
 from samhw.targets.hls import HlsDesign, project_files
 from samhw.targets.inputs import load_inputs
-from samhw.targets.workload import Workload
+from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
 ON_CHIP = Options(one_top=True)

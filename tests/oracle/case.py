@@ -8,9 +8,10 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import FUSION_LEVELS, Program, parse
-from samhw.targets import Workload, compile_workload
+from samhw.frontend import Program, parse
+from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 from tests.oracle import language, meaning
 from tests.oracle.draw import draw_arrays, draw_program, stored
 
@@ -26,8 +27,7 @@ class Case:
     tensors: dict[str, Tensor]
     expected: meaning.Results
     value: str
-    options: dict[str, bool]
-    fuse: str
+    schedule: Schedule
 
     @property
     def is_open(self) -> bool:
@@ -41,7 +41,7 @@ class Case:
                 raise AssertionError(f"{name}{point} is {actual[point]}, not {value.number}, in\n{self}")
 
     def __str__(self) -> str:
-        return f"{self.program}fuse {self.fuse}, {self.value}, {self.options}"
+        return f"{self.program}{self.value}, {self.schedule}"
 
 
 def _is(value: meaning.Value, actual: float) -> bool:
@@ -65,12 +65,15 @@ def draw_case(number: int) -> Case | None:
     fuse = rng.choice(FUSION_LEVELS)
     return Case(
         program,
-        parsed.with_fusion(fuse),
+        parsed,
         stored(program, arrays, rng),
         meaning.run(program, arrays),
         "f32" if floating else "i32",
-        {"factored": rng.random() < 0.6, "permute": rng.random() < 0.4},
-        fuse,
+        Schedule(
+            fuse=fuse,
+            iteration="factored" if rng.random() < 0.6 else "global",
+            permute=rng.random() < 0.4,
+        ),
     )
 
 
@@ -78,7 +81,7 @@ def compile_case(case: Case) -> Compiled | None:
     """The compiled case; None for a schedule that is refused."""
     try:
         return compile_workload(
-            Workload("random", case.parsed, case.tensors), value=case.value, **case.options
+            Workload("random", case.parsed, case.tensors), value=case.value, schedule=case.schedule
         )
     except ScheduleError:
         return None

@@ -6,7 +6,9 @@ import pytest
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, evaluate_program, parse
-from samhw.targets import Workload, compile_workload, run
+from samhw.schedule import Schedule
+from samhw.targets import run
+from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 
 TRANSPOSITION = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = A[i, j]\n"
@@ -19,14 +21,16 @@ DOUBLE = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = 2 * A[i,
 FORMATS = ("csr", "csc", "dcsr", "dense", "(compressed, dense)", "coo")
 RANK_3 = "tensor A[i=3, j=4, k=5] : csf\ntensor T[k, i, j] : csf\nT[k, i, j] = A[i, j, k]\n"
 
+PERMUTE = Schedule(permute=True)
 
-def results(program: Program, **options: object) -> None:
+
+def results(program: Program, schedule: Schedule = PERMUTE, value: str = "auto") -> None:
     """Compares the results for several sets of data."""
     rng = np.random.default_rng(0)
     for _ in range(4):
         tensors = random_tensors(program, rng)
         work = Workload("permuted", program, tensors)
-        compiled = compile_workload(work, **{"permute": True, **options})
+        compiled = compile_workload(work, schedule, value=value)
         outputs = run(compiled, tensors).outputs
         expected = evaluate_program(program, {name: t.to_dense() for name, t in tensors.items()})
         for name, array in expected.items():
@@ -47,14 +51,14 @@ def test_without_permission_it_is_refused_and_the_option_named() -> None:
 @pytest.mark.parametrize("operand", FORMATS)
 def test_a_transposition_that_stands_alone_needs_no_permission(operand: str, result: str) -> None:
     text = f"tensor A[i=5, j=7] : {operand}\ntensor T[j=7, i=5] : {result}\nT[j, i] = A[i, j]    order i, j\n"
-    results(parse(text), permute=False)
+    results(parse(text), Schedule())
     if operand == result in ("dense", "dcsr"):
         (region,) = compile_program(parse(text)).regions
         assert str(region.copy).startswith("T is A in the mode order (1, 0): ")
 
 
 def test_a_transposition_of_rank_3_needs_no_permission() -> None:
-    results(parse(RANK_3), permute=False)
+    results(parse(RANK_3), Schedule())
 
 
 @pytest.mark.parametrize("storage", [*FORMATS, "dense @ (1, 0)", "csf @ (1, 0)"])
@@ -72,7 +76,7 @@ def test_what_a_copied_result_costs_is_told() -> None:
     text = "tensor A[i=5, j=7] : csr\ntensor T[i, j] : csc\nT[i,j] = 2 * A[i,j]    order i,j\n"
     with pytest.raises(ScheduleError, match=r"permit permuted copies \(--permute\)"):
         compile_program(parse(text))
-    copies = [region.copy for region in compile_program(parse(text), permute=True).regions]
+    copies = [region.copy for region in compile_program(parse(text), PERMUTE).regions]
     # The statement, the copy, and what fills in the dense level of csc.
     assert [copy and str(copy).partition(":")[0] for copy in copies] == [
         None,
@@ -83,9 +87,9 @@ def test_what_a_copied_result_costs_is_told() -> None:
 
 def test_a_result_in_an_order_that_the_user_asks_for() -> None:
     text = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : dcsr\nT[j,i] = 2 * A[i,j]    order j,i\n"
-    results(parse(text), order=("i", "j"))
+    results(parse(text), Schedule(permute=True, order=("i", "j")))
     with pytest.raises(ScheduleError, match=r"T\[j, i\] is stored with j outside i; .*\(--permute\)"):
-        compile_program(parse(text), order=("i", "j"))
+        compile_program(parse(text), Schedule(order=("i", "j")))
 
 
 def test_statements_whose_orders_conflict_are_refused() -> None:
@@ -94,11 +98,11 @@ def test_statements_whose_orders_conflict_are_refused() -> None:
         "  T[i,j] = U[i,j] + A[i,j]    order i,j\n}\n"
     )
     with pytest.raises(ScheduleError, match="or change or leave out an order"):
-        compile_program(parse(text), permute=True)
+        compile_program(parse(text), PERMUTE)
 
 
 def test_the_cost_is_told() -> None:
-    copy, rest = compile_program(parse(DOUBLE), permute=True).regions
+    copy, rest = compile_program(parse(DOUBLE), PERMUTE).regions
     assert rest.copy is None
     assert copy.copy is not None
     assert (copy.copy.tensor, copy.copy.of, copy.copy.mode_order) == ("A_10", "A", (1, 0))
@@ -111,26 +115,26 @@ def test_the_cost_is_told() -> None:
 
 def test_the_larger_operand_keeps_its_storage() -> None:
     text = "tensor A[i=5, j=7, k=9] : csf\ntensor B[i=5, j=7] : csc\ntensor y\ny = A[i, j, k] * B[i, j]\n"
-    copies = [r.copy.of for r in compile_program(parse(text), permute=True).regions if r.copy]
+    copies = [r.copy.of for r in compile_program(parse(text), PERMUTE).regions if r.copy]
     assert copies == ["B"]
     results(parse(text))
 
 
 def test_regions_share_a_copy() -> None:
     text = DOUBLE + "U[j, i] = 3 * A[i, j]    order j, i\n"
-    regions = compile_program(parse(text), permute=True).regions
+    regions = compile_program(parse(text), PERMUTE).regions
     assert [region.copy is not None for region in regions] == [True, False, False]
     results(parse(text))
 
 
 def test_an_order_that_the_user_asks_for_is_one_more_reason() -> None:
     text = "tensor A[i=5, j=7] : csr\ntensor b[i] : dense\nb[i] = A[i, j]\n"
-    assert len(compile_program(parse(text), permute=True).regions) == 1
-    results(parse(text), order=("j", "i"))
-    assert len(compile_program(parse(text), permute=True, order=("j", "i")).regions) == 2
+    assert len(compile_program(parse(text), PERMUTE).regions) == 1
+    results(parse(text), Schedule(permute=True, order=("j", "i")))
+    assert len(compile_program(parse(text), Schedule(permute=True, order=("j", "i"))).regions) == 2
 
 
 def test_what_is_too_large_to_sort_is_refused() -> None:
     text = TRANSPOSITION.replace("i=5", "i=5000").replace("j=7", "j=7000")
     with pytest.raises(ScheduleError, match=r"takes an accumulator of 134,217,728 words"):
-        compile_program(parse(text), permute=True)
+        compile_program(parse(text), PERMUTE)

@@ -24,9 +24,11 @@ from samhw.frontend import (
     parse,
 )
 from samhw.passes import PASSES, Lowerable, Recipe, apply_passes, with_derived
-from samhw.targets import Workload, bind_program, check, compile_workload, run
+from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.targets import check, run
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
+from samhw.workload import Workload, bind_program, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.passes.stored_only import stored_only
 from tests.strategies.chains import chained_programs
@@ -58,7 +60,7 @@ def test_a_pass_that_there_is_not() -> None:
 
 
 def test_passes_stop_after_one_that_is_named(with_stored_only: None) -> None:
-    lowerable = make_lowerable(parse(TURNED), permute=True)
+    lowerable = make_lowerable(parse(TURNED), Schedule(permute=True))
     first = apply_passes(lowerable, "stored_only")
     assert (list(first.recipes), list(first.copies)) == (["A_stored"], [])
     every = apply_passes(lowerable)
@@ -91,7 +93,7 @@ def agree(before: Lowerable, after: Lowerable, rng: np.random.Generator) -> None
 @settings(deadline=None)
 @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1), st.booleans())
 def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed: int, permute: bool) -> None:
-    before = make_lowerable(program, permute=permute)
+    before = make_lowerable(program, Schedule(permute=permute))
     for apply in (*(getattr(import_module(f"samhw.passes.{name}"), name) for name in PASSES), stored_only):
         try:
             after = apply(before)
@@ -104,7 +106,7 @@ def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed:
 @given(chained_programs(concordant=False))
 def test_the_text_after_all_passes_is_compiled_to_the_same(program: Program) -> None:
     try:
-        after = apply_passes(make_lowerable(program, permute=True))
+        after = apply_passes(make_lowerable(program, Schedule(permute=True)))
     except InputError:
         return
     again = apply_passes(make_lowerable(parse(dumps(after.program))))
@@ -117,15 +119,15 @@ def test_the_text_after_all_passes_is_compiled_to_the_same(program: Program) -> 
 @pytest.mark.parametrize("name", model_names())
 def test_models_are_left_alone(name: str) -> None:
     """They store everything concordantly."""
-    for level in ("none", "partial", "full"):
-        lowerable = make_lowerable(load_model(name).with_fusion(level))
+    for level in FUSION_LEVELS:
+        lowerable = make_lowerable(load_model(name), Schedule(fuse=level))
         assert apply_passes(lowerable) is lowerable
 
 
 def test_capacities_go_over_to_dimensions_of_other_names() -> None:
     """The copy comes first, and names the dimensions after the declaration."""
     program = parse(TURNED.replace("[j, i] = 2 * A[i, j]", "[a, b] = 2 * A[b, a]"))
-    before = make_lowerable(program, capacity=Capacity({"a": 8, "b": 16}, {"A": 9}), permute=True)
+    before = make_lowerable(program, Schedule(permute=True), capacity=Capacity({"a": 8, "b": 16}, {"A": 9}))
     after = apply_passes(before)
     assert set(after.extents) == {"i", "j"}
     assert after.capacity.extents == {"i": 16, "j": 8}

@@ -23,8 +23,8 @@ from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execut
 from samhw.sim.compiled import library, on_chip
 from samhw.sim.compiled.on_chip import streams, timing
 from samhw.sim.machine import Machine, Queue, Worker, connect
-from samhw.targets import compile_workload, make_workload
 from samhw.targets.inputs import load_inputs
+from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches

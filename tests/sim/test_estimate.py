@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from samhw.graph import Arch
+from samhw.schedule import Schedule
 from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import on_chip
 from samhw.sim.compiled.on_chip import streams
-from samhw.targets import RunResult, bind_program, compile_workload, run
+from samhw.targets import RunResult, run
+from samhw.workload import bind_program, compile_workload
 from tests.sim.graphs import Builder
 from tests.sim.interpreted import interpreted
 
@@ -23,7 +25,7 @@ def followed(
     monkeypatch.setattr(engine, "TURN", 20)
     monkeypatch.setattr(on_chip, "BATCH", 100)
     workload = bind_program(spec, [data], value="f32")
-    workload = replace(workload, program=workload.program.with_fusion(fuse))
+    workload = replace(workload, program=Schedule(fuse=fuse).apply(workload.program))
     seen: list[Progress] = []
     result = run(compile_workload(workload, value="f32"), workload.tensors, progress=seen.append, **options)
     return result, seen

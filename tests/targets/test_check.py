@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import samhw.targets
 from samhw.cli import main
 from samhw.frontend import parse
-from samhw.targets import Check, Workload, compile_workload, run
-from samhw.targets.run import check
+from samhw.targets import Check, run
+from samhw.targets.check import check
 from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
 
 # In f32 the product is rounded and equal to e; NumPy's, in double precision, is not.
 EQUAL = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = eq(c[i] * d[i], e[i])\n"
@@ -87,7 +87,7 @@ def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.Mon
     assert told.exit_code == 0
     assert told.stderr.endswith("samhw: checked, right on karate\n")
 
-    monkeypatch.setattr(samhw.targets, "check", lambda *_: Check(2.0, 0.0, False))
+    monkeypatch.setattr("samhw.cli.build.check", lambda *_: Check(2.0, 0.0, False))
     told = CliRunner().invoke(main, [*words, str(tmp_path / "wrong"), "--check"])
     assert told.exit_code == 1
     assert "The results of 'spmv' on karate are wrong, off by 2, so that nothing was written" in told.stderr

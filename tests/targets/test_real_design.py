@@ -11,10 +11,11 @@ from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel, parse
 from samhw.graph import Graph
 from samhw.sim import DeadlockError, simulate
-from samhw.targets import check, make_workload, run
+from samhw.targets import check, run
 from samhw.targets.driver import VerilatedDesign
 from samhw.targets.images import load
 from samhw.tensors import Tensor
+from samhw.workload import make_workload
 
 pytestmark = pytest.mark.verilator
 

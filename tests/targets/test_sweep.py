@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from samhw.cli import main
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch
+from samhw.schedule import Schedule
 from samhw.targets import sweep as package
 from samhw.targets.sweep import Configuration, State, local, product, read_description, sweep
 from samhw.targets.sweep.execute import journal_of
@@ -81,7 +82,7 @@ program = "gcn"
 fuse = "full"
 arch.slack = 2
 """)
-    found = [(c.program, c.value, c.fuse, c.settings) for c in read_description(path)]
+    found = [(c.program, c.value, c.schedule.fuse, c.settings) for c in read_description(path)]
     assert len(found) == len(set(found)) == 4 + 8 - 1
     assert ("spmv", "i32", "partial", (("slack", 0),)) in found
     assert ("gcn", "f32", "full", (("slack", 0), ("memory", 3))) in found
@@ -137,7 +138,7 @@ def test_a_key_stands_for_all_that_a_result_follows_from(
         Configuration(str(program), f"A={matrix}", depth=3),
         Configuration(str(program), f"A={matrix}", settings=(("slack", 5),)),
         Configuration(str(program), f"A={matrix}", memory="ddr4"),
-        Configuration(str(program), f"A={matrix}", memory="ddr4", off_chip="A"),
+        Configuration(str(program), f"A={matrix}", schedule=Schedule(off_chip=["A"]), memory="ddr4"),
     ]
     assert len({key, *(other.key() for other in others)}) == 6
     default = Configuration(str(program), f"A={matrix}", settings=(("slack", Arch().slack),))
@@ -176,11 +177,11 @@ def test_every_end_has_a_row() -> None:
     assert right["cycles"] > 0
     assert "limits" in right["bottleneck"]
     assert (right["fetching"], right["bytes_moved"]) == (0, None)
-    slow = outcome(Configuration("spmv", SMALL, memory="hbm2", off_chip="B"))
+    slow = outcome(Configuration("spmv", SMALL, schedule=Schedule(off_chip=["B"]), memory="hbm2"))
     assert slow["cycles"] > right["cycles"]
     assert slow["fetching"] > 0
     assert slow["bytes_moved"] % 32 == 0
-    refused = outcome(Configuration("spmm", SMALL, order="i,j,k"))
+    refused = outcome(Configuration("spmm", SMALL, schedule=Schedule(order=("i", "j", "k"))))
     assert refused["status"] == "refused"
     assert "declare X with the mode order" in refused["error"]
     failed = outcome(Configuration("mttkrp", "random", value="i8"))

@@ -2,63 +2,66 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, cast
 
 import samhw
-from samhw.compiler import AUTO, ITERATIONS, Iteration
+from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import FUSION_LEVELS, FusionLevel, load_program
-from samhw.graph import Arch, Dram, OffChip
+from samhw.frontend import load_program
+from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
+from samhw.schedule import Schedule
 from samhw.targets.cache import digest
 
-__all__ = ["Configuration", "version_digest"]
+__all__ = ["COLUMNS", "Configuration", "version_digest"]
+
+COLUMNS = (
+    *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
+    "off_chip",
+)
+"""What every configuration has a value of, in the words of the command line."""
 
 Setting = int | float | str
 """The value of a field of `Arch`."""
 
-_SOURCES = ("compiler", "frontend", "graph", "numerics", "primitives", "sim", "targets", "tensors")
+_SOURCES = (
+    *("compiler", "frontend", "graph", "numerics", "primitives", "schedule", "sim", "targets", "tensors"),
+    "workload",
+)
 """The packages of samhw that a result follows from."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A program on data under one schedule and one `Arch`. All fields are in the words of the command line.
+    """A program on data under one schedule and one `Arch`. The other fields are in the words of the command
+    line.
 
     Raises:
-        InputError: for a program, level of fusion, value type or setting that there is not.
+        InputError: for a program, value type or setting that there is not.
     """
 
     program: str
     data: str = "auto"
     """What `--data` takes; several of them joined by `+`."""
     value: str = AUTO
-    fuse: FusionLevel = "partial"
-    iteration: Iteration = "factored"
-    order: str = ""
-    """Indices joined by commas, or empty for the compiler's order."""
-    permute: bool = False
+    schedule: Schedule = field(default_factory=Schedule)
     depth: int | None = None
     """Of every channel between nodes, in tokens, or None for the compiler's depths."""
     memory: str = "chip"
     """What holds the tensors: `chip`, or what `--memory` takes."""
-    off_chip: str = ""
-    """The tensors that lie there, joined by `+`, or empty for all."""
     settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
 
     def __post_init__(self) -> None:
-        _one_of("fuse", self.fuse, FUSION_LEVELS)
-        _one_of("iteration", self.iteration, ITERATIONS)
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
         if self.value != AUTO:
             value_type(self.value)
-        self.placement()
+        self.dram()
         _known_program(self.program)
         self.arch()
 
@@ -69,33 +72,48 @@ class Configuration:
             _set(data, name, value)
         return Arch.from_json(data)
 
-    def placement(self) -> OffChip | None:
-        """What lies off chip, if anything does."""
+    def dram(self) -> Dram | None:
+        """What holds the tensors that lie off chip, if any do."""
         if self.memory == "chip":
-            if self.off_chip:
+            if self.schedule.off_chip:
                 raise InputError(
-                    f"{self.off_chip} is to lie off chip, but memory is 'chip'; give another one."
+                    f"{'+'.join(self.schedule.off_chip)} is to lie off chip, but memory is 'chip'; give "
+                    "another one."
                 )
             return None
-        return OffChip(Dram.load(self.memory), tuple(self.off_chip.split("+")) if self.off_chip else None)
+        return Dram.load(self.memory)
 
     def specs(self) -> tuple[str, ...]:
         """Each `--data` by itself."""
         return tuple(self.data.split("+"))
 
     def columns(self) -> dict[str, Any]:
-        """What the table says of the configuration: a column for each field and each setting."""
-        fields = {name: value for name, value in asdict(self).items() if name != "settings"}
-        return fields | {f"arch.{name}": value for name, value in self.settings}
+        """What the table says of the configuration: a column for each field, those of the schedule among
+        them, for each format and for each setting."""
+        schedule = self.schedule
+        chosen = {
+            **_fields(self),
+            "fuse": schedule.fuse_text(),
+            "iteration": schedule.iteration,
+            "order": schedule.order_text(),
+            "permute": schedule.permute,
+            "off_chip": "+".join(schedule.off_chip or ()),
+        }
+        return {
+            **{name: chosen[name] for name in COLUMNS},
+            **{f"formats.{name}": text for name, text in schedule.formats.items()},
+            **{f"arch.{name}": value for name, value in self.settings},
+        }
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is its inverse."""
-        return asdict(self) | {"settings": dict(self.settings)}
+        return {**_fields(self), "schedule": self.schedule.to_json(), "settings": dict(self.settings)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Configuration":
         """The configuration of a JSON object."""
-        return cls(**{**data, "settings": tuple(data["settings"].items())})
+        schedule, settings = Schedule.from_fields(data["schedule"]), tuple(data["settings"].items())
+        return cls(**{**data, "schedule": schedule, "settings": settings})
 
     def key(self) -> str:
         """A name for all that the result follows from: the fields, the whole `Arch`, the contents of the
@@ -105,10 +123,9 @@ class Configuration:
             InputError: for a file that is not there.
         """
         # Settings that leave the default as it is make no difference.
-        fields = {name: value for name, value in asdict(self).items() if name != "settings"}
-        placed = self.placement()
-        dram = asdict(placed.dram) if placed else None
-        defined = json.dumps([fields, self.arch().to_json(), dram], sort_keys=True)
+        chosen = {**_fields(self), "schedule": self.schedule.to_json(), "settings": None}
+        dram = self.dram()
+        defined = json.dumps([chosen, self.arch().to_json(), dram and asdict(dram)], sort_keys=True)
         return digest(version_digest(), defined, *(_content(file) for file in self.files()))
 
     def files(self) -> Iterator[Path]:
@@ -125,9 +142,8 @@ class Configuration:
         return replace(self, program=program, data=data, memory=memory)
 
 
-def _one_of(field: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
+def _fields(configuration: Configuration) -> dict[str, Any]:
+    return {field.name: getattr(configuration, field.name) for field in fields(configuration)}
 
 
 @cache

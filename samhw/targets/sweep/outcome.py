@@ -1,6 +1,6 @@
 """What became of a configuration, in every case: figures, or the reason why there are none."""
 
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -8,7 +8,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
 from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
-from samhw.targets.workload import Workload, bind_program
+from samhw.workload import Workload, bind_program
 
 __all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
 
@@ -38,13 +38,11 @@ def outcome(configuration: Configuration) -> Outcome:
         workload = _workload(configuration.program, configuration.specs(), configuration.value)
         value = workload.value(configuration.value)
         found = measure(
-            replace(workload, program=workload.program.with_fusion(configuration.fuse)),
+            workload,
+            configuration.schedule,
             value=value,
-            factored=configuration.iteration == "factored",
-            order=tuple(i.strip() for i in configuration.order.split(",")) if configuration.order else None,
-            permute=configuration.permute,
             arch=configuration.arch(),
-            memory=configuration.placement(),
+            memory=configuration.dram(),
             depth=configuration.depth,
         )
     except InputError as error:

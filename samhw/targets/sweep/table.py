@@ -11,7 +11,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.targets.measure import Measure
-from samhw.targets.sweep.configuration import Configuration
+from samhw.targets.sweep.configuration import COLUMNS
 
 __all__ = ["Row", "check_suffix", "write_table"]
 
@@ -60,10 +60,13 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    """Axes first, then what was measured; the same for any rows but for the settings."""
-    axes = [field.name for field in fields(Configuration) if field.name != "settings"]
-    settings = dict.fromkeys(name for row in rows for name in row if name.startswith("arch."))
-    return [*axes, *settings, "status", *_MEASURED, "error", "samhw", "key"]
+    """Axes first, then what was measured; the same for any rows but for formats and settings."""
+    tables = [
+        name
+        for table in ("formats.", "arch.")
+        for name in dict.fromkeys(name for row in rows for name in row if name.startswith(table))
+    ]
+    return [*COLUMNS, *tables, "status", *_MEASURED, "error", "samhw", "key"]
 
 
 def _write_csv(path: Path, names: Sequence[str], rows: Sequence[Row]) -> None:

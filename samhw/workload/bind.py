@@ -6,106 +6,26 @@ random, of the main matrix' density where it is sparse.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
-from samhw.frontend import (
-    Capacity,
-    Program,
-    TensorDecl,
-    check_size,
-    load_model,
-    load_program,
-    model_data,
-    model_names,
-    result_patterns,
-)
+from samhw.frontend import Program, TensorDecl, check_size, load_program, model_names
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
-from samhw.tensors import (
-    Format,
-    LevelType,
-    Tensor,
-    is_dataset,
-    karate,
-    random_tensor,
-    read_dataset,
-    read_tensor,
-)
+from samhw.tensors import LevelType, Tensor, is_dataset, karate, random_tensor, read_dataset, read_tensor
+from samhw.workload.data import DEFAULT, short_name
+from samhw.workload.model import make_model_workload
+from samhw.workload.workload import Workload
 
-__all__ = ["Workload", "bind_program", "make_model_workload", "make_workload"]
+__all__ = ["bind_program", "make_workload"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
-
-DEFAULT = ("auto",)
-"""The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
-
-LONGEST = 20
-"""Digits of a number in `random:..`."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A program bound to data. `tensors` holds every input, in the format that the program declares."""
-
-    name: str
-    program: Program
-    tensors: dict[str, Tensor]
-
-    def value(self, asked: str = AUTO) -> str:
-        """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""
-        return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
-
-    def in_whole_numbers(self, greatest: int = 4) -> "Workload":
-        """The same structure with integer values, those of each tensor scaled to at most `greatest` and
-        rounded away from zero: what an integer type can hold of a model."""
-
-        def whole(tensor: Tensor) -> Tensor:
-            coords, vals = tensor.to_coo()
-            most = float(np.max(np.abs(vals), initial=0)) or 1.0
-            scaled = np.sign(vals) * np.ceil(np.abs(vals) * (greatest / most) - 1e-9)
-            return Tensor.from_coo(coords, scaled, tensor.shape, tensor.format)
-
-        return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
-
-    def capacity(self) -> Capacity:
-        """What a build must hold to run this data, in powers of two so that similar data share a build."""
-        entries = {
-            name: max((len(a) for a in t.arrays().values()), default=1) for name, t in self.tensors.items()
-        }
-        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
-        for name, pattern in result_patterns(program, self.tensors).items():
-            decl = program.tensors[name]
-            shape = tuple(extent for extent in decl.shape if extent is not None)
-            # At least a fiber for each outer coordinate.
-            extents = dict(zip(decl.indices, shape, strict=True))
-            entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
-        greatest = program.dimensions.extents
-        return Capacity(
-            {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
-            {name: _power_of_two(n) for name, n in entries.items()},
-        )
-
-
-def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:
-    """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
-    lies below, so that the pattern of the values does not tell."""
-    inner = max((n for n, kind in enumerate(fmt.levels) if kind is LevelType.dense), default=0)
-    outer = [n for n in range(inner) if fmt.levels[n] is not LevelType.dense]
-    return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << max(0, (n - 1).bit_length())
 
 
 def bind_program(spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO) -> Workload:
@@ -117,61 +37,6 @@ def bind_program(spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO)
     if spec in model_names():
         return make_model_workload(spec, data)
     return make_workload(load_program(spec), data, value=value)
-
-
-def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
-    """A built-in model on data.
-
-    Args:
-        data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
-            set `.npz` with its features; or `NAME=FILE` for single tensors. What is not given is drawn.
-            `auto` is `karate` for a model that reads a graph, else `random`.
-
-    Raises:
-        InputError: as `make_workload` does.
-    """
-    program = load_model(name)
-    reads_graph = any(decl.name == "A" for decl in program.inputs)
-    data = [("karate" if reads_graph else "random") if spec == AUTO else spec for spec in data]
-    options: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    single: dict[str, Tensor] = {}
-    for spec in data:
-        key, equals, path = spec.partition("=")
-        if spec == "karate":
-            options["graph"] = karate() if reads_graph else None
-        elif spec.partition(":")[0] == "random":
-            for item, number in _settings(spec):
-                if item == "seed":
-                    options["seed"] = number
-                else:
-                    sizes[item] = number
-        elif equals and key.isidentifier():
-            if key not in {decl.name for decl in program.inputs}:
-                raise InputError(
-                    f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
-                )
-            single[key] = read_tensor(Path(path))
-        elif is_dataset(Path(spec)):
-            found = read_dataset(Path(spec))
-            options["graph"], options["features"] = found["adjacency"], found["features"]
-        else:
-            options["graph"] = read_tensor(Path(spec))
-    tensors = model_data(name, sizes=sizes, **options)
-    tensors |= {key: tensor.convert(program.tensors[key].format) for key, tensor in single.items()}
-    program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
-    return Workload("+".join(_short(spec) for spec in data), program, tensors)
-
-
-def _settings(spec: str) -> Iterator[tuple[str, int]]:
-    """The settings of `random:a=1,b=2`."""
-    for item in filter(None, spec.partition(":")[2].split(",")):
-        key, _, text = item.partition("=")
-        if not text.isdecimal() or len(text) > LONGEST:
-            raise InputError(
-                f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
-            )
-        yield key, int(text)
 
 
 def make_workload(
@@ -222,7 +87,7 @@ class _Binder:
                 tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
             self.given[decl.name] = tensor.convert(decl.format)
         return Workload(
-            "+".join(_short(spec) for spec in data),
+            "+".join(short_name(spec) for spec in data),
             self.program,
             {d.name: self.given[d.name] for d in self.inputs()},
         )
@@ -348,9 +213,3 @@ class _Binder:
                     continue
                 self.given[decl.name] = tensor
                 return
-
-
-def _short(spec: str) -> str:
-    """A data set's name in reports: without the folder of its file."""
-    name, equals, path = spec.partition("=")
-    return f"{name}={Path(path).name}" if equals and name.isidentifier() else spec.rpartition("/")[2]

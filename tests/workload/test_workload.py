@@ -9,8 +9,8 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.frontend import load_kernel, parse
-from samhw.targets import make_model_workload, make_workload
 from samhw.tensors import karate
+from samhw.workload import make_model_workload, make_workload
 
 
 def test_main_matrix_goes_to_the_first_sparse_operand() -> None:

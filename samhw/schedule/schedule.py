@@ -1,0 +1,207 @@
+"""The value that holds all that a user may choose about how a program is computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from samhw.errors import InputError
+from samhw.files import read_toml
+from samhw.frontend import Program
+from samhw.schedule import toml
+from samhw.schedule.formats import with_formats
+from samhw.schedule.regions import ordered, regions_of
+
+__all__ = ["FUSION_LEVELS", "ITERATIONS", "FusionLevel", "Iteration", "Schedule"]
+
+FusionLevel = Literal["none", "partial", "full"]
+FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
+
+Iteration = Literal["factored", "global"]
+ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
+
+_LATER = ("blocks", "brackets", "lanes", "share")
+"""Fields that the design has and nothing understands yet."""
+_LATER_LEVELS = ("auto", "module")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a program is computed: whatever may be chosen without changing its results.
+
+    The default is the program's own: the regions, orders and formats of its text. Latencies and depths belong
+    to `Arch`; the value type and the capacities stand beside a schedule too.
+
+    Raises:
+        InputError: for a field that is of another kind, or has a value that there is not.
+    """
+
+    fuse: FusionLevel | Sequence[Sequence[str]] = "partial"
+    """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
+    `full` merges all that follow each other, up to a reshape or a concatenation of what has been computed.
+    Or, for each region, the results that it computes, in the program's order; a statement that no list names
+    is a region of its own."""
+    iteration: Iteration = "factored"
+    """`factored` places each sum where it belongs; `global` has one iteration space, as Custard does."""
+    permute: bool = False
+    """Permission to copy tensors into another mode order, where storage orders conflict."""
+    off_chip: Sequence[str] | None = None
+    """The tensors that lie in off-chip memory, if there is one; None for all."""
+    order: Sequence[str] | Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
+    """Of a region's indices, outermost first, by the region's last result; or that of the only region."""
+    formats: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The storage of tensors, by name, in place of what the program declares."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fuse", _fuse(self.fuse))
+        _one_of("iteration", self.iteration, ITERATIONS)
+        if not isinstance(self.permute, bool):
+            raise InputError(f"'permute' is {self.permute!r}; give true or false.")
+        if self.off_chip is not None:
+            object.__setattr__(self, "off_chip", _names("off_chip", self.off_chip))
+        object.__setattr__(self, "order", _order(self.order))
+        formats = _table("formats", self.formats, 'such as T = "csr"')
+        for name, text in formats.items():
+            if not isinstance(text, str):
+                raise InputError(f"The format of '{name}' is {text!r}; give a text, such as \"csr\".")
+        object.__setattr__(self, "formats", formats)
+
+    def apply(self, program: Program) -> Program:
+        """The program with the regions, the orders and the formats of this schedule.
+
+        Raises:
+            InputError: for a name that the program does not have, regions that it cannot have, or a format
+                that does not fit.
+        """
+        regions = ordered(program.name, regions_of(program, self.fuse), self.order)
+        program = with_formats(program, regions, self.formats)
+        for name in self.off_chip or ():
+            if name not in program.tensors:
+                raise InputError(
+                    f"There is no tensor '{name}' to place off chip; the program has "
+                    f"{', '.join(program.tensors)}."
+                )
+        return program
+
+    def __str__(self) -> str:
+        """In a table, by what most often differs."""
+        words = [self.fuse_text(), self.iteration]
+        if order := self.order_text():
+            words.append(f"order {order}")
+        words += [f"{name} {text}" for name, text in self.formats.items()]
+        return ", ".join(words)
+
+    def fuse_text(self) -> str:
+        """The regions in a word: a level, or the results of each region."""
+        return self.fuse if isinstance(self.fuse, str) else ",".join("+".join(names) for names in self.fuse)
+
+    def order_text(self) -> str:
+        """The orders in a line; nothing where there are none."""
+        if isinstance(self.order, Mapping):
+            return " ".join(f"{result}:{','.join(order)}" for result, order in self.order.items())
+        return ",".join(self.order)
+
+    # Files
+
+    @classmethod
+    def load(cls, path: Path) -> "Schedule":
+        """The schedule of a TOML file.
+
+        Raises:
+            InputError: for a file that cannot be read, or has a field that there is not.
+        """
+        data = read_toml(path, "a schedule")
+        try:
+            return cls.from_fields(data)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_fields(cls, data: Mapping[str, Any]) -> "Schedule":
+        """The schedule with these fields, as a file or `to_json` has them; raises `InputError` for others."""
+        known = [field.name for field in fields(cls)]
+        for name in data:
+            if name in _LATER:
+                raise InputError(f"The field '{name}' of a schedule is not there yet; leave it out.")
+            if name == "memory":
+                raise InputError(
+                    "A schedule says which tensors lie off chip ('off_chip'), and not in which memory; name "
+                    "that with --memory."
+                )
+            if name not in known:
+                raise InputError(f"A schedule has no field '{name}'; its fields are {', '.join(known)}.")
+        return cls(**data)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as plain values, without those that say nothing; `from_fields` is the inverse."""
+        found: dict[str, Any] = {
+            "fuse": _plain(self.fuse),
+            "iteration": self.iteration,
+            "permute": self.permute,
+        }
+        if self.off_chip is not None:
+            found["off_chip"] = _plain(self.off_chip)
+        if self.order:
+            found["order"] = _plain(self.order)
+        if self.formats:
+            found["formats"] = _plain(self.formats)
+        return found
+
+    def dumps(self) -> str:
+        """The text of a file that `load` reads back."""
+        return toml.dumps(self.to_json())
+
+
+def _fuse(fuse: Any) -> FusionLevel | tuple[tuple[str, ...], ...]:
+    if isinstance(fuse, str):
+        if fuse in _LATER_LEVELS:
+            raise InputError(
+                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(FUSION_LEVELS)}, or lists "
+                "of results."
+            )
+        _one_of("fuse", fuse, FUSION_LEVELS)
+        return fuse  # type: ignore[return-value]  # It is one of them.
+    if not _is_list(fuse):
+        raise InputError(
+            f"'fuse' is {fuse!r}; give one of {', '.join(FUSION_LEVELS)}, or for each region a list of its "
+            "results."
+        )
+    lists = tuple(_names("fuse", names) for names in fuse)
+    if not all(lists):
+        raise InputError("A list of 'fuse' is empty; name the results of a region in it, or leave it out.")
+    return lists
+
+
+def _order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+    if _is_list(order):
+        return _names("order", order)
+    table = _table("order", order, 'such as T = ["i", "k", "j"]')
+    return {result: _names(f"order.{result}", indices) for result, indices in table.items()}
+
+
+def _one_of(field: str, value: Any, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
+
+
+def _names(what: str, names: Any) -> tuple[str, ...]:
+    if not _is_list(names) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"'{what}' is {names!r}; give a list of names.")
+    return tuple(names)
+
+
+def _table(what: str, table: Any, example: str) -> dict[str, Any]:
+    if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
+        raise InputError(f"'{what}' is {table!r}; give a table with an entry for each name, {example}.")
+    return dict(table)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _plain(value: Any) -> Any:
+    """With lists in place of tuples."""
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if _is_list(value) else value

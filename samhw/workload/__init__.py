@@ -1,0 +1,16 @@
+"""Programs bound to data, and compiled with room for it."""
+
+from samhw.workload.bind import bind_program, make_workload
+from samhw.workload.compile import compile_workload
+from samhw.workload.data import DEFAULT
+from samhw.workload.model import make_model_workload
+from samhw.workload.workload import Workload
+
+__all__ = [
+    "DEFAULT",
+    "Workload",
+    "bind_program",
+    "compile_workload",
+    "make_model_workload",
+    "make_workload",
+]

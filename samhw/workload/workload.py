@@ -1,0 +1,74 @@
+"""A program bound to data."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from samhw.compiler import AUTO, choose_value
+from samhw.frontend import Capacity, Program, result_patterns
+from samhw.schedule import Schedule
+from samhw.tensors import Format, LevelType, Tensor
+
+__all__ = ["Workload"]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program bound to data. `tensors` holds every input, in the format that the program declares."""
+
+    name: str
+    program: Program
+    tensors: dict[str, Tensor]
+
+    def value(self, asked: str = AUTO) -> str:
+        """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""
+        return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
+
+    def in_whole_numbers(self, greatest: int = 4) -> "Workload":
+        """The same structure with integer values, those of each tensor scaled to at most `greatest` and
+        rounded away from zero: what an integer type can hold of a model."""
+
+        def whole(tensor: Tensor) -> Tensor:
+            coords, vals = tensor.to_coo()
+            most = float(np.max(np.abs(vals), initial=0)) or 1.0
+            scaled = np.sign(vals) * np.ceil(np.abs(vals) * (greatest / most) - 1e-9)
+            return Tensor.from_coo(coords, scaled, tensor.shape, tensor.format)
+
+        return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
+
+    def capacity(self, schedule: Schedule | None = None) -> Capacity:
+        """What a build must hold to run this data, in powers of two so that similar data share a build. The
+        schedule may store tensors in other formats."""
+        program = (schedule or Schedule()).apply(self.program)
+        program = program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        stored = {
+            name: tensor
+            if program.tensors[name].format == self.program.tensors[name].format
+            else tensor.convert(program.tensors[name].format)
+            for name, tensor in self.tensors.items()
+        }
+        entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
+        for name, pattern in result_patterns(program, self.tensors).items():
+            decl = program.tensors[name]
+            shape = tuple(extent for extent in decl.shape if extent is not None)
+            # At least a fiber for each outer coordinate.
+            extents = dict(zip(decl.indices, shape, strict=True))
+            entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
+        greatest = program.dimensions.extents
+        return Capacity(
+            {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
+            {name: _power_of_two(n) for name, n in entries.items()},
+        )
+
+
+def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:
+    """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
+    lies below, so that the pattern of the values does not tell."""
+    inner = max((n for n, kind in enumerate(fmt.levels) if kind is LevelType.dense), default=0)
+    outer = [n for n in range(inner) if fmt.levels[n] is not LevelType.dense]
+    return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(0, (n - 1).bit_length())

@@ -1,0 +1,121 @@
+"""Programs with the regions, orders and formats of a schedule."""
+
+import re
+from typing import Any
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.frontend import check_program, load_model, parse
+from samhw.schedule import FusionLevel, Schedule
+
+LEVELS = """
+tensor A[i=4]
+fuse {
+  x[i] = relu(A[i])
+  y[i] = x[i] * x[i]
+}
+z[i] = y[i] + 1
+R[a, b] = reshape(z[i])
+C[a, b] = concat(b, R[a, b], R[a, b])
+tensor R[a=2, b]
+u[a] max= C[a, b]
+v = u[a]
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "sizes"),
+    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 3])],
+)
+def test_fusion_levels(level: FusionLevel, sizes: list[int]) -> None:
+    program = parse(LEVELS)
+    fused = Schedule(fuse=level).apply(program)
+    check_program(fused)
+    assert [len(region.statements) for region in fused.regions] == sizes
+    assert fused.statements == program.statements
+    assert Schedule(fuse="none").apply(fused) == Schedule(fuse="none").apply(program)
+
+
+def test_the_default_is_the_program() -> None:
+    program = load_model("gcn")
+    assert Schedule().apply(program) == program
+    assert [region.label for region in Schedule().apply(program).regions] == ["H1", "Z2"]
+
+
+def test_regions_by_their_results() -> None:
+    program = load_model("gcn")
+    fused = Schedule([["U1", "Z1"], ["H1", "T2", "U2"]]).apply(program)
+    names = [[s.lhs.tensor for s in region.statements] for region in fused.regions]
+    assert names == [["T1"], ["U1", "Z1"], ["H1", "T2", "U2"], ["Z2"]]
+    assert fused.statements == program.statements
+    assert Schedule([]).apply(program) == Schedule("none").apply(program)
+
+
+@pytest.mark.parametrize(
+    ("fuse", "message"),
+    [
+        ([["T9"]], "'fuse' names 'T9', which no statement of 'gcn' computes; its statements compute T1, U1,"),
+        ([["A"]], "'fuse' names 'A', which no statement"),
+        ([["U1", "T1"]], "'fuse' has the region U1, T1 out of order"),
+        ([["T1", "Z1"]], "'fuse' has the region T1, Z1 out of order"),
+        ([["T2"], ["T1", "U1"]], "'fuse' has the region T1, U1 out of order"),
+        ([["T1", "U1"], ["U1", "Z1"]], "'fuse' has the region U1, Z1 out of order"),
+        ([["T1", "T1"]], "'fuse' has the region T1, T1 out of order"),
+    ],
+)
+def test_lists_that_are_no_regions(fuse: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Schedule(fuse).apply(load_model("gcn"))
+
+
+def test_lists_keep_to_what_moves_can_do() -> None:
+    with pytest.raises(InputError, match=r"'R\[a, b\] = reshape\(z\[i\]\)' in the region of z, but"):
+        Schedule([["z", "R"]]).apply(parse(LEVELS))
+    parts = parse("tensor A[i, j=2]\nB[i, j] = 2 * A[i, j]\nC[i, j] = concat(j, A[i, j], B[i, j])\n")
+    with pytest.raises(InputError, match="it takes stored tensors; begin another region with it"):
+        Schedule([["B", "C"]]).apply(parts)
+
+
+def test_orders_by_the_last_result() -> None:
+    order = {"H1": ("i", "k", "f", "h"), "Z2": ("i", "k", "h", "c")}
+    assert [r.order for r in Schedule(order=order).apply(load_model("gcn")).regions] == list(order.values())
+    (region,) = Schedule("full", order=("i", "k")).apply(load_model("gcn")).regions
+    assert region.order == ("i", "k")
+    with pytest.raises(InputError, match="'gcn' has 2 regions, so one order does not fit them all"):
+        Schedule(order=("i", "k")).apply(load_model("gcn"))
+    with pytest.raises(InputError, match="order for 'T1', which is no region's last result; the regions of "):
+        Schedule(order={"T1": ("i", "k")}).apply(load_model("gcn"))
+
+
+def test_formats_replace_those_of_the_program() -> None:
+    program = Schedule(formats={"T1": "dcsr", "A": "csf @ (1, 0)"}).apply(load_model("gcn"))
+    assert str(program.tensors["T1"].format) == "dcsr"
+    assert str(program.tensors["A"].format) == "dcsc"
+    assert program.tensors["X"] == load_model("gcn").tensors["X"]
+
+
+@pytest.mark.parametrize(
+    ("formats", "message"),
+    [
+        ({"T9": "csr"}, "There is no tensor 'T9' to give a format; 'gcn' has A, X, "),
+        (
+            {"b1": "csr"},
+            "The schedule gives 'b1' a format that it cannot have: unknown format 'csr' for",
+        ),
+        ({"A": "zip"}, "The schedule gives 'A' a format that it cannot have: unknown format 'zip'"),
+    ],
+)
+def test_formats_that_do_not_fit(formats: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Schedule(formats=formats).apply(load_model("gcn"))
+
+
+def test_a_reshape_stays_row_major() -> None:
+    with pytest.raises(InputError, match="'R' is stored as csr, but a reshape goes through row-major order"):
+        Schedule(formats={"R": "csr"}).apply(parse(LEVELS))
+
+
+def test_tensors_off_chip_are_the_programs() -> None:
+    with pytest.raises(InputError, match="There is no tensor 'Q' to place off chip; the program has A, X,"):
+        Schedule(off_chip=["A", "Q"]).apply(load_model("gcn"))

@@ -1,0 +1,117 @@
+"""The value itself: what it takes, what it refuses, and its text."""
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samhw.errors import InputError
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+LISTS = st.lists(TEXTS, max_size=3).map(tuple)
+SCHEDULES = st.builds(
+    Schedule,
+    fuse=st.sampled_from(FUSION_LEVELS)
+    | st.lists(st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=3).map(tuple),
+    iteration=st.sampled_from(ITERATIONS),
+    permute=st.booleans(),
+    off_chip=st.none() | LISTS,
+    order=LISTS.filter(bool) | st.dictionaries(TEXTS, LISTS, max_size=3),
+    formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
+)
+"""Any texts as names: whether they name something is for a program to say."""
+
+
+def load(folder: Path, text: str) -> Schedule:
+    (folder / "schedule.toml").write_text(text, encoding="utf-8")
+    return Schedule.load(folder / "schedule.toml")
+
+
+@given(SCHEDULES)
+def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
+    assert Schedule.from_fields(tomllib.loads(schedule.dumps())) == schedule
+    assert Schedule.from_fields(schedule.to_json()) == schedule
+
+
+def test_a_file_of_every_field(tmp_path: Path) -> None:
+    text = (
+        'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
+        '[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n'
+    )
+    schedule = load(tmp_path, text)
+    assert schedule == Schedule(
+        [["T1", "U1"], ["H1"]], "global", True, ["A"], {"H1": ["i", "k"]}, {"T1": "csf @ (1, 0)"}
+    )
+    assert schedule.dumps() == text
+    assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
+    assert load(tmp_path, "") == Schedule()
+    assert load(tmp_path, 'order = ["i", "j"]').order == ("i", "j")
+
+
+def test_a_schedule_can_be_a_key() -> None:
+    assert len({Schedule(), Schedule("partial"), Schedule(fuse=[["T"]]), Schedule(fuse=(("T",),))}) == 2
+
+
+def test_in_a_table() -> None:
+    assert str(Schedule()) == "partial, factored"
+    assert str(Schedule("full", "global", order=("i", "k", "j"))) == "full, global, order i,k,j"
+    assert (
+        str(Schedule([["T", "U"], ["V"]], order={"U": ["i", "j"]}, formats={"T": "csr"}))
+        == "T+U,V, factored, order U:i,j, T csr"
+    )
+
+
+@pytest.mark.parametrize("name", ["lanes", "blocks", "share", "brackets"])
+def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=rf"schedule.toml: The field '{name}' of a schedule is not there yet"
+    ):
+        load(tmp_path, f'{name} = "auto"')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "fuze = 1",
+            "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats.",
+        ),
+        ('memory = "ddr4"', "name that with --memory"),
+        ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),
+        ('fuse = "module"', "The fusion 'module' is not there yet"),
+        ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full."),
+        ("fuse = 3", "'fuse' is 3; give one of none, partial, full, or for each region a list"),
+        ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),
+        ('fuse = [["T"], []]', "A list of 'fuse' is empty"),
+        ("fuse = [[1]]", "'fuse' is [1]; give a list of names"),
+        ('iteration = "both"', "There is no iteration 'both'; the choices are factored, global"),
+        ("iteration = [1]", "There is no iteration"),
+        ("permute = 1", "'permute' is 1; give true or false"),
+        ('off_chip = "A"', "'off_chip' is 'A'; give a list of names"),
+        ('order = "i,j"', 'such as T = ["i", "k", "j"]'),
+        ('[order]\nT = "i,j"', "'order.T' is 'i,j'; give a list of names"),
+        ('formats = "csr"', "'formats' is 'csr'; give a table"),
+        ("[formats]\nT = 3", "The format of 'T' is 3; give a text"),
+        ("fuse = ", "is no TOML"),
+    ],
+)
+def test_what_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"schedule\.toml") as found:
+        load(tmp_path, text)
+    assert message in str(found.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give the file of a schedule"):
+        Schedule.load(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("value", [{"order": {3: ["i"]}}, {"formats": [("T", "csr")]}, {"fuse": None}])
+def test_other_kinds_are_refused_in_python_too(value: Any) -> None:
+    with pytest.raises(InputError):
+        Schedule(**value)

@@ -15,10 +15,9 @@ from samhw.compiler.einsum import View, stored_format
 from samhw.compiler.fuse import FusedRegion, Sharing
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate, scanned_indices
-from samhw.compiler.lower import lower, lower_copy, lower_reshape
+from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.order import check_order, orders, partial_order
 from samhw.compiler.permute import PermutedCopy, copy_discordant
-from samhw.compiler.result import StoredResult
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError

@@ -6,16 +6,17 @@ from itertools import product
 
 import pytest
 
-from samhw.compiler.builder import TableBuilder
-from samhw.compiler.bundles import Bundles
 from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Intermediate, Number, View
-from samhw.compiler.joiners import StreamJoiner
-from samhw.compiler.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
-from samhw.compiler.roles import Rule, roles
-from samhw.compiler.row import OpenRow
-from samhw.compiler.row_end import RowEnd
-from samhw.compiler.scans import Scanner
-from samhw.compiler.space import FULL, RowStream, ValueStream
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.bundles import Bundles
+from samhw.compiler.lowering.goal import Fill, Goal
+from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
+from samhw.compiler.lowering.roles import Rule, roles
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.row_end import RowEnd
+from samhw.compiler.lowering.scans import Scanner
+from samhw.compiler.lowering.space import FULL, RowStream, ValueStream
 from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import ScheduleError
 from samhw.graph.names import Names
@@ -60,9 +61,16 @@ class Row:
         assert stream is not None
         return stream
 
-    def finish(self, bundle: Bundle, *, fill: bool = False, widen: bool = False) -> tuple[RowStream, Bundle]:
+    def finish(self, bundle: Bundle, fill: Fill = Fill.NONE) -> tuple[RowStream, Bundle]:
         """The end of the row."""
-        return RowEnd(self.open, self.scanner, self.joiner, "Y").finish(bundle, fill=fill, widen=widen)
+        return RowEnd(self.open, self.scanner, self.joiner, GOALS[fill]).finish(bundle)
+
+
+GOALS = {
+    Fill.NONE: Goal("Y"),
+    Fill.EVERYWHERE: Goal("Y", frozenset("i")),
+    Fill.ALL: Goal("Y", frozenset("i"), is_stored=True),
+}
 
 
 def kind(source: Feed) -> str:
@@ -176,7 +184,7 @@ EVERY = [payloads(brings=b, narrow=n, partial=p) for b, n, p in product([True, F
 
 
 def test_every_place_of_the_table_is_tried() -> None:
-    assert list(KNOWN) == [*MEETINGS, f"{LED}its own", f"{LED}the others", "every coordinate is wanted"]
+    assert list(KNOWN) == [*MEETINGS, f"{LED}its own", f"{LED}the others", "all coordinates are added"]
 
 
 @pytest.mark.parametrize("where", MEETINGS)
@@ -207,12 +215,12 @@ def test_what_is_known_of_optional_operands(full: bool) -> None:
         assert (X in led.partial) == (not other.has_all(X))
 
 
-def test_what_is_known_where_every_coordinate_is_wanted() -> None:
-    assert KNOWN["every coordinate is wanted"] == ("as before", "as before")
+def test_what_is_known_where_all_coordinates_are_added() -> None:
+    assert KNOWN["all coordinates are added"] == ("as before", "as before")
     row = Row()
     scan = row.scan(X)
     known = replace(scan.payloads, narrow=frozenset([X]))
-    _, bundle = row.finish(Bundle(replace(scan, payloads=known)), fill=True)
+    _, bundle = row.finish(Bundle(replace(scan, payloads=known)), Fill.ALL)
     assert bundle.stream is not None
     assert (bundle.stream.payloads.narrow, bundle.stream.payloads.partial) == ({X}, frozenset())
 
@@ -382,7 +390,7 @@ def nested_and_optional(row: Row) -> Lockstep:
 
 
 def nested_and_filled(row: Row) -> Lockstep:
-    _, bundle = row.finish(Bundle(row.nested("T")), fill=True, widen=True)
+    _, bundle = row.finish(Bundle(row.nested("T")), Fill.ALL)
     assert bundle.stream is not None
     return bundle.stream
 
@@ -391,7 +399,7 @@ NESTED: Mapping[str, Callable[[Row], Lockstep]] = {
     "the same coordinates meet": nested_alike,
     "a joiner": nested_in_a_joiner,
     "an optional operand of other coordinates joins": nested_and_optional,
-    "every coordinate is wanted": nested_and_filled,
+    "all coordinates are added": nested_and_filled,
 }
 
 
@@ -415,6 +423,7 @@ BUNDLES: Mapping[str, Callable[[Row], Bundle]] = {
     "some coordinates": lambda row: row.bundle(A),
     "dense levels alone, of which one is not missing": lambda row: dense_levels(row, 1),
     "dense levels alone, all missing": lambda row: dense_levels(row, 2),
+    "values everywhere, and dense levels alone, all missing": lambda row: everywhere(row),
     "values everywhere, and something optional": lambda row: row.bundle(Apply("exp", (A,))),
 }
 
@@ -427,7 +436,14 @@ def dense_levels(row: Row, missing: int) -> Bundle:
     return row.bundle(Apply(MUL, levels))
 
 
-def expect(has: str, row: Row, bundle: Bundle, stream: RowStream) -> None:
+def everywhere(row: Row) -> Bundle:
+    """A function that is not zero where the operand stores nothing."""
+    d = view("D", DENSE)
+    row.space.cursor(d).missing = True
+    return row.bundle(Apply("exp", (d,)))
+
+
+def expect(has: str, bundle: Bundle, stream: RowStream) -> None:
     """The row has what the table says."""
     match has:
         case "the bundle's coordinates":
@@ -455,19 +471,23 @@ def test_every_end_of_a_row_is_tried() -> None:
     assert {row[0] for row in table("The end of a row")} == set(BUNDLES)
 
 
-@pytest.mark.parametrize(("bundle", "wanted", "has"), table("The end of a row"))
-def test_the_end_of_a_row(bundle: str, wanted: str, has: str) -> None:
-    for fill in {"no": [False], "yes": [True], "yes or no": [False, True]}.get(wanted, [False]):
+@pytest.mark.parametrize(("bundle", "added", "has"), table("The end of a row"))
+def test_the_end_of_a_row(bundle: str, added: str, has: str) -> None:
+    for fill in map(Fill, added.split("; ")):
         row = Row()
         made = BUNDLES[bundle](row)
         before = replace(made)
-        widen = fill or wanted == "the result, or an intermediate, is dense"
-        if has.startswith("nothing"):
+        if has == "nothing: it is refused":
             with pytest.raises(ScheduleError, match="has a value at every i, but A stores only some i"):
-                row.finish(made, fill=fill, widen=widen)
-            continue
-        stream, _ = row.finish(made, fill=fill, widen=widen)
-        expect(has, row, before, stream)
+                row.finish(made, fill)
+        else:
+            stream, _ = row.finish(made, fill)
+            expect(has, before, stream)
+
+
+def test_every_bundle_has_a_row_for_every_fill() -> None:
+    tried = [(bundle, fill) for bundle, added, _ in table("The end of a row") for fill in added.split("; ")]
+    assert sorted(tried) == sorted((bundle, fill.value) for bundle in BUNDLES for fill in Fill)
 
 
 def test_optional_operands_are_brought_to_the_coordinates_of_the_row() -> None:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, View
-from samhw.compiler.joiners import StreamJoiner
-from samhw.compiler.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
-from samhw.compiler.roles import Roles, Rule, roles
-from samhw.compiler.row import OpenRow
-from samhw.compiler.scans import Scanner
-from samhw.compiler.space import FULL
+from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
+from samhw.compiler.lowering.roles import Roles, Rule, roles
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.scans import Scanner
+from samhw.compiler.lowering.space import FULL
 from samhw.tensors import LevelType
 
 __all__ = ["Bundles"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
-from samhw.compiler.space import Space, ValueStream
+from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import ScheduleError
 from samhw.graph.names import Names

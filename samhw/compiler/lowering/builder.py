@@ -60,14 +60,7 @@ class TableBuilder:
         return sorted(e.free - bound, key=self.position.__getitem__)
 
     def make(
-        self,
-        kind: str,
-        name: str,
-        depth: int,
-        sources: dict[str, Feed],
-        /,
-        index: str = "",
-        **params: object,
+        self, kind: str, name: str, depth: int, sources: dict[str, Feed], /, index: str = "", **params: object
     ) -> PlannedNode:
         """A planned node with a name of its own: the kind's, then the column's and the row's. `index` is
         that of the coordinates that it makes."""

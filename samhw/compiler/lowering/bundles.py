@@ -62,16 +62,17 @@ class Bundles:
             case Rule.LEADER:
                 bundle = leaders[0]
             case Rule.INTERSECTION:
-                bundle = self._intersection(leaders)
+                bundle = self.intersection(leaders)
             case Rule.UNION:
-                bundle = self._union(leaders)
+                bundle = self.union(leaders)
             case Rule.CONCATENATION:
                 bundle = self._concatenation(e, leaders)
             case Rule.EVERYWHERE:
                 bundle = _everywhere(leaders)
         return bundle.led(found.optional)
 
-    def _intersection(self, parts: Sequence[Bundle]) -> Bundle:
+    def intersection(self, parts: Sequence[Bundle]) -> Bundle:
+        """The coordinates that all parts have, but for those that are everywhere."""
         bounded = [part for part in parts if not part.everywhere]
         # What has values everywhere selects no coordinates.
         optional = (*_optional(parts), *(Bundle(located=p.located) for p in parts if p.everywhere))
@@ -85,7 +86,8 @@ class Bundles:
             return Bundle(located=located, complete=any(p.full for p in bounded), optional=optional)
         return self._merged(Meeting.INTERSECTION, bounded, located, optional)
 
-    def _union(self, parts: Sequence[Bundle]) -> Bundle:
+    def union(self, parts: Sequence[Bundle]) -> Bundle:
+        """The coordinates that any part has; none is everywhere."""
         optional = _optional(parts)
         full = any(part.full for part in parts)
         unscanned = sorted((p for p in parts if p.stream is None), key=lambda p: not p.full)
@@ -112,7 +114,7 @@ class Bundles:
             every = self._scanner.every(views[0].name)
             bundle = Bundle(Lockstep(every.crd, FULL), _located(parts))
         else:
-            bundle = self._union(parts)
+            bundle = self.union(parts)
         bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views)
         return bundle
 

@@ -84,7 +84,7 @@ class Bundles:
         if not streams:
             located = tuple(sorted(located, key=self._row.is_missing))
             return Bundle(located=located, complete=any(p.full for p in bounded), optional=optional)
-        return self._merged(Meeting.INTERSECTION, bounded, located, optional)
+        return self._joined(Meeting.INTERSECTION, bounded, located, optional)
 
     def union(self, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates that any part has; none is everywhere."""
@@ -97,7 +97,7 @@ class Bundles:
         if not any(part.full for part in parts if part.stream is not None):
             for part in unscanned[:1] if full else unscanned:
                 self._scanner.dense(part)
-        return self._merged(Meeting.UNION, parts, _located(parts), optional)
+        return self._joined(Meeting.UNION, parts, _located(parts), optional)
 
     def _concatenation(self, e: Apply, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates of all parts of a concatenation. At the rows other than that along which it goes,
@@ -118,7 +118,7 @@ class Bundles:
         bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views)
         return bundle
 
-    def _merged(
+    def _joined(
         self,
         meeting: Meeting,
         parts: Sequence[Bundle],
@@ -129,6 +129,7 @@ class Bundles:
         leaders = [(part.stream, part.zeros) for part in parts if part.stream is not None]
         stream = self._joiner.join(meeting, [leader for leader, _ in leaders])
         first, zeros = leaders[0]
+        # What comes out of a joiner is no concatenation's own any more.
         return Bundle(stream, located, optional=optional, zeros=zeros and stream.crd == first.crd)
 
 

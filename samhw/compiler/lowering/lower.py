@@ -35,7 +35,7 @@ from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, Space, ValueStream
-from samhw.compiler.lowering.values import Values
+from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.names import Names
@@ -149,7 +149,7 @@ class _Lowering:
             e = self.open(space, e)
             ahead = self.builder.rows_ahead(e, space.bound)
             if not ahead:
-                return rows, Values(self.builder, space).of(e)
+                return rows, ValueRow(self.builder, space).of(e)
             self.settle(space, e)
             rows.append(self.row(space, e, ahead[0], goal))
 
@@ -172,7 +172,7 @@ class _Lowering:
         for operand in operands(e):
             done = operand.free <= space.bound and not closed(space, operand)
             if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
-                space.streams[operand] = ValueStream(Values(self.builder, space).of(operand))
+                space.streams[operand] = ValueStream(ValueRow(self.builder, space).of(operand))
             else:
                 self.settle(space, operand)
 

@@ -9,10 +9,10 @@ from samhw.compiler.lowering.result import formula
 from samhw.compiler.lowering.space import Space
 from samhw.compiler.table import Feed
 
-__all__ = ["Values"]
+__all__ = ["ValueRow"]
 
 
-class Values:
+class ValueRow:
     """The value streams of expressions whose operands have all come down to the depth of a space."""
 
     def __init__(self, builder: TableBuilder, space: Space):

@@ -11,9 +11,8 @@ from samhw.compiler.channels import size_channels
 from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
-from samhw.compiler.lower import lower, lower_copy, lower_reshape
+from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.memories import memories_of
-from samhw.compiler.result import StoredResult
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError

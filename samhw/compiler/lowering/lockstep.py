@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from samhw.compiler.einsum import Einsum, View
-from samhw.compiler.space import FULL, CrdDomain
+from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed
 
 __all__ = ["Bundle", "Lockstep", "Meeting", "Payload", "Payloads", "met_domain"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
-from samhw.compiler.space import Space, ValueStream
+from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import ScheduleError
 from samhw.graph.names import Names
@@ -61,14 +61,7 @@ class TableBuilder:
         return sorted(e.free - bound, key=self.position.__getitem__)
 
     def make(
-        self,
-        kind: str,
-        name: str,
-        depth: int,
-        sources: dict[str, Feed],
-        /,
-        index: str = "",
-        **params: object,
+        self, kind: str, name: str, depth: int, sources: dict[str, Feed], /, index: str = "", **params: object
     ) -> PlannedNode:
         """A planned primitive with a name of its own, for the column and the row. `index` is that of the
         coordinates that it makes."""

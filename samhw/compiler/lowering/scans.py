@@ -1,9 +1,9 @@
 """Scanners: the coordinates and references that a tensor view gives at a row."""
 
 from samhw.compiler.einsum import Part, View
-from samhw.compiler.lockstep import Bundle, Lockstep, Payload, Payloads
-from samhw.compiler.row import OpenRow
-from samhw.compiler.space import FULL, CrdDomain
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Payload, Payloads
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import ScheduleError
 from samhw.tensors import LevelType

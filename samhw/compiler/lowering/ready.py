@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import Einsum, Reduce, operands
-from samhw.compiler.space import Space
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.space import Space
 
 __all__ = ["closed", "ready"]
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import (
     EVERYWHERE,
     MASK,
@@ -15,7 +14,8 @@ from samhw.compiler.einsum import (
     View,
     operands,
 )
-from samhw.compiler.space import FULL, RowStream
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.compiler.table import Feed
 from samhw.tensors import LevelType
 

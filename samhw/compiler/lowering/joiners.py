@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View
-from samhw.compiler.lockstep import Lockstep, Meeting, Payload, Payloads, met_domain
-from samhw.compiler.row import OpenRow, title_of
-from samhw.compiler.space import CrdDomain
+from samhw.compiler.lowering.lockstep import Lockstep, Meeting, Payload, Payloads, met_domain
+from samhw.compiler.lowering.row import OpenRow, title_of
+from samhw.compiler.lowering.space import CrdDomain
 from samhw.compiler.table import Feed, PlannedOutput
 from samhw.errors import ScheduleError
 from samhw.spec.join import MOST

@@ -4,39 +4,32 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from samhw.compiler.einsum import Einsum, View
-from samhw.compiler.joiners import StreamJoiner
-from samhw.compiler.lockstep import Bundle, Lockstep, Meeting
-from samhw.compiler.row import OpenRow, title_of
-from samhw.compiler.scans import Scanner
-from samhw.compiler.space import FULL, RowStream
+from samhw.compiler.lowering.goal import Fill, Goal
+from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
+from samhw.compiler.lowering.row import OpenRow, title_of
+from samhw.compiler.lowering.scans import Scanner
+from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.errors import ScheduleError
 
 __all__ = ["RowEnd"]
 
 
 class RowEnd:
-    """Makes of a bundle the coordinates of a row.
+    """Makes of a bundle the coordinates of a row."""
 
-    Args:
-        name: of the result, for scanners that stand for it.
-    """
-
-    def __init__(self, row: OpenRow, scanner: Scanner, joiner: StreamJoiner, name: str):
+    def __init__(self, row: OpenRow, scanner: Scanner, joiner: StreamJoiner, goal: Goal):
         self._row = row
         self._scanner = scanner
         self._joiner = joiner
-        self._name = name
+        self._goal = goal
 
-    def finish(self, found: Bundle, *, fill: bool, widen: bool) -> tuple[RowStream, Bundle]:
-        """The row's coordinates, and with them every operand that the row advances.
-
-        Args:
-            fill: every coordinate is wanted.
-            widen: where there are values everywhere, coordinates may be added to those of the operands.
-        """
-        if found.everywhere and not widen and found.optional:
+    def finish(self, found: Bundle) -> tuple[RowStream, Bundle]:
+        """The row's coordinates, and with them every operand that the row advances."""
+        fill = self._goal.fill(self._row.index)
+        if found.everywhere and fill is Fill.NONE and found.optional:
             raise self._unbounded(found.optional)
-        every = fill or found.everywhere
+        every = fill is Fill.ALL or found.everywhere
         bundle = self._scanned(found, every=every)
         filled = every and not bundle.full
         if filled:
@@ -65,7 +58,7 @@ class RowEnd:
         """Every coordinate, with the payloads of a stream that has only some."""
         if stream is not None and stream.nested is not None:
             raise self._unfilled(stream.nested)
-        every = self._scanner.every(self._name)
+        every = self._scanner.every(self._goal.name)
         if stream is None:
             return every
         filled = self._joiner.join(Meeting.UNION, [stream, every])

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, View
-from samhw.compiler.joiners import StreamJoiner
-from samhw.compiler.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
-from samhw.compiler.roles import Roles, Rule, roles
-from samhw.compiler.row import OpenRow
-from samhw.compiler.scans import Scanner
-from samhw.compiler.space import FULL
+from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
+from samhw.compiler.lowering.roles import Roles, Rule, roles
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.scans import Scanner
+from samhw.compiler.lowering.space import FULL
 from samhw.tensors import LevelType
 
 __all__ = ["Bundles"]
@@ -62,16 +62,17 @@ class Bundles:
             case Rule.LEADER:
                 bundle = leaders[0]
             case Rule.INTERSECTION:
-                bundle = self._intersection(leaders)
+                bundle = self.intersection(leaders)
             case Rule.UNION:
-                bundle = self._union(leaders)
+                bundle = self.union(leaders)
             case Rule.CONCATENATION:
                 bundle = self._concatenation(e, leaders)
             case Rule.EVERYWHERE:
                 bundle = _everywhere(leaders)
         return bundle.led(found.optional)
 
-    def _intersection(self, parts: Sequence[Bundle]) -> Bundle:
+    def intersection(self, parts: Sequence[Bundle]) -> Bundle:
+        """The coordinates that all parts have, but for those that are everywhere."""
         bounded = [part for part in parts if not part.everywhere]
         # What has values everywhere selects no coordinates.
         optional = (*_optional(parts), *(Bundle(located=p.located) for p in parts if p.everywhere))
@@ -83,9 +84,10 @@ class Bundles:
         if not streams:
             located = tuple(sorted(located, key=self._row.is_missing))
             return Bundle(located=located, complete=any(p.full for p in bounded), optional=optional)
-        return self._merged(Meeting.INTERSECTION, bounded, located, optional)
+        return self._joined(Meeting.INTERSECTION, bounded, located, optional)
 
-    def _union(self, parts: Sequence[Bundle]) -> Bundle:
+    def union(self, parts: Sequence[Bundle]) -> Bundle:
+        """The coordinates that any part has; none is everywhere."""
         optional = _optional(parts)
         full = any(part.full for part in parts)
         unscanned = sorted((p for p in parts if p.stream is None), key=lambda p: not p.full)
@@ -95,7 +97,7 @@ class Bundles:
         if not any(part.full for part in parts if part.stream is not None):
             for part in unscanned[:1] if full else unscanned:
                 self._scanner.dense(part)
-        return self._merged(Meeting.UNION, parts, _located(parts), optional)
+        return self._joined(Meeting.UNION, parts, _located(parts), optional)
 
     def _concatenation(self, e: Apply, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates of all parts of a concatenation. At the rows other than that along which it goes,
@@ -112,11 +114,11 @@ class Bundles:
             every = self._scanner.every(views[0].name)
             bundle = Bundle(Lockstep(every.crd, FULL), _located(parts))
         else:
-            bundle = self._union(parts)
+            bundle = self.union(parts)
         bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views)
         return bundle
 
-    def _merged(
+    def _joined(
         self,
         meeting: Meeting,
         parts: Sequence[Bundle],
@@ -127,6 +129,7 @@ class Bundles:
         leaders = [(part.stream, part.zeros) for part in parts if part.stream is not None]
         stream = self._joiner.join(meeting, [leader for leader, _ in leaders])
         first, zeros = leaders[0]
+        # What comes out of a joiner is no concatenation's own any more.
         return Bundle(stream, located, optional=optional, zeros=zeros and stream.crd == first.crd)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from samhw.compiler.einsum import Apply, Einsum, Intermediate, Number, Reduce, View, reachable
-from samhw.compiler.lockstep import Bundle, Payload
-from samhw.compiler.row import OpenRow
-from samhw.compiler.space import RowStream, Space, ValueStream
+from samhw.compiler.lowering.lockstep import Bundle, Payload
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.space import RowStream, Space, ValueStream
 
 __all__ = ["advance"]
 

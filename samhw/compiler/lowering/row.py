@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View
-from samhw.compiler.space import Cursor, Space
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.space import Cursor, Space
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 
 __all__ = ["OpenRow", "title_of"]

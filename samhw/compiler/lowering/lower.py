@@ -10,9 +10,6 @@ shares with the space around it has a space of its own too, and its streams fork
 
 from collections.abc import Mapping, Sequence
 
-from samhw.compiler.advance import advance
-from samhw.compiler.builder import TableBuilder
-from samhw.compiler.bundles import Bundles
 from samhw.compiler.einsum import (
     MUL,
     Apply,
@@ -25,17 +22,21 @@ from samhw.compiler.einsum import (
     rebuilt,
     views,
 )
-from samhw.compiler.forks import Forks
-from samhw.compiler.joiners import StreamJoiner
-from samhw.compiler.ready import closed, ready
-from samhw.compiler.reducers import reduced
-from samhw.compiler.result import StoredResult, formula, write_result, write_values
-from samhw.compiler.row import OpenRow
-from samhw.compiler.row_end import RowEnd
-from samhw.compiler.scans import Scanner
-from samhw.compiler.space import RowStream, Space, ValueStream
+from samhw.compiler.lowering.advance import advance
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.bundles import Bundles
+from samhw.compiler.lowering.forks import find_forks
+from samhw.compiler.lowering.goal import Goal
+from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.ready import closed, ready
+from samhw.compiler.lowering.reducers import reduced
+from samhw.compiler.lowering.result import StoredResult, formula, write_result, write_values
+from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.row_end import RowEnd
+from samhw.compiler.lowering.scans import Scanner
+from samhw.compiler.lowering.space import RowStream, Space, ValueStream
+from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
-from samhw.compiler.values import Values
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.names import Names
 
@@ -117,7 +118,7 @@ def lower_reshape(
     builder.add_columns(view)
     builder.table.add_column(result.tensor, result.heading)
     space = builder.space()
-    _, val = _Lowering(builder).lower(space, view, result.tensor)
+    _, val = _Lowering(builder).lower(space, view, Goal(result.tensor))
     write_values(builder, result, space.depth, val, f"reshape({formula(view, builder.table.val)})")
     return builder.table
 
@@ -138,37 +139,27 @@ class _Lowering:
         for result, tree in zip(results, trees, strict=True):
             self.builder.table.add_column(result.tensor, result.heading)
             space = outermost.inner()
-            rows, val = self.lower(space, tree, result.tensor, result.dense, fill=True)
+            rows, val = self.lower(space, tree, Goal(result.tensor, result.dense, is_stored=True))
             write_result(self.builder, result, rows, val)
 
-    def lower(
-        self, space: Space, e: Einsum, name: str, dense: frozenset[str] = frozenset(), *, fill: bool = False
-    ) -> tuple[list[RowStream], Feed]:
-        """Lowers e below the rows of the space: its further rows, and its values.
-
-        Args:
-            name: of what e is, for scanners that stand for it.
-            dense: the indices at which coordinates may be added.
-            fill: they must be.
-        """
+    def lower(self, space: Space, e: Einsum, goal: Goal) -> tuple[list[RowStream], Feed]:
+        """Lowers e below the rows of the space: its further rows, and its values."""
         rows: list[RowStream] = []
         while True:
             e = self.open(space, e)
             ahead = self.builder.rows_ahead(e, space.bound)
             if not ahead:
-                return rows, Values(self.builder, space).of(e)
+                return rows, ValueRow(self.builder, space).of(e)
             self.settle(space, e)
-            index = ahead[0]
-            widen = index in dense
-            rows.append(self.row(space, e, index, name, fill=fill and widen, widen=widen))
+            rows.append(self.row(space, e, ahead[0], goal))
 
-    def row(self, space: Space, e: Einsum, index: str, name: str, *, fill: bool, widen: bool) -> RowStream:
+    def row(self, space: Space, e: Einsum, index: str, goal: Goal) -> RowStream:
         """Takes e and the space down a row, and gives the row's coordinates."""
         row = OpenRow(self.builder, space, index)
         scanner, joiner = Scanner(row), StreamJoiner(row)
         found = Bundles(row, scanner, joiner).of(e)
         assert found is not None
-        stream, bundle = RowEnd(row, scanner, joiner, name).finish(found, fill=fill, widen=widen)
+        stream, bundle = RowEnd(row, scanner, joiner, goal).finish(found)
         advance(row, e, stream, bundle)
         space.enter(stream)
         return stream
@@ -181,7 +172,7 @@ class _Lowering:
         for operand in operands(e):
             done = operand.free <= space.bound and not closed(space, operand)
             if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
-                space.streams[operand] = ValueStream(Values(self.builder, space).of(operand))
+                space.streams[operand] = ValueStream(ValueRow(self.builder, space).of(operand))
             else:
                 self.settle(space, operand)
 
@@ -200,14 +191,14 @@ class _Lowering:
     def fork(self, space: Space, e: Einsum, others: Sequence[Einsum]) -> Einsum:
         """Makes a stream of each intermediate that e shares with others, so that it is computed once. What
         their rows do not let them share is copied in e, which is returned."""
-        forks = Forks(self.builder, space, e, others)
+        forks = find_forks(self.builder, space, e, others)
         for node, operand in forks.streams:
             self.stream(space, node, operand)
         return forks.e
 
     def stream(self, space: Space, node: Intermediate, operand: Einsum) -> None:
         """Lowers the operand of an intermediate into streams that several uses take up."""
-        rows, val = self.lower(space.inner(), operand, node.name, node.dense)
+        rows, val = self.lower(space.inner(), operand, Goal(node.name, node.dense))
         for row in rows:
             self.builder.show(row.index, node.name, row.crd)
         table = self.builder.table
@@ -225,7 +216,7 @@ class _Lowering:
                 f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
                 f"inside of {reduce.index}; choose another order, or end the fused region between the two."
             )
-        rows, val = self.lower(space.inner(), reduce.operand, reduce.name)
+        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
         space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import Reduce
-from samhw.compiler.space import RowStream, ValueStream
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed
 
 __all__ = ["reduced"]

@@ -1,9 +1,8 @@
 """Which intermediates are computed once for several uses, and which once for each."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import (
     Einsum,
     Intermediate,
@@ -14,25 +13,47 @@ from samhw.compiler.einsum import (
     rebuilt,
     with_operands,
 )
-from samhw.compiler.ready import ready
-from samhw.compiler.space import Space, ValueStream
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.ready import ready
+from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.tensors import LevelType
 
-__all__ = ["Forks"]
+__all__ = ["Forks", "find_forks"]
 
 
+@dataclass(frozen=True)
 class Forks:
-    """The intermediates of e that e and others share, as far as their rows let them. What they cannot share
-    is copied in e.
+    """What an expression shares with others.
+
+    Attributes:
+        e: the expression, with copies in place of what it cannot share.
+        streams: the intermediates that it shares, and what is below each; producers first.
+    """
+
+    e: Einsum
+    streams: tuple[tuple[Intermediate, Einsum], ...]
+
+
+def find_forks(builder: TableBuilder, space: Space, e: Einsum, others: Sequence[Einsum]) -> Forks:
+    """The intermediates of e that are used more than once, by e or by others, as far as their rows let them
+    be computed once. What its users cannot share is copied.
 
     Args:
         space: where they are used.
         others: what is lowered beside e.
-
-    Attributes:
-        e: with copies in place of what it cannot share.
-        streams: what is shared, and what is below each, producers first.
     """
+    search = _Search(builder, space, e, others)
+    candidates = [node for node in reachable([e], space.streams) if isinstance(node, Intermediate)]
+    # The outermost first: what only one of them uses goes with it.
+    for node in reversed(candidates):
+        search.decide(node)
+    streams = [(node, below) for node, below in search.users.items() if node is not None]
+    return Forks(search.users[None], tuple(reversed(streams)))
+
+
+class _Search:
+    """What has been decided: `users` are e (None) and what is below each intermediate that will be a stream,
+    outermost first."""
 
     def __init__(self, builder: TableBuilder, space: Space, e: Einsum, others: Sequence[Einsum]):
         self._builder = builder
@@ -40,30 +61,24 @@ class Forks:
         self._others = others
         self._forked = space.inner()
         """The space with what will be a stream."""
-        self._users: dict[Intermediate | None, Einsum] = {None: e}
-        """e, and what is below each intermediate that will be a stream."""
-        candidates = [node for node in reachable([e], space.streams) if isinstance(node, Intermediate)]
-        # The outermost first: what only one of them uses goes with it.
-        for node in reversed(candidates):
-            if node not in self._forked.streams:
-                self._decide(node)
-        self.e = self._users.pop(None)
-        self.streams = [(node, e) for node, e in reversed(self._users.items()) if node is not None]
+        self.users: dict[Intermediate | None, Einsum] = {None: e}
 
-    def _decide(self, node: Intermediate) -> None:
-        """Shares a node, or copies it for its users."""
-        using = [key for key, user in self._users.items() if _uses(self._forked, user, node)]
+    def decide(self, node: Intermediate) -> None:
+        """Shares a node, or copies it for its users, if it has several."""
+        if node in self._forked.streams:
+            return
+        using = [key for key, user in self.users.items() if _uses(self._forked, user, node)]
         beside = [other for other in self._others if _uses(self._forked, other, node)]
         if len(using) + len(beside) < 2:
             return
-        if self._can_be_shared(node, [*(self._users[key] for key in using), *beside]):
-            self._users[node] = node.operand
+        if self._can_be_shared(node, [*(self.users[key] for key in using), *beside]):
+            self.users[node] = node.operand
             self._forked.streams[node] = ValueStream(self._space.root)
             return
         for key in using if beside else using[1:]:
             kept: dict[Einsum, Einsum] = {stream: stream for stream in self._forked.streams}
             copy = _copied(self._builder, self._space, node, self._forked.streams)
-            self._users[key] = rebuilt(self._users[key], (kept | {node: copy}).get)
+            self.users[key] = rebuilt(self.users[key], (kept | {node: copy}).get)
 
     def _can_be_shared(self, node: Intermediate, users: Sequence[Einsum]) -> bool:
         rows = self._builder.rows_ahead(node, self._space.bound)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Number, vanishes
-from samhw.compiler.lockstep import Bundle
+from samhw.compiler.lowering.lockstep import Bundle
 
 __all__ = ["Roles", "Rule", "roles"]
 

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.compiler.builder import TableBuilder
 from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Intermediate, Number, View
-from samhw.compiler.result import formula
-from samhw.compiler.space import Space
+from samhw.compiler.lowering.builder import TableBuilder
+from samhw.compiler.lowering.result import formula
+from samhw.compiler.lowering.space import Space
 from samhw.compiler.table import Feed
 
-__all__ = ["Values"]
+__all__ = ["ValueRow"]
 
 
-class Values:
+class ValueRow:
     """The value streams of expressions whose operands have all come down to the depth of a space."""
 
     def __init__(self, builder: TableBuilder, space: Space):

@@ -1,0 +1,79 @@
+"""The table *Who has a say* of docs/compiler.md, row by row."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Number
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep
+from samhw.compiler.lowering.roles import Rule, roles
+from samhw.compiler.table import PlannedNode
+from tests.compiler.lowering.document import table
+from tests.compiler.lowering.row import DENSE, A, B, Row, view
+
+SOME = Bundle(Lockstep(PlannedNode("scan_compressed", "some", 1, {}).output("crd"), ("some",)))
+MORE = Bundle(Lockstep(PlannedNode("scan_compressed", "more", 1, {}).output("crd"), ("more",)))
+ALL = Bundle(complete=True)
+ANYWHERE = Bundle(everywhere=True)
+
+OPERATIONS: Mapping[str, tuple[Apply, list[Bundle | None], list[Bundle]]] = {
+    "product": (Apply(MUL, (A, B)), [SOME, ANYWHERE], []),
+    "product of what is everywhere": (Apply(MUL, (A, B)), [ANYWHERE, ANYWHERE], []),
+    "concatenation": (Apply(CONCAT, (A, B)), [SOME, ALL], []),
+    "maximum under a mask that has the row": (Apply(MASK, (A, B)), [SOME, MORE], [SOME]),
+    "maximum under a mask that lacks the row, of what has every coordinate": (
+        Apply(MASK, (A, B)),
+        [ALL, None],
+        [],
+    ),
+    "maximum under a mask that lacks the row, of anything else": (Apply(MASK, (A, B)), [SOME, None], []),
+    "maximum without a mask, of what has every coordinate": (Apply(EVERYWHERE, (A,)), [ALL], []),
+    "maximum without a mask, of anything else": (Apply(EVERYWHERE, (A,)), [SOME], []),
+    "division, the numerator has the row": (Apply("div", (A, B)), [SOME, MORE], [MORE]),
+    "`select` whose branches have the row or are zero": (
+        Apply("select", (A, B, Number(0))),
+        [SOME, MORE, None],
+        [SOME],
+    ),
+    "any other, an operand has every coordinate": (Apply("exp", (A,)), [ALL], []),
+    "any other, zero where all operands are, all have the row": (Apply("add", (A, B)), [SOME, MORE], []),
+    "any other, zero where all operands are, one lacks the row": (Apply("add", (A, B)), [SOME, None], []),
+    "any other, not zero where all operands are": (Apply("exp", (A,)), [SOME], []),
+    "any other, an operand is everywhere": (Apply("add", (A, B)), [SOME, ANYWHERE], []),
+}
+
+
+def test_every_operation_of_the_table_is_tried() -> None:
+    assert [row[0] for row in table("Who has a say")] == list(OPERATIONS)
+
+
+@pytest.mark.parametrize(("operation", "coordinates", "optional"), table("Who has a say"))
+def test_who_has_a_say(operation: str, coordinates: str, optional: str) -> None:
+    e, bundles, without_say = OPERATIONS[operation]
+    found = roles(e, bundles)
+    assert found is not None
+    assert found.rule.value == coordinates
+    assert list(found.optional) == without_say
+    # Which factors of a product are optional is known when their coordinates meet.
+    assert bool(optional) == bool(without_say or operation == "product")
+
+
+def test_an_operation_without_the_row_has_no_coordinates() -> None:
+    assert roles(Apply(MUL, (A, B)), [None, None]) is None
+
+
+def test_a_factor_that_is_everywhere_is_optional() -> None:
+    row, c = Row(), view("C", DENSE)
+    bundle = row.bundle(Apply(MUL, (A, Apply("exp", (B,)), c)))
+    assert bundle.stream is not None
+    assert bundle.stream.payloads.operands == {A}
+    assert [b.stream.payloads.operands for b in bundle.optional if b.stream] == [{B}]
+    assert bundle.located == (c,)
+
+
+@pytest.mark.parametrize("branch", [Number(1), view("S", index="j")])
+def test_the_condition_leads_where_a_branch_is_a_number_or_lacks_the_row(branch: Einsum) -> None:
+    found = roles(Apply("select", (A, branch, B)), [SOME, None, MORE])
+    assert found is not None
+    assert not found.optional
+    assert found.rule is (Rule.UNION if isinstance(branch, Number) else Rule.EVERYWHERE)

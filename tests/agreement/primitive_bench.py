@@ -263,17 +263,17 @@ class _Cell(_Ports):
         members = dut.signature.members
         if "start" in members:
             m.d.comb += dut.start.eq(self.start)
-        if "extent" in members:
-            m.d.comb += dut.extent.eq(self.extent)
+        m.d.comb += [getattr(dut, param).eq(self.extent) for param in node.extents]
         if "committed" in members:
             m.d.comb += self.committed.eq(dut.committed)
         for number, stored in enumerate(graph.memories):
             users = [
-                (name, getattr(dut, name))
-                for name in members
-                if name.startswith("mem_") and node.params[name.split("_")[1]] == stored.name
+                port
+                for param, name in node.memories.items()
+                for port in dut.memory_ports(param)
+                if name == stored.name
             ]
-            self._memory(m, number, stored.capacity, [port for _, port in users])
+            self._memory(m, number, stored.capacity, users)
         return m
 
     def _memory(self, m: Module, number: int, capacity: int, users: Sequence[wiring.PureInterface]) -> None:

@@ -28,6 +28,8 @@ class Case:
     extents: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, list[int]] = field(default_factory=dict)
     value: str = "i32"
+    increasing: bool = True
+    """Inside of a fiber the coordinates that come out increase."""
 
     def streams(self) -> dict[str, list[Token]]:
         """The tokens of each input."""
@@ -122,6 +124,7 @@ def scan_singleton(draw: Draw) -> Case:
         },
         {"c": np.array(crd)},
         {"i": COORDINATE_LIMIT},
+        increasing=False,
     )
 
 
@@ -146,6 +149,7 @@ def crd_hold(draw: Draw) -> Case:
         make("crd_hold", "n", d),
         {"outer": outer, "inner": inner},
         {"crd": zip_at(d, lambda h, fiber: [h] * len(fiber), outer, inner)},
+        increasing=False,
     )
 
 

@@ -136,7 +136,7 @@ def test_capacities_go_over_to_dimensions_of_other_names() -> None:
 def test_a_dimension_holds_what_any_of_its_tensors_needs() -> None:
     program = parse("tensor a[i=4]\ntensor b[j=4]\nx[i] = a[i]\ny[j] = b[j]\n")
     one = parse("tensor a[i=4]\ntensor b[j=4]\nfuse {\n  x[i] = a[i]\n  y[i] = a[i] * 0 + b[i]\n}\n")
-    lowerable = make_lowerable(program, capacity=Capacity({"i": 8, "j": 32})).with_program(one)
+    lowerable = make_lowerable(program, capacity=Capacity({"i": 32, "j": 8})).with_program(one)
     assert lowerable.extents == {"i": 32}
 
 

@@ -17,7 +17,7 @@ tensor T[i=34, j=16] : dense
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
 
-from samhw.frontend.bounds import Bounded, Rounding, bounds, error_bound, evaluate_with_bounds
+from samhw.frontend.bounds import Bounded, Rounding, bounds, evaluate_with_bounds
 from samhw.frontend.build import Index, ProgramBuilder, Tensor
 from samhw.frontend.capacity import Capacity, greatest_extents
 from samhw.frontend.check import check_program
@@ -86,7 +86,6 @@ __all__ = [
     "check_program",
     "check_size",
     "dumps",
-    "error_bound",
     "evaluate",
     "evaluate_program",
     "evaluate_with_bounds",

@@ -20,7 +20,7 @@ from samhw.frontend.evaluate import VALUES, as_values, bind_to
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 
-__all__ = ["Bounded", "Rounding", "bounds", "error_bound", "evaluate_with_bounds"]
+__all__ = ["Bounded", "Rounding", "bounds", "evaluate_with_bounds"]
 
 _SMALLEST_NORMAL = 2.0**-126
 
@@ -98,15 +98,6 @@ def bounds(
     domain = _Running(rounding)
     known = {name: domain.element(array, errors.get(name, 0.0)) for name, array in tensors.items()}
     return walk_statement(domain, statement, known, extents)[_ERROR]
-
-
-def error_bound(
-    statement: Statement, tensors: Mapping[str, Array], extents: Mapping[str, int], rounding: float | Rounding
-) -> float:
-    """The greatest of a statement's `bounds` on exact tensors. A number as `rounding` is an absolute one."""
-    if not isinstance(rounding, Rounding):
-        rounding = Rounding(0.0, rounding)
-    return float(np.max(bounds(statement, tensors, {}, extents, rounding), initial=0))
 
 
 # The parts of an element, in the first axis of an array.

@@ -1,7 +1,6 @@
 """A graph at run time: every actor a `Worker`, every channel a `Queue`."""
 
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -9,208 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Node
-from samhw.primitives import Actor, ActorNetwork, Place, expand
-from samhw.primitives.step import NONE, Firing, Words
-from samhw.sim.ports import Access, Arbiter
+from samhw.primitives import ActorNetwork, Place, expand
+from samhw.primitives.step import Words
+from samhw.sim.ports import Arbiter
+from samhw.sim.worker import Queue, Worker
 
 __all__ = [
-    "Earliest",
     "Ends",
-    "Gate",
     "Machine",
-    "Plan",
-    "Queue",
-    "Stalls",
     "Stores",
-    "Tap",
-    "Worker",
     "as_words",
     "build_graph",
     "build_node",
     "connect",
 ]
-
-Plan = tuple[tuple[int, ...], tuple[tuple[int, "Queue"], ...], tuple[tuple[int, "Queue"], ...]]
-"""A firing, unpacked: the inputs it needs, and (port, queue) of each it takes from and pushes to."""
-
-
-@dataclass(frozen=True)
-class Stalls:
-    """Holds a worker back in the cycles t in which pattern[t % len(pattern)] is True; one must be False."""
-
-    pattern: tuple[bool, ...]
-
-    def allowed(self, cycle: int, firing: int) -> int:
-        """The first cycle from that one on in which the worker may fire for the time of that number."""
-        while self.pattern[cycle % len(self.pattern)]:
-            cycle += 1
-        return cycle
-
-
-@dataclass(frozen=True)
-class Earliest:
-    """Holds back the first firings of a worker until given cycles."""
-
-    cycles: tuple[int, ...]
-
-    def allowed(self, cycle: int, firing: int) -> int:
-        """The first cycle from that one on in which the worker may fire for the time of that number."""
-        return max(cycle, self.cycles[firing]) if firing < len(self.cycles) else cycle
-
-
-Gate = Stalls | Earliest
-
-Tap = Callable[[int, int, int, int], None]
-"""Sees each token that leaves a queue: (cycle of the push, cycle of the pop, kind, payload)."""
-
-
-class Queue:
-    """A channel and its tokens.
-
-    Actors run ahead of each other, each in its own time. Slots are therefore counted in the producer's time:
-    `spare` of them were free in the cycle of its last push, and each entry of `free` is a later cycle in
-    which one more becomes free.
-    """
-
-    __slots__ = (
-        "blocked",
-        "consumer",
-        "depth",
-        "dwell",
-        "free",
-        "full",
-        "high",
-        "kinds",
-        "late",
-        "latency",
-        "name",
-        "off_chip",
-        "popped",
-        "port",
-        "producer",
-        "spare",
-        "starved",
-        "tap",
-        "tokens",
-        "wanted",
-    )
-
-    producer: "Worker"
-    consumer: "Worker"
-    port: int
-    """Number of the consumer's input."""
-
-    def __init__(self, name: str, latency: int, depth: int):
-        self.name = name
-        self.latency = latency
-        self.depth = depth
-        self.tokens: deque[tuple[int, int, int, int]] = deque()
-        """(kind, payload, first cycle in which it is available, cycle of the push)."""
-        self.spare = depth
-        self.free: deque[int] = deque()
-        self.wanted = False
-        """The consumer rests until a token comes."""
-        self.full = False
-        """The producer rests until a slot becomes free."""
-        self.tap: Tap | None = None
-        self.popped = 0
-        self.kinds = [0, 0, 0, 0]
-        """How many of them were of each kind."""
-        self.dwell = 0
-        """Sum over the tokens popped of the cycles from the push to the pop."""
-        self.high = 0
-        """Greatest number of slots taken in one cycle, as far as it is known."""
-        self.starved = 0
-        """Cycles that the consumer waited for a token."""
-        self.off_chip = False
-        """Tokens may come later than the latency says, with data from off-chip memory."""
-        self.late = 0
-        """Cycles that the consumer waited for such a token after its latency, which `starved` leaves out."""
-        self.blocked = 0
-        """Cycles that the producer waited for a slot."""
-
-    def append(self, kind: int, payload: int, ready: int, pushed: int) -> None:
-        """Puts in a token, which the consumer may see from cycle `ready` on."""
-        if not self.tokens:
-            self.consumer.kind[self.port] = kind
-            self.consumer.data[self.port] = payload
-            self.consumer.ready[self.port] = ready
-        self.tokens.append((kind, payload, ready, pushed))
-
-
-class Worker:
-    """An actor with its registers.
-
-    The heads of its inputs are in `kind`, `data` and `ready`, the first cycle in which the head is available.
-    """
-
-    __slots__ = (
-        "access",
-        "actor",
-        "data",
-        "fault",
-        "firings",
-        "gate",
-        "held",
-        "inputs",
-        "kind",
-        "last",
-        "memory",
-        "node",
-        "out_data",
-        "out_kind",
-        "outputs",
-        "pending",
-        "plans",
-        "ready",
-        "spaced",
-        "stalled",
-        "state",
-        "updated",
-    )
-
-    def __init__(self, node: str, actor: Actor, memory: tuple[Words, ...] = ()):
-        self.node = node
-        self.actor = actor
-        self.memory = memory
-        self.inputs: dict[int, Queue] = {}
-        self.outputs: list[list[Queue]] = [[] for _ in actor.outputs]
-        self.kind = [NONE] * len(actor.inputs)
-        self.data = [0] * len(actor.inputs)
-        self.ready = [0] * len(actor.inputs)
-        self.state = list(actor.state)
-        self.out_kind = [NONE] * len(actor.outputs)
-        self.out_data = [0] * len(actor.outputs)
-        self.plans: dict[int, Plan] = {}
-        self.pending: Plan | None = None
-        """A firing that is decided but lacks a slot."""
-        self.fault: tuple[int, int] | None = None
-        """(cycle, what its step function returned) for an error; such an actor fires no more."""
-        self.last = 0
-        """Cycle of the last firing. Actors fire from cycle 1 on."""
-        self.firings = 0
-        self.updated: dict[int, int] = {}
-        """For each key of the actor's spacing the cycle of its last firing."""
-        self.spaced = 0
-        """Cycles that firings waited for one before with the same key."""
-        self.gate: Gate | None = None
-        self.stalled = 0
-        """Cycles that the gate held back firings."""
-        self.access: Access | None = None
-        """Its ports to off-chip memory."""
-        self.held = 0
-        """Cycles that firings waited for places in those."""
-
-    def plan(self, word: int) -> Plan:
-        """A firing unpacked, and kept: an actor has few different ones."""
-        firing = Firing.unpack(word)
-        needs = tuple(i for i in range(len(self.kind)) if firing.needs >> i & 1)
-        takes = tuple((i, self.inputs[i]) for i in range(len(self.kind)) if firing.takes >> i & 1)
-        pushed = [j for j in range(len(self.outputs)) if firing.pushes >> j & 1]
-        pushes = tuple((j, queue) for j in pushed for queue in self.outputs[j])
-        self.plans[word] = needs, takes, pushes
-        return self.plans[word]
-
 
 End = tuple[Worker, int]
 """A numbered port of a worker."""

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Token
-from samhw.sim.machine import Machine, Queue
+from samhw.sim.machine import Machine
 from samhw.sim.memory_stats import MemoryStats
+from samhw.sim.worker import Queue
 
 __all__ = [
     "ActorStats",

@@ -14,12 +14,13 @@ from samhw.sim.estimate import Estimate
 from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_failure
 from samhw.sim.interrupt import Interrupt
-from samhw.sim.machine import Machine, Stalls, Tap, build_graph
+from samhw.sim.machine import Machine, build_graph
 from samhw.sim.memory_stats import memory_stats
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.ports import Arbiter
 from samhw.sim.result import Passage, Result, channel_stats, node_stats
 from samhw.sim.stores import make_stores
+from samhw.sim.worker import Stalls, Tap
 
 __all__ = ["InterruptedRun", "Progress", "simulate"]
 

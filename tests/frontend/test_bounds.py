@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from samhw.frontend import (
     Rounding,
     bounds,
-    error_bound,
     evaluate,
     evaluate_program,
     evaluate_with_bounds,
@@ -130,11 +129,13 @@ def test_an_uncertain_mask():
     assert bounds(greatest, tensors, {"M": np.array([0.1, 0])}, {"i": 2}, Rounding(0, 0)) == 0
 
 
-def test_error_bound_is_the_greatest():
+def test_a_bound_of_a_product():
     program = parse("tensor A[i, j]\ntensor c[j]\ny[i] = A[i, j] * c[j]")
     statement, tensors = program.statements[0], {"A": np.eye(2), "c": np.ones(2)}
-    assert error_bound(statement, tensors, {"i": 2, "j": 2}, 0.25) == pytest.approx(0.25 * 1.25**2)
-    assert error_bound(statement, tensors, {"i": 2, "j": 2}, Rounding(0, 0)) == 0
+    assert np.max(bounds(statement, tensors, {}, {"i": 2, "j": 2}, Rounding(0, 0.25))) == pytest.approx(
+        0.25 * 1.25**2
+    )
+    assert np.max(bounds(statement, tensors, {}, {"i": 2, "j": 2}, Rounding(0, 0))) == 0
 
 
 @pytest.mark.parametrize(

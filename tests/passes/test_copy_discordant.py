@@ -138,3 +138,17 @@ def test_what_is_too_large_to_sort_is_refused() -> None:
     text = TRANSPOSITION.replace("i=5", "i=5000").replace("j=7", "j=7000")
     with pytest.raises(ScheduleError, match=r"takes an accumulator of 134,217,728 words"):
         compile_program(parse(text), PERMUTE)
+
+
+@pytest.mark.parametrize(
+    ("operand", "result"), [("csr", "dcsc"), ("csc", "coo"), ("dcsc", "dcsr"), ("dense @ (1, 0)", "dense")]
+)
+def test_a_copy_that_the_program_makes_is_used(operand: str, result: str) -> None:
+    text = (
+        f"tensor A[i=5, j=7] : {operand}\ntensor T[i=5, j=7] : {result}\ntensor U[i, j] : {result}\n"
+        "T[i, j] = A[i, j]\nU[i, j] = A[i, j] * T[i, j] + A[i, j]\n"
+    )
+    copy, rest = compile_program(parse(text), PERMUTE).regions
+    assert str(copy.copy).startswith("T is A in the mode order")
+    assert [str(s) for s in rest.region.statements] == ["U[i, j] = T[i, j] * T[i, j] + T[i, j]"]
+    results(parse(text))

@@ -1,5 +1,6 @@
 """Passes: what they take and give, and the order of all of them."""
 
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -137,8 +138,15 @@ def test_capacities_go_over_to_dimensions_of_other_names() -> None:
 def test_a_dimension_holds_what_any_of_its_tensors_needs() -> None:
     program = parse("tensor a[i=4]\ntensor b[j=4]\nx[i] = a[i]\ny[j] = b[j]\n")
     one = parse("tensor a[i=4]\ntensor b[j=4]\nfuse {\n  x[i] = a[i]\n  y[i] = a[i] * 0 + b[i]\n}\n")
-    lowerable = make_lowerable(program, capacity=Capacity({"i": 8, "j": 32})).with_program(one)
+    lowerable = make_lowerable(program, capacity=Capacity({"i": 32, "j": 8})).with_program(one)
     assert lowerable.extents == {"i": 32}
+
+
+def test_the_example_of_the_docs() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "compiler.md").read_text()
+    before, after = re.findall(r"```ein\n(.*?)```", page.partition("\n## Passes\n")[2], re.DOTALL)[:2]
+    left = apply_passes(make_lowerable(parse(before), permute=True))
+    assert "".join(f"# {copy}\n" for copy in left.copies.values()) + dumps(left.program) == after
 
 
 # Recipes

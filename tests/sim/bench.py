@@ -13,9 +13,10 @@ from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
 from samhw.primitives.step import Memory as Stored
 from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_fault
-from samhw.sim.machine import Earliest, Ends, Machine, Queue, Tap, Worker, build_node, connect
+from samhw.sim.machine import Ends, Machine, build_node, connect
 from samhw.sim.result import Trace
 from samhw.sim.stores import make_stores
+from samhw.sim.worker import Earliest, Queue, Tap, Worker
 
 __all__ = ["Bench", "bench_primitive", "run_primitive"]
 

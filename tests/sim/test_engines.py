@@ -22,7 +22,8 @@ from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import library, on_chip
 from samhw.sim.compiled.on_chip import streams, timing
-from samhw.sim.machine import Machine, Queue, Worker, connect
+from samhw.sim.machine import Machine, connect
+from samhw.sim.worker import Queue, Worker
 from samhw.targets.inputs import load_inputs
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors

@@ -14,7 +14,7 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
 from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.clocked import Clocked, clocked

@@ -11,8 +11,8 @@ from samhw.sim.compiled import off_chip, on_chip
 from samhw.sim.compiled.library import is_compiled
 from samhw.sim.compiled.source import Untranslatable
 from samhw.sim.engine import UNLIMITED, Between, nothing
-from samhw.sim.machine import Worker
 from samhw.sim.ports import Arbiter
+from samhw.sim.worker import Worker
 
 __all__ = ["Untranslatable", "run", "seconds_to_compile"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 
 __all__ = [
     "KIND_BITS",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from samhw.sim.compiled.native import UNKNOWN, words_at
-from samhw.sim.machine import Earliest, Stalls, Worker
+from samhw.sim.worker import Earliest, Stalls, Worker
 
 __all__ = ["GateKind", "gate_rule", "gate_words"]
 

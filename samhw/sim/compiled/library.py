@@ -19,7 +19,7 @@ from samhw.cache import cache_directory
 from samhw.errors import InputError
 from samhw.sim.compiled import floats, native
 from samhw.sim.compiled.source import Untranslatable, module_text
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 
 __all__ = ["address_of", "function_of", "is_compiled", "name_of"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 
 __all__ = ["forward"]
 

@@ -5,8 +5,8 @@ from samhw.sim.compiled.off_chip.ports import Ports
 from samhw.sim.compiled.off_chip.records import Records
 from samhw.sim.compiled.run_code import run_code
 from samhw.sim.engine import Between
-from samhw.sim.machine import Worker
 from samhw.sim.ports import Arbiter
+from samhw.sim.worker import Worker
 
 __all__ = ["functions", "run"]
 

@@ -11,7 +11,7 @@ from samhw.sim.compiled.off_chip.loop import actor_loop
 from samhw.sim.compiled.off_chip.ports import look_at
 from samhw.sim.compiled.off_chip.sweeps import sweep_and_serve
 from samhw.sim.compiled.source import function_key
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 
 __all__ = ["SECONDS", "loop_address", "other_addresses", "wanted"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from samhw.sim.compiled.native import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.layout import C, L, M, R
-from samhw.sim.machine import Worker
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
-from samhw.sim.ports import Access, Arbiter
+from samhw.sim.ports import Arbiter
+from samhw.sim.worker import Access, Worker
 from samhw.spec import PORTS
 
 __all__ = ["Ports", "look_at", "serve_next"]

@@ -14,7 +14,7 @@ from samhw.sim.compiled.off_chip.ports import Ports
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.engine import Between
-from samhw.sim.machine import Queue, Worker
+from samhw.sim.worker import Queue, Worker
 
 __all__ = ["Records"]
 

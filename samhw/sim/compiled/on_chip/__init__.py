@@ -5,7 +5,7 @@ from samhw.sim.compiled.on_chip.phases import LACKS_ROOM, QUIET
 from samhw.sim.compiled.on_chip.streams import Streams
 from samhw.sim.compiled.run_code import run_code
 from samhw.sim.engine import Between
-from samhw.sim.machine import Queue, Worker
+from samhw.sim.worker import Queue, Worker
 
 __all__ = ["functions", "run"]
 

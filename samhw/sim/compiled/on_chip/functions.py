@@ -12,7 +12,7 @@ from samhw.sim.compiled.on_chip.cycles import actor_cycles
 from samhw.sim.compiled.on_chip.phases import run_phases
 from samhw.sim.compiled.on_chip.tokens import actor_tokens
 from samhw.sim.compiled.source import function_key
-from samhw.sim.machine import Worker
+from samhw.sim.worker import Worker
 
 __all__ = ["SECONDS", "actor_addresses", "phases_address", "wanted"]
 

@@ -19,7 +19,7 @@ from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.engine import Between
 from samhw.sim.fault import LATE
-from samhw.sim.machine import Queue, Worker
+from samhw.sim.worker import Queue, Worker
 
 __all__ = ["Streams"]
 

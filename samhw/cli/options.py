@@ -15,6 +15,7 @@ from samhw.files import check_readable
 from samhw.frontend import load_program
 from samhw.graph import Arch, Dram
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
+from samhw.targets.backends import BACKENDS, Backend
 from samhw.workload import DEFAULT, Workload, bind_program, compile_workload
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "off_chip_memory",
     "override",
     "parse_order",
+    "say_backends",
+    "say_targets",
 ]
 
 REGIONS = ("kernels", "top")
@@ -190,6 +193,16 @@ def check_on_chip(schedule: Schedule, what: str) -> None:
             f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
             "them on chip; leave that line out."
         )
+
+
+def say_backends(can: Callable[[Backend], bool]) -> str:
+    """What to add for a backend that can do something."""
+    return " or ".join(f"'--backend {backend.name}'" for backend in BACKENDS if can(backend))
+
+
+def say_targets(can: Callable[[Backend], bool]) -> str:
+    """What to add for a build of such a backend."""
+    return " or ".join(f"'--target {backend.target}'" for backend in BACKENDS if can(backend))
 
 
 def parse_order(text: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from samhw.errors import InputError
 from samhw.sim import Result, bottleneck
 from samhw.targets import RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
 from samhw.targets import run as execute
-from samhw.targets.backends import BACKENDS, MODEL, find_backend
+from samhw.targets.backends import BACKENDS, MODEL, Backend, find_backend
 from samhw.tensors import write_tensor
 from samhw.workload import Workload
 
@@ -87,11 +87,7 @@ def run(
     tensors off chip.
     """
     backend = find_backend(backend_name)
-    if wave and not backend.records_waves:
-        raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
-    if regions and "one_top" not in backend.settings:
-        able = say_backends(lambda b: "one_top" in b.settings)
-        raise InputError(f"--regions says how the HLS design is built; add {able}.")
+    _check_options(backend, wave, regions)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     if dram and not backend.takes_memory:
@@ -121,7 +117,6 @@ def run(
     if save:
         _save(Path(save), workload, chosen)
     used = memory_report(model)
-    used_schedule = replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ())
     error = max(c.max_abs_error for c in checks)
     unproved = max(c.unproved for c in checks)
     if json_target:
@@ -131,18 +126,10 @@ def run(
             "backend": backend.name,
             "value": compiled.value,
             "fuse": schedule.to_json()["fuse"],
-            "schedule": used_schedule.to_json(),
-            "regions": [
-                {
-                    "name": ours.name,
-                    "order": list(region.order),
-                    "cycles": theirs.cycles,
-                    "model_cycles": ours.cycles,
-                }
-                for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
-            ],
-            "cycles": chosen.cycles,
-            "model_cycles": model.cycles,
+            "schedule": replace(
+                compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ()
+            ).to_json(),
+            **_figures(compiled, model, chosen),
             "checked": good,
             "max_abs_error": error,
             "unproved": unproved,
@@ -157,14 +144,45 @@ def run(
             click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
         if stats:
             _print_statistics(model)
-        click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
-        if unproved:
-            click.echo(
-                f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
-                "infinite or larger than the values, so that the check proves nothing"
-            )
+        _print_check(right, error, unproved)
     if not good:
         sys.exit(1)
+
+
+def _figures(compiled: Compiled, model: RunResult, chosen: RunResult) -> dict[str, Any]:
+    """The cycles of both, of each region and of all."""
+    return {
+        "regions": [
+            {
+                "name": ours.name,
+                "order": list(region.order),
+                "cycles": theirs.cycles,
+                "model_cycles": ours.cycles,
+            }
+            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+        ],
+        "cycles": chosen.cycles,
+        "model_cycles": model.cycles,
+    }
+
+
+def _print_check(right: bool, error: float, unproved: int) -> None:
+    """What the comparison with NumPy has found."""
+    click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
+    if unproved:
+        click.echo(
+            f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
+            "infinite or larger than the values, so that the check proves nothing"
+        )
+
+
+def _check_options(backend: Backend, wave: str | None, regions: str | None) -> None:
+    """Raises `InputError` for an option that the backend has no use for."""
+    if wave and not backend.records_waves:
+        raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
+    if regions and "one_top" not in backend.settings:
+        able = say_backends(lambda b: "one_top" in b.settings)
+        raise InputError(f"--regions says how the HLS design is built; add {able}.")
 
 
 def _save(path: Path, workload: Workload, result: RunResult) -> None:

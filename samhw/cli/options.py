@@ -147,11 +147,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def load_schedule(name: str | None) -> Schedule:
     """--schedule: that of a file; without one, the program's own."""
-    if name is None:
-        return Schedule()
-    if name == AUTO:
-        raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
-    return Schedule.load(Path(name))
+    return Schedule() if name is None else Schedule.load(Path(name))
 
 
 def override(schedule: Schedule, **chosen: Any) -> Schedule:

@@ -108,6 +108,8 @@ class Schedule:
         Raises:
             InputError: for a file that cannot be read, or has a field that there is not.
         """
+        if str(path) == "auto":
+            raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
         data = read_toml(path, "a schedule")
         try:
             return cls.from_fields(data)

@@ -76,7 +76,7 @@ def test_a_wrong_file_is_refused(command: str, text: str, message: str, folder: 
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("command", sorted(EVERY.keys() - {"sweep"}))
+@pytest.mark.parametrize("command", EVERY)
 def test_auto_is_refused(command: str, folder: Path) -> None:
     result = samhw(command, *EVERY[command], "--schedule", "auto")
     assert result.exit_code == 2

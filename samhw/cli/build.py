@@ -6,19 +6,24 @@ from typing import Any
 
 import click
 
-from samhw.cli.options import REGIONS, REGIONS_HELP, CompileOptions, check_on_chip, compile_options
+from samhw.cli.options import (
+    REGIONS,
+    REGIONS_HELP,
+    CompileOptions,
+    check_on_chip,
+    compile_options,
+    say_targets,
+)
 from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
-from samhw.hls import Options
 from samhw.targets import build as write_build
 from samhw.targets import check, run
+from samhw.targets.backends import BACKENDS, find_target
 from samhw.workload import Workload
 
 __all__ = ["build"]
-
-TARGETS = ("sim", "verilator", "vitis-hls")
 
 
 @click.command()
@@ -30,7 +35,12 @@ TARGETS = ("sim", "verilator", "vitis-hls")
     metavar="DATA",
     help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
-@click.option("--target", required=True, metavar="TARGET", help="sim, verilator or vitis-hls.")
+@click.option(
+    "--target",
+    required=True,
+    metavar="TARGET",
+    help=f"{', '.join(b.target for b in BACKENDS[:-1])} or {BACKENDS[-1].target}.",
+)
 @click.option(
     "--check",
     "checked",
@@ -57,8 +67,7 @@ def build(
     regions: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
-    if target not in TARGETS:
-        raise InputError(f"There is no target '{target}'; choose one of {', '.join(TARGETS)}.")
+    backend = find_target(target)
     chosen: dict[str, Any] = {
         "part": part,
         "clock": clock,
@@ -66,18 +75,19 @@ def build(
         "one_top": regions and regions == "top",
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if chosen and target != "vitis-hls":
+    if not chosen.keys() <= backend.settings:
         raise InputError(
-            "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out."
+            "--part, --clock, --memories and --regions belong to "
+            f"{say_targets(lambda b: bool(b.settings))}; leave them out."
         )
     check_on_chip(options.schedule, "a build")
     workload = options.build_workload(program, data)
-    compiled = options.compile(program, workload, arch="vitis" if target == "vitis-hls" else "samhw")
+    compiled = options.compile(program, workload, backend.arch)
     if checked:
         _check(workload, compiled)
     tensors = workload.tensors if workload else None
     with building():
-        written = write_build(compiled, target, Path(output), tensors, Options(**chosen))
+        written = write_build(compiled, backend, Path(output), tensors, **chosen)
     for path in written:
         click.echo(path)
     if not checked:

@@ -16,6 +16,7 @@ from samhw.frontend import load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
+from samhw.targets.backends import BACKENDS, Backend
 from samhw.workload import DEFAULT, Workload, bind_program, compile_workload
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "off_chip_memory",
     "override",
     "parse_order",
+    "say_backends",
+    "say_targets",
 ]
 
 REGIONS = ("kernels", "top")
@@ -151,11 +154,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def load_schedule(name: str | None) -> Schedule:
     """--schedule: that of a file; without one, the program's own."""
-    if name is None:
-        return Schedule()
-    if name == AUTO:
-        raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
-    return Schedule.load(Path(name))
+    return Schedule() if name is None else Schedule.load(Path(name))
 
 
 def override(schedule: Schedule, **chosen: Any) -> Schedule:
@@ -197,6 +196,16 @@ def check_on_chip(schedule: Schedule, what: str) -> None:
             f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
             "them on chip; leave that line out."
         )
+
+
+def say_backends(can: Callable[[Backend], bool]) -> str:
+    """What to add for a backend that can do something."""
+    return " or ".join(f"'--backend {backend.name}'" for backend in BACKENDS if can(backend))
+
+
+def say_targets(can: Callable[[Backend], bool]) -> str:
+    """What to add for a build of such a backend."""
+    return " or ".join(f"'--target {backend.target}'" for backend in BACKENDS if can(backend))
 
 
 def parse_order(text: str) -> tuple[str, ...]:

@@ -17,16 +17,17 @@ from samhw.cli.options import (
     compile_options,
     memory_options,
     off_chip_memory,
+    say_backends,
 )
 from samhw.cli.output import print_json, print_table
 from samhw.cli.progress import building, follow
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
-from samhw.hls import Options
 from samhw.sim import Result, bottleneck
 from samhw.targets import RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
 from samhw.targets import run as execute
+from samhw.targets.backends import BACKENDS, MODEL, Backend, find_backend
 from samhw.tensors import write_tensor
 from samhw.workload import Workload
 
@@ -46,8 +47,9 @@ __all__ = ["run"]
 )
 @click.option(
     "--backend",
-    type=click.Choice(["sim", "verilator", "hls"]),
-    default="sim",
+    "backend_name",
+    type=click.Choice([backend.name for backend in BACKENDS]),
+    default=MODEL.name,
     show_default=True,
     help="What runs it.",
 )
@@ -67,7 +69,7 @@ def run(
     program: str,
     options: CompileOptions,
     data: Sequence[str],
-    backend: str,
+    backend_name: str,
     json_target: str | None,
     save: str | None,
     stats: bool,
@@ -84,34 +86,29 @@ def run(
     simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
     tensors off chip.
     """
-    if wave and backend != "verilator":
-        raise InputError("--wave records the RTL's signals; add '--backend verilator'.")
-    if regions and backend != "hls":
-        raise InputError("--regions says how the HLS design is built; add '--backend hls'.")
+    backend = find_backend(backend_name)
+    _check_options(backend, wave, regions)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
-    if dram and backend != "sim":
+    if dram and not backend.takes_memory:
         raise InputError(
-            f"--memory is a prediction of the simulator, and --backend {backend} runs a design with its "
+            f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
             "tensors on chip; leave out the one or the other."
         )
     workload = options.workload(program, data)
-    compiled = options.compile(program, workload, arch="vitis" if backend == "hls" else "samhw")
+    compiled = options.compile(program, workload, backend.arch)
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:
-        model = execute(compiled, workload.tensors, "sim", memory=dram, progress=progress, **recorded)
+        model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
     if trace:
         write_trace(Path(trace), model)
     chosen = model
-    if backend != "sim":
+    if backend is not MODEL:
+        settings: dict[str, Any] = {"wave": Path(wave)} if wave else {}
+        if regions:
+            settings["one_top"] = regions == "top"
         with building():
-            chosen = execute(
-                compiled,
-                workload.tensors,
-                backend,
-                wave=Path(wave) if wave else None,
-                hls=Options(one_top=regions == "top"),
-            )
+            chosen = execute(compiled, workload.tensors, backend, **settings)
     checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
     right = all(c.good for c in checks)
     good = right and all(
@@ -120,28 +117,19 @@ def run(
     if save:
         _save(Path(save), workload, chosen)
     used = memory_report(model)
-    used_schedule = replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ())
     error = max(c.max_abs_error for c in checks)
     unproved = max(c.unproved for c in checks)
     if json_target:
         report = {
             "program": compiled.program.name,
             "data": workload.name,
-            "backend": backend,
+            "backend": backend.name,
             "value": compiled.value,
             "fuse": schedule.to_json()["fuse"],
-            "schedule": used_schedule.to_json(),
-            "regions": [
-                {
-                    "name": ours.name,
-                    "order": list(region.order),
-                    "cycles": theirs.cycles,
-                    "model_cycles": ours.cycles,
-                }
-                for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
-            ],
-            "cycles": chosen.cycles,
-            "model_cycles": model.cycles,
+            "schedule": replace(
+                compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ()
+            ).to_json(),
+            **_figures(compiled, model, chosen),
             "checked": good,
             "max_abs_error": error,
             "unproved": unproved,
@@ -151,17 +139,50 @@ def run(
         }
         print_json(json_target, report)
     if json_target != "-":
-        _print_run(workload, compiled, model, chosen, used)
+        _print_run(workload, compiled, model, used)
+        if backend is not MODEL:
+            click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
         if stats:
             _print_statistics(model)
-        click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
-        if unproved:
-            click.echo(
-                f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
-                "infinite or larger than the values, so that the check proves nothing"
-            )
+        _print_check(right, error, unproved)
     if not good:
         sys.exit(1)
+
+
+def _figures(compiled: Compiled, model: RunResult, chosen: RunResult) -> dict[str, Any]:
+    """The cycles of both, of each region and of all."""
+    return {
+        "regions": [
+            {
+                "name": ours.name,
+                "order": list(region.order),
+                "cycles": theirs.cycles,
+                "model_cycles": ours.cycles,
+            }
+            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+        ],
+        "cycles": chosen.cycles,
+        "model_cycles": model.cycles,
+    }
+
+
+def _print_check(right: bool, error: float, unproved: int) -> None:
+    """What the comparison with NumPy has found."""
+    click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
+    if unproved:
+        click.echo(
+            f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
+            "infinite or larger than the values, so that the check proves nothing"
+        )
+
+
+def _check_options(backend: Backend, wave: str | None, regions: str | None) -> None:
+    """Raises `InputError` for an option that the backend has no use for."""
+    if wave and not backend.records_waves:
+        raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
+    if regions and "one_top" not in backend.settings:
+        able = say_backends(lambda b: "one_top" in b.settings)
+        raise InputError(f"--regions says how the HLS design is built; add {able}.")
 
 
 def _save(path: Path, workload: Workload, result: RunResult) -> None:
@@ -175,10 +196,9 @@ def _print_run(
     workload: Workload,
     compiled: Compiled,
     model: RunResult,
-    chosen: RunResult,
     used: dict[str, Any] | None,
 ) -> None:
-    """The program, its data, and what each backend took."""
+    """The program, its data, and what the simulator took."""
     for statement in compiled.program.statements:
         click.echo(f"{statement}")
     shapes = ", ".join(
@@ -189,11 +209,6 @@ def _print_run(
     click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
     if used:
         click.echo(f"  memory     {memory_line(used)}")
-    took = f"{chosen.seconds:.2f} s (build {chosen.build_seconds:.1f} s)"
-    if chosen.backend == "hls":
-        click.echo(f"  HLS        the same tokens in C simulation, {took}")
-    if chosen.backend == "verilator":
-        click.echo(f"  RTL        {chosen.cycles:,} cycles in {took}")
 
 
 def _print_statistics(model: RunResult) -> None:

@@ -3,26 +3,28 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from samhw.errors import InputError
 from samhw.files import read_toml
 from samhw.frontend import Program
 from samhw.schedule import toml
+from samhw.schedule.fields import (
+    ITERATIONS,
+    LATER,
+    FusionLevel,
+    Iteration,
+    check_formats,
+    check_fuse,
+    check_names,
+    check_one_of,
+    check_order,
+    plain,
+)
 from samhw.schedule.formats import with_formats
 from samhw.schedule.regions import ordered, regions_of
 
-__all__ = ["FUSION_LEVELS", "ITERATIONS", "FusionLevel", "Iteration", "Schedule"]
-
-FusionLevel = Literal["none", "partial", "full"]
-FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
-
-Iteration = Literal["factored", "global"]
-ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
-
-_LATER = ("blocks", "brackets", "lanes", "share")
-"""Fields that the design has and nothing understands yet."""
-_LATER_LEVELS = ("auto", "module")
+__all__ = ["Schedule"]
 
 
 @dataclass(frozen=True)
@@ -53,18 +55,14 @@ class Schedule:
     """The storage of tensors, by name, in place of what the program declares."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fuse", _fuse(self.fuse))
-        _one_of("iteration", self.iteration, ITERATIONS)
+        object.__setattr__(self, "fuse", check_fuse(self.fuse))
+        check_one_of("iteration", self.iteration, ITERATIONS)
         if not isinstance(self.permute, bool):
             raise InputError(f"'permute' is {self.permute!r}; give true or false.")
         if self.off_chip is not None:
-            object.__setattr__(self, "off_chip", _names("off_chip", self.off_chip))
-        object.__setattr__(self, "order", _order(self.order))
-        formats = _table("formats", self.formats, 'such as T = "csr"')
-        for name, text in formats.items():
-            if not isinstance(text, str):
-                raise InputError(f"The format of '{name}' is {text!r}; give a text, such as \"csr\".")
-        object.__setattr__(self, "formats", formats)
+            object.__setattr__(self, "off_chip", check_names("off_chip", self.off_chip))
+        object.__setattr__(self, "order", check_order(self.order))
+        object.__setattr__(self, "formats", check_formats(self.formats))
 
     def apply(self, program: Program) -> Program:
         """The program with the regions, the orders and the formats of this schedule.
@@ -110,6 +108,8 @@ class Schedule:
         Raises:
             InputError: for a file that cannot be read, or has a field that there is not.
         """
+        if str(path) == "auto":
+            raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
         data = read_toml(path, "a schedule")
         try:
             return cls.from_fields(data)
@@ -121,7 +121,7 @@ class Schedule:
         """The schedule with these fields, as a file or `to_json` has them; raises `InputError` for others."""
         known = [field.name for field in fields(cls)]
         for name in data:
-            if name in _LATER:
+            if name in LATER:
                 raise InputError(f"The field '{name}' of a schedule is not there yet; leave it out.")
             if name == "memory":
                 raise InputError(
@@ -135,73 +135,18 @@ class Schedule:
     def to_json(self) -> dict[str, Any]:
         """The fields as plain values, without those that say nothing; `from_fields` is the inverse."""
         found: dict[str, Any] = {
-            "fuse": _plain(self.fuse),
+            "fuse": plain(self.fuse),
             "iteration": self.iteration,
             "permute": self.permute,
         }
         if self.off_chip is not None:
-            found["off_chip"] = _plain(self.off_chip)
+            found["off_chip"] = plain(self.off_chip)
         if self.order:
-            found["order"] = _plain(self.order)
+            found["order"] = plain(self.order)
         if self.formats:
-            found["formats"] = _plain(self.formats)
+            found["formats"] = plain(self.formats)
         return found
 
     def dumps(self) -> str:
         """The text of a file that `load` reads back."""
         return toml.dumps(self.to_json())
-
-
-def _fuse(fuse: Any) -> FusionLevel | tuple[tuple[str, ...], ...]:
-    if isinstance(fuse, str):
-        if fuse in _LATER_LEVELS:
-            raise InputError(
-                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(FUSION_LEVELS)}, or lists "
-                "of results."
-            )
-        _one_of("fuse", fuse, FUSION_LEVELS)
-        return fuse  # type: ignore[return-value]  # It is one of them.
-    if not _is_list(fuse):
-        raise InputError(
-            f"'fuse' is {fuse!r}; give one of {', '.join(FUSION_LEVELS)}, or for each region a list of its "
-            "results."
-        )
-    lists = tuple(_names("fuse", names) for names in fuse)
-    if not all(lists):
-        raise InputError("A list of 'fuse' is empty; name the results of a region in it, or leave it out.")
-    return lists
-
-
-def _order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
-    if _is_list(order):
-        return _names("order", order)
-    table = _table("order", order, 'such as T = ["i", "k", "j"]')
-    return {result: _names(f"order.{result}", indices) for result, indices in table.items()}
-
-
-def _one_of(field: str, value: Any, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
-
-
-def _names(what: str, names: Any) -> tuple[str, ...]:
-    if not _is_list(names) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"'{what}' is {names!r}; give a list of names.")
-    return tuple(names)
-
-
-def _table(what: str, table: Any, example: str) -> dict[str, Any]:
-    if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
-        raise InputError(f"'{what}' is {table!r}; give a table with an entry for each name, {example}.")
-    return dict(table)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _plain(value: Any) -> Any:
-    """With lists in place of tuples."""
-    if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
-    return [_plain(inner) for inner in value] if _is_list(value) else value

@@ -1,19 +1,15 @@
 """`samhw build`: writes everything that a target needs into a directory, all of it or nothing."""
 
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.files import reason
-from samhw.graph import AddressMap, MemoryRole, dumps, to_dot
-from samhw.hls import Options
-from samhw.targets.inputs import load_inputs
+from samhw.targets.backends import Backend, find_target
 from samhw.tensors import Tensor
 
 __all__ = ["build"]
@@ -21,25 +17,23 @@ __all__ = ["build"]
 
 def build(
     compiled: Compiled,
-    target: str,
+    target: Backend | str,
     directory: Path,
     tensors: Mapping[str, Tensor] | None = None,
-    hls: Options | None = None,
+    **settings: Any,
 ) -> list[Path]:
-    """Writes a build and returns its files.
+    """Writes a build and returns its files; which ones, `Backend.build` of the target says.
 
-    * `sim`: the graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`).
-    * `verilator`: those, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that
-      runs it (`simulate`).
-
-    With tensors, `verilator` also gets their arrays as binary files (`data/`) and the commands that load
-    them, run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
-    * `vitis-hls`: a Vitis HLS project for each region (docs/hls.md), with the data and golden results if
-      there are tensors; `hls` has its options.
+    Args:
+        target: a backend, or what its builds are called.
+        tensors: data that the build is to have beside it.
+        settings: of the backend's own `build`.
 
     Raises:
-        InputError: if the directory is there and not empty, or cannot be written.
+        InputError: if the directory is there and not empty, or cannot be written, or for a target that is
+            not there.
     """
+    backend = find_target(target) if isinstance(target, str) else target
     try:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
@@ -48,12 +42,7 @@ def build(
     except (OSError, ValueError) as error:
         raise _unwritable(directory, error) from None
     try:
-        if target == "vitis-hls":
-            _write_hls(compiled, tensors, hls, staging)
-        else:
-            _write(compiled, target, staging)
-        if target == "verilator" and tensors is not None:
-            _write_data(compiled, tensors, staging)
+        backend.build(compiled, staging, tensors, **settings)
         staging.chmod(0o755)
         if directory.exists():
             directory.rmdir()
@@ -67,55 +56,3 @@ def build(
 
 def _unwritable(directory: Path, error: OSError | ValueError) -> InputError:
     return InputError(f"Cannot write {directory} ({reason(error)}); choose another directory.")
-
-
-def _write(compiled: Compiled, target: str, directory: Path) -> None:
-    graph, arch = compiled.graph, compiled.arch
-    (directory / "graph.json").write_text(dumps(graph), encoding="utf-8")
-    (directory / "graph.dot").write_text(to_dot(graph), encoding="utf-8")
-    (directory / "arch.json").write_text(arch.dumps(), encoding="utf-8")
-    if target == "sim":
-        return
-    from samhw.rtl import verilog
-    from samhw.targets.driver import VerilatedDesign
-
-    addresses = AddressMap(graph, arch)
-    (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
-    (directory / "address_map.json").write_text(
-        json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
-    )
-    (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
-    VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
-
-
-def _write_hls(
-    compiled: Compiled, tensors: Mapping[str, Tensor] | None, options: Options | None, directory: Path
-) -> None:
-    from samhw.targets.hls import project_files
-
-    for name, text in project_files(compiled, tensors, options).items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
-    """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    graph = compiled.graph
-    addresses = AddressMap(graph, compiled.arch)
-    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
-    (directory / "data").mkdir()
-    (directory / "results").mkdir()
-    commands = []
-    for index, extent in extents.items():
-        np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
-        commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
-    for name, words in memories.items():
-        words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
-        commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
-    commands += ["start", "wait 100000000"]
-    for memory in graph.memories:
-        if memory.role is MemoryRole.OUTPUT:
-            base = addresses.windows[memory.name].base
-            commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")
-    (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")

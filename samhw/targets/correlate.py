@@ -13,9 +13,10 @@ import numpy as np
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.schedule import Schedule
+from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
-from samhw.targets.run import RegionRun, run
+from samhw.targets.run import run
 from samhw.workload import Workload
 
 __all__ = ["Correlation", "Row", "correlate"]
@@ -143,8 +144,8 @@ def _correlate_program(
     rows = []
     for workload in workloads:
         try:
-            model = run(compiled, workload.tensors, "sim")
-            rtl = run(compiled, workload.tensors, "verilator")
+            model = run(compiled, workload.tensors, MODEL)
+            rtl = run(compiled, workload.tensors, RTL)
         except SamhwError as error:
             raise type(error)(f"{program.name} on {workload.name}: {error}") from error
         found = check(workload, compiled, model.outputs)

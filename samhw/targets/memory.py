@@ -3,7 +3,7 @@
 from typing import Any
 
 from samhw.sim import MemoryStats
-from samhw.targets.run import RunResult
+from samhw.targets.backends import RunResult
 
 __all__ = ["memory_line", "memory_report", "port_rows"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import samhw.targets
 from samhw.cli import main
 from tests.targets.test_processes import children, running, wait_until
 
@@ -100,7 +99,7 @@ def test_what_ends_a_command(
     def fail(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr(samhw.targets, "run", fail)
+    monkeypatch.setattr("samhw.cli.run.execute", fail)
     result = CliRunner().invoke(main, ["run", "spmv"])
     assert (result.exit_code, result.stderr) == (code, sentence)
 

@@ -92,7 +92,7 @@ def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None
 def test_model_alone(model: str, fuse: FusionLevel, value: str) -> None:
     """As `samhw run` does it, with the library of its own project: what the model needs and no more."""
     program, workload = compiled(model, fuse, value)
-    result = run(program, workload.tensors, "hls", hls=Options(one_top=True))
+    result = run(program, workload.tensors, "hls", one_top=True)
     assert [region.name for region in result.regions] == [region.name for region in program.graph.regions]
 
 

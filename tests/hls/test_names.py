@@ -96,14 +96,14 @@ T_error[i] = T_vals[i] + T_vals_count[i]
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("A_vals", Options(one_top=True)),
-        ("node_root", Options(one_top=True, on_chip=False)),
-        ("a\\", Options()),
+        ("A_vals", {"one_top": True}),
+        ("node_root", {"one_top": True, "on_chip": False}),
+        ("a\\", {}),
     ],
 )
-def test_names_that_meet(name: str, options: Options) -> None:
+def test_names_that_meet(name: str, options: dict[str, bool]) -> None:
     workload = make_workload(parse(MEETING, f"{name}.ein"))
-    run(compile_workload(workload), workload.tensors, "hls", hls=options)
+    run(compile_workload(workload), workload.tensors, "hls", **options)
 
 
 def test_programs_of_long_names_stay_apart() -> None:

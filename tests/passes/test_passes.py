@@ -145,7 +145,7 @@ def test_a_dimension_holds_what_any_of_its_tensors_needs() -> None:
 def test_the_example_of_the_docs() -> None:
     page = (Path(__file__).parents[2] / "docs" / "compiler.md").read_text()
     before, after = re.findall(r"```ein\n(.*?)```", page.partition("\n## Passes\n")[2], re.DOTALL)[:2]
-    left = apply_passes(make_lowerable(parse(before), permute=True))
+    left = apply_passes(make_lowerable(parse(before), Schedule(permute=True)))
     assert "".join(f"# {copy}\n" for copy in left.copies.values()) + dumps(left.program) == after
 
 

@@ -21,7 +21,7 @@ SCHEDULES = st.builds(
     iteration=st.sampled_from(ITERATIONS),
     permute=st.booleans(),
     off_chip=st.none() | LISTS,
-    order=LISTS.filter(bool) | st.dictionaries(TEXTS, LISTS, max_size=3),
+    order=LISTS | st.dictionaries(TEXTS, LISTS, max_size=3),
     formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
 )
 """Any texts as names: whether they name something is for a program to say."""

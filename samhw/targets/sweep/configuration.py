@@ -89,18 +89,20 @@ class Configuration:
 
     def columns(self) -> dict[str, Any]:
         """What the table says of the configuration: a column for each field, those of the schedule among
-        them, for each format and for each setting."""
+        them, for each region's order, each format and each setting."""
         schedule = self.schedule
         chosen = {
             **_fields(self),
             "fuse": schedule.fuse_text(),
             "iteration": schedule.iteration,
-            "order": schedule.order_text(),
+            "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
             "permute": schedule.permute,
             "off_chip": "+".join(schedule.off_chip or ()),
         }
+        orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {
             **{name: chosen[name] for name in COLUMNS},
+            **{f"order.{result}": ",".join(order) for result, order in orders.items()},
             **{f"formats.{name}": text for name, text in schedule.formats.items()},
             **{f"arch.{name}": value for name, value in self.settings},
         }

@@ -60,10 +60,10 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    """Axes first, then what was measured; the same for any rows but for formats and settings."""
+    """Axes first, then what was measured; the same for any rows but for orders, formats and settings."""
     tables = [
         name
-        for table in ("formats.", "arch.")
+        for table in ("order.", "formats.", "arch.")
         for name in dict.fromkeys(name for row in rows for name in row if name.startswith(table))
     ]
     return [*COLUMNS, *tables, "status", *_MEASURED, "error", "samhw", "key"]

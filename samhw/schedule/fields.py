@@ -1,0 +1,99 @@
+"""What the fields of a schedule may hold. A check gives the value as a schedule keeps it, or raises
+`InputError`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from samhw.errors import InputError
+
+__all__ = [
+    "FUSION_LEVELS",
+    "ITERATIONS",
+    "LATER",
+    "FusionLevel",
+    "Iteration",
+    "check_formats",
+    "check_fuse",
+    "check_names",
+    "check_one_of",
+    "check_order",
+    "plain",
+]
+
+FusionLevel = Literal["none", "partial", "full"]
+FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
+
+Iteration = Literal["factored", "global"]
+ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
+
+LATER = ("blocks", "brackets", "lanes", "share")
+"""Fields that the design has and nothing understands yet."""
+_LATER_LEVELS = ("auto", "module")
+
+
+def check_fuse(fuse: Any) -> FusionLevel | tuple[tuple[str, ...], ...]:
+    """A level, or lists of results."""
+    if isinstance(fuse, str):
+        if fuse in _LATER_LEVELS:
+            raise InputError(
+                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(FUSION_LEVELS)}, or lists "
+                "of results."
+            )
+        check_one_of("fuse", fuse, FUSION_LEVELS)
+        return fuse  # type: ignore[return-value]  # It is one of them.
+    if not _is_list(fuse):
+        raise InputError(
+            f"'fuse' is {fuse!r}; give one of {', '.join(FUSION_LEVELS)}, or for each region a list of its "
+            "results."
+        )
+    lists = tuple(check_names("fuse", names) for names in fuse)
+    if not all(lists):
+        raise InputError("A list of 'fuse' is empty; name the results of a region in it, or leave it out.")
+    return lists
+
+
+def check_order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+    """That of the only region, or of several by their last results."""
+    if _is_list(order):
+        return check_names("order", order) or {}
+    table = _table("order", order, 'such as T = ["i", "k", "j"]')
+    return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
+
+
+def check_formats(formats: Any) -> dict[str, str]:
+    """Texts by tensor; whether they are formats depends on the tensor's rank."""
+    table = _table("formats", formats, 'such as T = "csr"')
+    for name, text in table.items():
+        if not isinstance(text, str):
+            raise InputError(f"The format of '{name}' is {text!r}; give a text, such as \"csr\".")
+    return table
+
+
+def check_one_of(field: str, value: Any, choices: Sequence[str]) -> None:
+    """A value that there is."""
+    if value not in choices:
+        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
+
+
+def check_names(what: str, names: Any) -> tuple[str, ...]:
+    """A list of texts."""
+    if not _is_list(names) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"'{what}' is {names!r}; give a list of names.")
+    return tuple(names)
+
+
+def _table(what: str, table: Any, example: str) -> dict[str, Any]:
+    if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
+        raise InputError(f"'{what}' is {table!r}; give a table with an entry for each name, {example}.")
+    return dict(table)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def plain(value: Any) -> Any:
+    """With lists in place of tuples."""
+    if isinstance(value, Mapping):
+        return {name: plain(inner) for name, inner in value.items()}
+    return [plain(inner) for inner in value] if _is_list(value) else value

@@ -1,0 +1,109 @@
+"""The generated RTL under Verilator as a backend."""
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.graph import AddressMap, MemoryRole
+from samhw.targets.backends.backend import Backend, RegionRun, RunResult
+from samhw.targets.backends.sim import write_graph
+from samhw.targets.images import unload
+from samhw.targets.inputs import load_inputs
+from samhw.tensors import Tensor
+
+__all__ = ["Verilator"]
+
+_log = logging.getLogger(__name__)
+
+
+class Verilator(Backend):
+    """The RTL, run by Verilator; needs a C++ compiler."""
+
+    name = "verilator"
+    target = "verilator"
+    label = "RTL"
+    records_waves = True
+
+    def run(
+        self, compiled: Compiled, tensors: Mapping[str, Tensor], *, wave: Path | None = None
+    ) -> RunResult:
+        """As for `Backend`.
+
+        Args:
+            wave: a file (.fst or .vcd) that records every signal.
+        """
+        # Imported here, since the simulator needs neither Amaranth nor a compiler.
+        from samhw.targets.driver import VerilatedDesign
+
+        graph, arch = compiled.graph, compiled.arch
+        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
+        start = time.perf_counter()
+        design = VerilatedDesign.build(graph, arch, wave=_wave_format(wave))
+        built = time.perf_counter()
+        _log.debug("running the RTL")
+        hardware = design.run(memories, extents, wave=wave, buffers=True)
+        seconds = time.perf_counter() - built
+        regions = tuple(
+            RegionRun(region, cycles, unload(region, hardware.memories, extents))
+            for region, cycles in zip(graph.regions, hardware.region_cycles, strict=True)
+        )
+        return RunResult(self.name, hardware.cycles, regions, seconds, built - start)
+
+    def build(self, compiled: Compiled, directory: Path, tensors: Mapping[str, Tensor] | None) -> None:
+        """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
+        it (`simulate`). With tensors, their arrays as binary files (`data/`) and the commands that load them,
+        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
+        from samhw.rtl import verilog
+        from samhw.targets.driver import VerilatedDesign
+
+        write_graph(compiled, directory)
+        graph, arch = compiled.graph, compiled.arch
+        addresses = AddressMap(graph, arch)
+        (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
+        (directory / "address_map.json").write_text(
+            json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
+        )
+        (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
+        VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
+        if tensors is not None:
+            _write_data(compiled, tensors, directory)
+
+
+def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
+    """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
+    graph = compiled.graph
+    addresses = AddressMap(graph, compiled.arch)
+    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
+    (directory / "data").mkdir()
+    (directory / "results").mkdir()
+    commands = []
+    for index, extent in extents.items():
+        np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
+        commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
+    for name, words in memories.items():
+        words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
+        commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
+    commands += ["start", "wait 100000000"]
+    for memory in graph.memories:
+        if memory.role is MemoryRole.OUTPUT:
+            base = addresses.windows[memory.name].base
+            commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")
+    (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")
+
+
+def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
+    match wave.suffix if wave else None:
+        case None:
+            return None
+        case ".fst":
+            return "fst"
+        case ".vcd":
+            return "vcd"
+    raise InputError(f"{wave} is no waveform file; give it the suffix .fst or .vcd.")

@@ -23,7 +23,7 @@ from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, Region, Reshape
-from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
+from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
@@ -64,9 +64,9 @@ class Compiled:
     value: str
 
     @cached_property
-    def graph(self) -> Graph:
-        """The graph of the whole program."""
-        return merge(self.program.name, [region.graph for region in self.regions])
+    def design(self) -> Design:
+        """The graphs of all regions, what they share, and their sequence."""
+        return Design.assemble(self.program.name, [region.graph for region in self.regions])
 
 
 def compile_program(

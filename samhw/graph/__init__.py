@@ -3,6 +3,7 @@
 from samhw.graph.address_map import AddressMap
 from samhw.graph.arch import Arch
 from samhw.graph.deadlock import waiting_cycle
+from samhw.graph.design import Design, Run
 from samhw.graph.dot import to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.ir import (
@@ -18,9 +19,9 @@ from samhw.graph.ir import (
     TensorBinding,
 )
 from samhw.graph.json_form import dumps, loads
-from samhw.graph.merge import merge
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
+from samhw.graph.validate_design import validate_design
 
 __all__ = [
     "DDR4",
@@ -33,6 +34,7 @@ __all__ = [
     "AddressMap",
     "Arch",
     "Channel",
+    "Design",
     "Dram",
     "Endpoint",
     "GrammarChecker",
@@ -43,6 +45,7 @@ __all__ = [
     "Node",
     "OffChip",
     "Port",
+    "Run",
     "Stream",
     "StreamKind",
     "TensorBinding",
@@ -50,10 +53,10 @@ __all__ = [
     "check_stream",
     "dumps",
     "loads",
-    "merge",
     "stop",
     "to_dot",
     "to_svg",
     "validate",
+    "validate_design",
     "waiting_cycle",
 ]

@@ -1,4 +1,4 @@
-"""A whole graph in hardware: nodes, channels, tensor memories, and the host's port to them."""
+"""A whole design in hardware: nodes, channels, tensor memories, and the host's port to them."""
 
 import gc
 from collections import defaultdict
@@ -11,7 +11,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, MemoryRole, Node, validate
+from samhw.graph import Arch, Design, Endpoint, MemoryRole, Node, validate_design
 from samhw.graph.address_map import AddressMap, Register, Window
 from samhw.graph.names import identifiers
 from samhw.rtl.actor import Primitive
@@ -29,14 +29,14 @@ _AXI = "s_axi_"
 
 
 class Top(wiring.Component):
-    """The RTL of a graph (docs/host_port.md). It is independent of the data: one build runs whatever fits.
+    """The RTL of a design (docs/host_port.md). It is independent of the data: one build runs whatever fits.
 
-    The regions of the graph run one after another, and what they pass on stays in the memories between them.
+    Its regions run one after another, and what they pass on stays in the memories between them.
 
-    Raises `InputError` for a graph that does not hang together, or for which the RTL lacks something.
+    Raises `InputError` for a design that does not hang together, or for which the RTL lacks something.
 
     Args:
-        stall_ports: adds the input `stall`, a bit for each root and writer in the order of the graph's nodes.
+        stall_ports: adds the input `stall`, a bit for each root and writer in the order of the nodes.
         probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
             `probe<k>_kind` and `probe<k>_payload`.
 
@@ -46,25 +46,31 @@ class Top(wiring.Component):
         cycle: the number of the present cycle of the run.
     """
 
-    def __init__(self, graph: Graph, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
-        validate(graph)
-        self.graph = graph
+    def __init__(self, design: Design, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+        validate_design(design)
+        self.design = design
         if arch.fanout:
             raise InputError(
                 f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
                 "another target."
             )
         self.arch = arch
-        self.map = AddressMap(graph, arch)
+        self.map = AddressMap(design, arch)
         self.probes = probes
-        self.nodes: dict[str, Primitive] = {
-            node.name: component(node, graph, arch, stall_port=stall_ports) for node in graph.nodes
+        self.turn = {step.region: turn for turn, step in enumerate(design.sequence)}
+        self.nodes: dict[tuple[int, str], Primitive] = {
+            (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
+            for region, node in design.nodes
         }
         self.channels = [
-            Channel(getattr(self.nodes[c.source.node].o, c.source.port).signature.shape, c.depth)
-            for c in graph.channels
+            Channel(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
+            for region, c in design.channels
         ]
-        self.stallable = [n.name for n in graph.nodes if not n.inputs or not n.outputs] if stall_ports else []
+        self.stallable = [
+            (region, node.name)
+            for region, node in design.nodes
+            if stall_ports and (not node.inputs or not node.outputs)
+        ]
         members: dict[str, object] = {
             _AXI + name: member for name, member in AxiLiteSignature().members.items()
         }
@@ -88,28 +94,32 @@ class Top(wiring.Component):
         self._connect_host(m, memories, control, extents)
         return m
 
-    # The graph
+    # The graphs
 
     def _connect_channels(self, m: Module) -> None:
-        names = identifiers(node.name for node in self.graph.nodes)
-        for node in self.graph.nodes:
-            m.submodules[names[node.name]] = self.nodes[node.name]
-        behind: dict[tuple[str, str], list[Channel]] = defaultdict(list)
-        for k, (edge, channel) in enumerate(zip(self.graph.channels, self.channels, strict=True)):
-            m.submodules[f"ch_{names[edge.sink.node]}_{edge.sink.port}"] = channel
-            sink = getattr(self.nodes[edge.sink.node].i, edge.sink.port)
-            wiring.connect(m, channel.o, sink)
-            behind[edge.source].append(channel)
+        design = self.design
+        several = len(design.regions) > 1
+        wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.nodes}
+        unique = identifiers(wishes.values())
+        names = {key: unique[wish] for key, wish in wishes.items()}
+        for key, unit in self.nodes.items():
+            m.submodules[names[key]] = unit
+        behind: dict[tuple[int, Endpoint], list[Channel]] = defaultdict(list)
+        for k, ((region, edge), channel) in enumerate(zip(design.channels, self.channels, strict=True)):
+            sink = edge.sink
+            m.submodules[f"ch_{names[region, sink.node]}_{sink.port}"] = channel
+            wiring.connect(m, channel.o, getattr(self.nodes[region, sink.node].i, sink.port))
+            behind[region, edge.source].append(channel)
             if self.probes:
                 m.d.comb += [
                     getattr(self, f"probe{k}_valid").eq(channel.o.valid & channel.o.ready),
                     getattr(self, f"probe{k}_kind").eq(channel.o.payload.kind),
                     getattr(self, f"probe{k}_payload").eq(channel.o.payload.payload),
                 ]
-        for node in self.graph.nodes:
+        for region, node in design.nodes:
             for port in node.outputs:
-                source = getattr(self.nodes[node.name].o, port.name)
-                channels = behind[node.name, port.name]
+                source = getattr(self.nodes[region, node.name].o, port.name)
+                channels = behind[region, Endpoint(node.name, port.name)]
                 # An output without a channel is always ready.
                 m.d.comb += source.ready.eq(all_of(c.i.ready for c in channels))
                 for channel in channels:
@@ -119,33 +129,34 @@ class Top(wiring.Component):
                         channel.i.token.eq(source.token),
                     ]
 
-    def _memory_ports(self) -> Iterator[tuple[str, Node, wiring.PureInterface]]:
-        """The memory ports of all nodes, each with the name of its memory and its node."""
-        for node in self.graph.nodes:
-            for member in self.nodes[node.name].signature.members:
+    def _memory_ports(self) -> Iterator[tuple[str, int, Node, wiring.PureInterface]]:
+        """The memory ports of all nodes, each with the name of its memory, its region and its node."""
+        for region, node in self.design.nodes:
+            unit = self.nodes[region, node.name]
+            for member in unit.signature.members:
                 if member.startswith("mem_"):
                     param = member.removeprefix("mem_").removesuffix("_next")
-                    yield node.params[param], node, getattr(self.nodes[node.name], member)
+                    yield node.params[param], region, node, getattr(unit, member)
 
-    def _connect_memories(self, m: Module, region: Value) -> dict[str, TensorMemory]:
-        reads: dict[str, list[tuple[Node, wiring.PureInterface]]] = defaultdict(list)
-        writes: dict[str, tuple[Node, wiring.PureInterface]] = {}
-        for name, node, port in self._memory_ports():
+    def _connect_memories(self, m: Module, under_way: Value) -> dict[str, TensorMemory]:
+        reads: dict[str, list[tuple[int, wiring.PureInterface]]] = defaultdict(list)
+        writes: dict[str, tuple[int, wiring.PureInterface]] = {}
+        for name, region, node, port in self._memory_ports():
             if node.outputs:
-                reads[name].append((node, port))
+                reads[name].append((self.turn[region], port))
             else:
-                writes[name] = node, port
+                writes[name] = self.turn[region], port
         memories = {}
         for name, identifier in identifiers(self.map.windows).items():
             window = self.map.windows[name]
             memories[name] = tensor = TensorMemory(
                 window,
-                regions=len(self.graph.regions),
-                readers=[node.region for node, _ in reads[name]],
-                writer=writes[name][0].region if name in writes else 0,
+                regions=len(self.design.regions),
+                readers=[turn for turn, _ in reads[name]],
+                writer=writes[name][0] if name in writes else 0,
             )
             m.submodules[f"mem_{identifier}"] = tensor
-            m.d.comb += tensor.region.eq(region)
+            m.d.comb += tensor.region.eq(under_way)
             for (_, port), read in zip(reads[name], tensor.reads, strict=True):
                 wiring.connect(m, port, read)
             if name in writes:
@@ -154,18 +165,20 @@ class Top(wiring.Component):
 
     def _connect_control(self, m: Module) -> RunControl:
         nodes = list(self.nodes.values())
-        roots = [n for n in self.graph.nodes if not n.inputs]
-        writers = list(self.graph.writers())
+        roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
+        writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
         m.submodules.control = control = RunControl(
-            nodes=len(nodes), writers=[n.region for n in writers], watchdog=self.arch.watchdog
+            nodes=len(nodes),
+            writers=[self.turn[region] for region, _ in writers],
+            watchdog=self.arch.watchdog,
         )
         m.d.comb += [
             control.fired.eq(Cat(n.fired for n in nodes)),
-            control.committed.eq(Cat(self.nodes[n.name].committed for n in writers)),
+            control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
             *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
-            *(self.nodes[n.name].start.eq(control.start[n.region]) for n in roots),
-            *(self.nodes[name].stall.eq(self.stall[bit]) for bit, name in enumerate(self.stallable)),
+            *(self.nodes[root].start.eq(control.start[self.turn[root[0]]]) for root in roots),
+            *(self.nodes[key].stall.eq(self.stall[bit]) for bit, key in enumerate(self.stallable)),
             self.running.eq(control.running),
             self.done.eq(control.done),
             self.error.eq(Cat(control.error).any()),
@@ -178,9 +191,10 @@ class Top(wiring.Component):
         extents = {
             index: Signal(self.arch.index_bits, name=f"extent_{names[index]}") for index in self.map.extents
         }
-        for node in self.graph.nodes:
-            if "extent" in self.nodes[node.name].signature.members:
-                m.d.comb += self.nodes[node.name].extent.eq(extents[node.params["extent"]])
+        for region, node in self.design.nodes:
+            unit = self.nodes[region, node.name]
+            if "extent" in unit.signature.members:
+                m.d.comb += unit.extent.eq(extents[node.params["extent"]])
         return extents
 
     # The host
@@ -210,7 +224,7 @@ class Top(wiring.Component):
         accepted.append(is_control)
         for index, register in extents.items():
             here = (host.write_addr == self.map.extents[index]) & ~control.running
-            fits = host.write_data <= self.graph.extents[index]
+            fits = host.write_data <= self.design.extents[index]
             with m.If(host.write & here & fits):
                 m.d.sync += register.eq(host.write_data)
             accepted.append(here & fits)
@@ -296,10 +310,10 @@ def _within(window: Window, address: Value) -> tuple[Value, Value]:
 
 
 def verilog(
-    graph: Graph, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
+    design: Design, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
 ) -> str:
-    """The Verilog of a graph's `Top`, one file; the same text for the same graph on every machine."""
-    top = Top(graph, arch, stall_ports=stall_ports, probes=probes)
+    """The Verilog of a design's `Top`, one file; the same text for the same design on every machine."""
+    top = Top(design, arch, stall_ports=stall_ports, probes=probes)
     memories = VerilogMemories(f"{name}_memory")
     with _no_garbage_collection():
         text: str = verilog_backend.convert(

@@ -28,7 +28,7 @@ def build(
 ) -> list[Path]:
     """Writes a build and returns its files.
 
-    * `sim`: the graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`).
+    * `sim`: the design (`graph.json`, `graph.dot`) and the numbers (`arch.json`).
     * `verilator`: those, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that
       runs it (`simulate`).
 
@@ -70,22 +70,22 @@ def _unwritable(directory: Path, error: OSError | ValueError) -> InputError:
 
 
 def _write(compiled: Compiled, target: str, directory: Path) -> None:
-    graph, arch = compiled.graph, compiled.arch
-    (directory / "graph.json").write_text(dumps(graph), encoding="utf-8")
-    (directory / "graph.dot").write_text(to_dot(graph), encoding="utf-8")
+    design, arch = compiled.design, compiled.arch
+    (directory / "graph.json").write_text(dumps(design), encoding="utf-8")
+    (directory / "graph.dot").write_text(to_dot(design), encoding="utf-8")
     (directory / "arch.json").write_text(arch.dumps(), encoding="utf-8")
     if target == "sim":
         return
     from samhw.rtl import verilog
     from samhw.targets.driver import VerilatedDesign
 
-    addresses = AddressMap(graph, arch)
-    (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
+    addresses = AddressMap(design, arch)
+    (directory / "samhw_top.v").write_text(verilog(design, arch), encoding="utf-8")
     (directory / "address_map.json").write_text(
         json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
     )
     (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
-    VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
+    VerilatedDesign.build(design, arch, optimise=True).copy_to(directory)
 
 
 def _write_hls(
@@ -101,9 +101,9 @@ def _write_hls(
 
 def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    graph = compiled.graph
-    addresses = AddressMap(graph, compiled.arch)
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    design = compiled.design
+    addresses = AddressMap(design, compiled.arch)
+    memories, extents = load_inputs(compiled.program, design, tensors)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
@@ -114,7 +114,7 @@ def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Pa
         words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
         commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
     commands += ["start", "wait 100000000"]
-    for memory in graph.memories:
+    for memory in design.memories:
         if memory.role is MemoryRole.OUTPUT:
             base = addresses.windows[memory.name].base
             commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")

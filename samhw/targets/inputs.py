@@ -1,11 +1,11 @@
-"""What a graph is given for a run of a program: its inputs, as they are stored, and its extents."""
+"""What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
 
 from samhw.compiler import Dimensions
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.graph import Graph, MemoryRole
+from samhw.graph import Design, MemoryRole
 from samhw.numerics import Words
 from samhw.targets.images import load
 from samhw.tensors import Tensor
@@ -14,7 +14,7 @@ __all__ = ["load_inputs"]
 
 
 def load_inputs(
-    program: Program, graph: Graph, tensors: Mapping[str, Tensor]
+    program: Program, design: Design, tensors: Mapping[str, Tensor]
 ) -> tuple[dict[str, Words], dict[str, int]]:
     """The words of the input memories, and the extent of each index, for a run on those tensors.
 
@@ -22,25 +22,25 @@ def load_inputs(
     program makes of the inputs' shapes.
 
     Args:
-        program: that the graph, or the program that it is a region of, has been compiled from.
-        tensors: at least the inputs of the program and of the graph, in any formats.
+        program: that the design has been compiled from.
+        tensors: at least the inputs of the program and of the design, in any formats.
 
     Raises:
         InputError: as `load` does; and for shapes of which the program makes no extents, or too great ones.
     """
-    memories, extents = load(graph, _stored(program, graph, tensors))
-    return memories, extents | _inferred(program, graph, tensors)
+    memories, extents = load(design, _stored(program, design, tensors))
+    return memories, extents | _inferred(program, design, tensors)
 
 
-def _stored(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those of the tensors that the graph takes, in the formats that it takes them in.
+def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those of the tensors that the design takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
     stores is taken for nonzero.
     """
     masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
-    for binding in graph.tensors:
+    for binding in design.tensors:
         tensor = tensors.get(binding.name)
         if tensor is None or binding.role is not MemoryRole.INPUT:
             continue
@@ -51,10 +51,10 @@ def _stored(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> di
     return stored
 
 
-def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, int]:
-    """The extents of the indices that tensors have, but no input of the graph."""
-    given = {i for b in graph.tensors if b.role is MemoryRole.INPUT for i in b.indices}
-    left = {i: b for b in graph.tensors for i in b.indices if i not in given}
+def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:
+    """The extents of the indices that tensors have, but no input of the design."""
+    given = {i for b in design.tensors if b.role is MemoryRole.INPUT for i in b.indices}
+    left = {i: b for b in design.tensors for i in b.indices if i not in given}
     if not left:
         return {}
     shapes = {decl.name: tensors[decl.name].shape for decl in program.inputs if decl.name in tensors}
@@ -67,10 +67,10 @@ def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> 
                 f"Nothing gives the extent of index {index} in tensor {binding.name!r}; declare it, as in "
                 f"{index}=16."
             )
-        if extent > graph.extents[index]:
+        if extent > design.extents[index]:
             raise InputError(
                 f"Tensor {binding.name!r} gets extent {index}={extent:,}, but this build takes "
-                f"{graph.extents[index]:,}; rebuild with a larger shape."
+                f"{design.extents[index]:,}; rebuild with a larger shape."
             )
         inferred[index] = extent
     return inferred

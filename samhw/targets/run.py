@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from samhw.compiler import AUTO, Compiled, compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, Rounding, evaluate_program, evaluate_with_bounds
-from samhw.graph import Arch, Graph, OffChip
+from samhw.graph import Arch, Design, Graph, OffChip
 from samhw.hls import Options
 from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.sim import Result, simulate_regions, simulated_regions, total_cycles
@@ -119,14 +119,14 @@ def run(
         )
     if backend == "hls":
         return _run_hls(compiled, tensors, hls or Options())
-    graph, arch = compiled.graph, compiled.arch
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    design, arch = compiled.design, compiled.arch
+    memories, extents = load_inputs(compiled.program, design, tensors)
     start = time.perf_counter()
     build_seconds = 0.0
-    statistics: Sequence[Result | None] = [None] * len(graph.regions)
+    statistics: Sequence[Result | None] = [None] * len(design.runs)
     if backend == "sim":
         placed = None if memory is None else _stored(compiled, memory)
-        statistics = results = simulate_regions(graph, arch, memories, extents, memory=placed, **options)
+        statistics = results = simulate_regions(design, arch, memories, extents, memory=placed, **options)
         region_cycles = [result.cycles for result in results]
         words = {name: array for result in results for name, array in result.memories.items()}
         cycles = total_cycles(region_cycles)
@@ -134,30 +134,30 @@ def run(
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.driver import VerilatedDesign
 
-        design = VerilatedDesign.build(graph, arch, wave=_wave_format(wave))
+        rtl = VerilatedDesign.build(design, arch, wave=_wave_format(wave))
         build_seconds = time.perf_counter() - start
         _log.debug("running the RTL")
-        hardware = design.run(memories, extents, wave=wave, buffers=True)
+        hardware = rtl.run(memories, extents, wave=wave, buffers=True)
         region_cycles, words, cycles = list(hardware.region_cycles), hardware.memories, hardware.cycles
     else:
         raise InputError(f"There is no backend '{backend}'; choose one of {', '.join(BACKENDS)}.")
     seconds = time.perf_counter() - start - build_seconds
     regions = tuple(
         RegionRun(region, count, unload(region, words, extents), found)
-        for region, count, found in zip(graph.regions, region_cycles, statistics, strict=True)
+        for region, count, found in zip(design.runs, region_cycles, statistics, strict=True)
     )
     return RunResult(backend, cycles, regions, seconds, build_seconds)
 
 
 def _stored(compiled: Compiled, memory: OffChip) -> OffChip:
-    """What of a placement has memories in the graph; raises `InputError` for a tensor that does not exist."""
+    """What of a placement has memories; raises `InputError` for a tensor that does not exist."""
     for name in memory.tensors or ():
         if name not in compiled.program.tensors:
             raise InputError(
                 f"There is no tensor '{name}' to place off chip; the program has "
                 f"{', '.join(compiled.program.tensors)}."
             )
-    stored = {m.tensor for m in compiled.graph.memories}
+    stored = {m.tensor for m in compiled.design.memories}
     chosen = stored if memory.tensors is None else stored.intersection(memory.tensors)
     return replace(memory, tensors=tuple(sorted(chosen)))
 
@@ -168,14 +168,14 @@ def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options
     # Imported here, since the simulator needs no C++ compiler.
     from samhw.targets.hls import HlsDesign, compare, golden
 
-    graph, arch = compiled.graph, compiled.arch
-    memories, extents = load_inputs(compiled.program, graph, tensors)
-    runs = list(simulated_regions(graph, arch, memories, extents, trace=True))
+    whole, arch = compiled.design, compiled.arch
+    memories, extents = load_inputs(compiled.program, whole, tensors)
+    runs = list(simulated_regions(whole, arch, memories, extents, trace=True))
     # Buffers on the chip stay there; they are the simulator's, since all that writers are given is compared.
     words = {name: array for run in runs for name, array in run.result.memories.items()}
-    parts = [(graph, memories, runs)]
+    parts = [(whole, memories, runs)]
     if not options.one_top:
-        parts = [(run.graph, run.memories, [run]) for run in runs]
+        parts = [(Design.of(run.graph), run.memories, [run]) for run in runs]
     start = time.perf_counter()
     designs = HlsDesign.build_together([part for part, _, _ in parts], arch, options)
     building = time.perf_counter() - start
@@ -184,8 +184,7 @@ def _run_hls(compiled: Compiled, tensors: Mapping[str, Tensor], options: Options
     for design, (part, inputs, models) in zip(designs, parts, strict=True):
         result = design.run(inputs, extents, golden(part, [model.result for model in models]), trace=True)
         running += result.seconds
-        for model in models:
-            compare(model.result, result)
+        compare([model.result for model in models], result)
         words |= result.memories
     regions = tuple(
         RegionRun(run.graph, run.result.cycles, unload(run.graph, words, extents), run.result) for run in runs

@@ -42,12 +42,12 @@ PROGRAMS = {
 Case = tuple[dict[str, Words], dict[str, int], str | None]
 
 
-def compiled(name: str) -> Compiled:
+def compile_one(name: str) -> Compiled:
     program = parse(PROGRAMS[name])
     return compile_program(program.bind({decl.name: (MOST, MOST) for decl in program.inputs}))
 
 
-def cases(design: Compiled, seed: int) -> list[Case]:
+def cases(compiled: Compiled, seed: int) -> list[Case]:
     """Memories, extents, and the error that they bring about."""
     rng = np.random.default_rng(seed)
     result = []
@@ -56,9 +56,9 @@ def cases(design: Compiled, seed: int) -> list[Case]:
             decl.name: Tensor.from_dense(
                 rng.integers(1, 5, (ROWS, COLUMNS)) * (rng.random((ROWS, COLUMNS)) < 0.4), decl.format
             )
-            for decl in design.program.inputs
+            for decl in compiled.program.inputs
         }
-        memories, extents = load_inputs(design.program, design.graph, tensors)
+        memories, extents = load_inputs(compiled.program, compiled.design, tensors)
         if rng.random() < 0.9:
             memories = damaged(memories, rng)
         result.append((memories, extents, error_of(memories)))
@@ -97,13 +97,13 @@ def fails(error: str | None) -> Any:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_simulator(name: str) -> None:
-    design = compiled(name)
+    compiled = compile_one(name)
     seen = set()
-    for number, (memories, extents, error) in enumerate(cases(design, 1)):
+    for number, (memories, extents, error) in enumerate(cases(compiled, 1)):
         engines: tuple[Engine, ...] = ("plain", "compiled") if number < 10 else ("plain",)
         for engine in engines:
             with fails(error):
-                simulate(design.graph, design.arch, memories, extents, engine=engine)
+                simulate(compiled.design.regions[0], compiled.arch, memories, extents, engine=engine)
         seen.add(error)
     assert seen == {None, "range", "protocol"}
 
@@ -112,24 +112,24 @@ def test_simulator(name: str) -> None:
 @pytest.mark.verilator
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rtl(name: str) -> None:
-    design = compiled(name)
-    with VerilatedDesign.build(design.graph, design.arch).session() as session:
-        for memories, extents, error in cases(design, 2):
+    compiled = compile_one(name)
+    with VerilatedDesign.build(compiled.design, compiled.arch).session() as session:
+        for memories, extents, error in cases(compiled, 2):
             with fails(error):
                 rtl = session.run(memories, extents)
             if error is None:
-                model = simulate(design.graph, design.arch, memories, extents)
+                model = simulate(compiled.design.regions[0], compiled.arch, memories, extents)
                 assert rtl.cycles == model.cycles
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_hls(name: str) -> None:
-    design = compiled(name)
-    hls = HlsDesign.build(design.graph, design.arch)
-    for memories, extents, error in cases(design, 3):
+    compiled = compile_one(name)
+    hls = HlsDesign.build(compiled.design, compiled.arch)
+    for memories, extents, error in cases(compiled, 3):
         expected = {}
         if error is None:
-            expected = simulate(design.graph, design.arch, memories, extents).memories
+            expected = simulate(compiled.design.regions[0], compiled.arch, memories, extents).memories
         with fails(error):
             hls.run(memories, extents, expected)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from samhw.errors import ScheduleError
 from samhw.frontend import FUSION_LEVELS, Program, dumps, parse
 from samhw.frontend.strategies import chained_programs
-from samhw.graph import validate
+from samhw.graph import validate_design
 from samhw.targets import RunResult, Workload, check, compile_workload, make_workload, run
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data
@@ -30,7 +30,7 @@ def result(work: Workload, **options: object) -> RunResult | None:
         compiled = compile_workload(work, **options)
     except ScheduleError:
         return None
-    validate(compiled.graph)
+    validate_design(compiled.design)
     for region in compiled.regions:
         assert len(set(region.table.rows)) == len(region.table.rows)
         region.table.grid()

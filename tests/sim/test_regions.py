@@ -45,9 +45,7 @@ def test_regions_run_in_the_order_of_the_sequence() -> None:
 def test_an_error_says_which_region_it_comes_from() -> None:
     design = doubled_and_one()
     large = {"x.vals": np.full(4, 0x7FFF_FFFF)}
-    with pytest.raises(
-        RunError, match=r"^Region steps_0: overflow at node 'mul' in cycle 9: a"
-    ):
+    with pytest.raises(RunError, match=r"^Region steps_0: overflow at node 'mul' in cycle 9: a"):
         simulate_regions(design, Arch(), large, {"i": 4})
     alone = Design.of(design.regions[0])
     with pytest.raises(RunError, match=r"^overflow at node 'mul'"):

@@ -12,7 +12,6 @@ from samhw.graph.arch import Arch
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
 from samhw.graph.names import Names, comment_text, identifiers, plain
-from samhw.numerics import value_type
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
@@ -103,8 +102,7 @@ class AddressMap:
             size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            width = value_type(design.memory_type(memory)).width if memory.is_value else arch.index_bits
-            self.windows[memory.name] = Window(memory, base, size, width)
+            self.windows[memory.name] = Window(memory, base, size, design.word_bits(memory, arch.index_bits))
         self.address_bits = (end - 1).bit_length()
         if self.address_bits > _ADDRESS_BITS:
             raise InputError(

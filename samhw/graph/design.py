@@ -6,6 +6,7 @@ from functools import cached_property
 
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
+from samhw.numerics import value_type
 
 __all__ = ["Design", "Run"]
 
@@ -116,6 +117,10 @@ class Design:
     def memory_type(self, memory: Memory) -> str:
         """Name of the type of the values in a memory."""
         return memory.value or self.value
+
+    def word_bits(self, memory: Memory, index_bits: int) -> int:
+        """Bits of a word of a memory, given those of an index."""
+        return value_type(self.memory_type(memory)).width if memory.is_value else index_bits
 
 
 def _roles(graphs: Iterable[Graph]) -> Mapping[str, MemoryRole]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Dram, Memory, OffChip
-from samhw.numerics import value_type
 from samhw.sim.dram import ORIGIN, Counts, clear_counts, dram_counts, dram_words
 
 __all__ = ["Array", "MemorySystem"]
@@ -62,5 +61,5 @@ class MemorySystem:
 
 def _word_bytes(design: Design, memory: Memory, arch: Arch) -> int:
     """1, 2 or 4: the bytes that a word of a memory takes."""
-    width = value_type(design.memory_type(memory)).width if memory.is_value else arch.index_bits
+    width = design.word_bits(memory, arch.index_bits)
     return 1 if width <= 8 else 2 if width <= 16 else 4

@@ -341,7 +341,7 @@ def test_verilog_is_the_same_every_time_and_has_readable_names():
     assert text == verilog(Design.of(copy_graph()), Arch(), name="copy")
     assert "/work" not in text
     assert ".py" not in text
-    for module in ("copy", "copy.scan_A1", "copy.ch_write_crd_crd", "copy.mem_A_crd1", "copy.write_val"):
+    for module in ("copy", "copy.fabric.scan_A1", "copy.fabric.ch_write_crd_crd", "copy.shell.mem_A_crd1"):
         assert re.search(rf"^module \\?{re.escape(module)} ?\(", text, re.MULTILINE), module
     top = text.split("module copy(")[1]
     ports = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+)", top, re.MULTILINE))

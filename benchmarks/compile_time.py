@@ -38,8 +38,8 @@ def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
                 "fusion": level,
                 "statements": len(program.statements),
                 "regions": len(program.regions),
-                "nodes": len(compiled.graph.nodes),
-                "channels": len(compiled.graph.channels),
+                "nodes": len(compiled.design.nodes),
+                "channels": len(compiled.design.channels),
                 "ms": best * 1e3,
             }
 

@@ -53,17 +53,19 @@ def model_workload(model: str, fuse: FusionLevel, value: str, data: Sequence[str
 
 def run_model(compiled: Compiled, workload: Workload) -> Outcome:
     """Simulates, builds, runs and compares; raises as `HlsDesign.build` and `HlsDesign.run` do."""
-    graph, arch = compiled.graph, compiled.arch
-    memories, extents = load_inputs(compiled.program, graph, workload.tensors)
-    runs = list(simulated_regions(graph, arch, memories, extents))
+    whole, arch = compiled.design, compiled.arch
+    memories, extents = load_inputs(compiled.program, whole, workload.tensors)
+    runs = list(simulated_regions(whole, arch, memories, extents))
     cycles = total_cycles([run.result.cycles for run in runs])
     start = time.perf_counter()
-    design = HlsDesign.build(graph, arch, Options(one_top=True))
+    design = HlsDesign.build(whole, arch, Options(one_top=True))
     if cycles >= LONG:
-        design = HlsDesign.build(graph, arch, Options(one_top=True), optimise=True)
+        design = HlsDesign.build(whole, arch, Options(one_top=True), optimise=True)
     building = time.perf_counter() - start
-    result = design.run(memories, extents, golden(graph, [run.result for run in runs]))
-    return Outcome(len(runs), len(design.streams), cycles, building, result.seconds)
+    result = design.run(memories, extents, golden(whole, [run.result for run in runs]))
+    return Outcome(
+        len(runs), sum(len(region.streams) for region in design.regions), cycles, building, result.seconds
+    )
 
 
 def rows(

@@ -221,14 +221,16 @@ def timed_run(
 ) -> tuple[Sequence[Result], float]:
     """The results of a run and its processor time in seconds."""
     begin = time.process_time()
-    results = simulate_regions(compiled.graph, compiled.arch, memories, extents, engine=engine, memory=memory)
+    results = simulate_regions(
+        compiled.design, compiled.arch, memories, extents, engine=engine, memory=memory
+    )
     return results, time.process_time() - begin
 
 
 def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
     """A row of the table."""
     compiled = compiled_case(case)
-    memories, extents = load_inputs(compiled.program, compiled.graph, case.tensors)
+    memories, extents = load_inputs(compiled.program, compiled.design, case.tensors)
     run = partial(timed_run, compiled, memories, extents, memory=memory)
     # The first run may have to compile.
     first, _ = run("compiled")
@@ -263,7 +265,7 @@ def least_beside_rtl(
     """The least times of a run and of Verilator's, whose cycles are checked."""
     from samhw.targets.driver import VerilatedDesign
 
-    with VerilatedDesign.build(compiled.graph, compiled.arch, optimise=True).session() as session:
+    with VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).session() as session:
 
         def clocked() -> tuple[int, float]:
             done = session.run(memories, extents)
@@ -281,7 +283,7 @@ def print_flatness(console: Console, plot: Path | None) -> None:
         flat = np.arange(rows * 8)
         case = spmm("flat", pattern(np.stack([flat // 8, flat % 8 * 7]), (rows, 56), "csr"), FEATURES)
         compiled = compiled_case(case)
-        memories, extents = load_inputs(compiled.program, compiled.graph, case.tensors)
+        memories, extents = load_inputs(compiled.program, compiled.design, case.tensors)
         run = partial(timed_run, compiled, memories, extents, "compiled")
         count = firings(run()[0])
         (best,) = least(run)

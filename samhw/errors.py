@@ -1,4 +1,7 @@
-"""The two ways a samhw call can go wrong. This module imports nothing, so that every folder may use it."""
+"""The two ways a samhw call can go wrong. This module imports nothing of samhw, so that every folder may use
+it."""
+
+from typing import Self
 
 __all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError"]
 
@@ -7,6 +10,11 @@ class SamhwError(Exception):
     """Base of every error that samhw reports to its user in one sentence."""
 
     exit_code = 1
+
+    def within(self, place: str) -> Self:
+        """The same error, with the place where it came up before its message."""
+        self.args = (f"{place}: {self}",)
+        return self
 
 
 class InputError(SamhwError):

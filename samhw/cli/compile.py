@@ -73,9 +73,9 @@ def compile(
         return
     compiled = options.compile(program, workload)
     if dot:
-        write_text(Path(dot), to_svg(compiled.graph) if dot.endswith(".svg") else to_dot(compiled.graph))
+        write_text(Path(dot), to_svg(compiled.design) if dot.endswith(".svg") else to_dot(compiled.design))
     if output:
-        write_text(Path(output), dumps(compiled.graph))
+        write_text(Path(output), dumps(compiled.design))
     if html:
         page = Console(record=True, file=StringIO(), width=10_000)
         for region in compiled.regions:

@@ -18,7 +18,7 @@ from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, Program, Region, Reshape
 from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
-from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
+from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
@@ -68,9 +68,9 @@ class Compiled:
     that, the program gives the same."""
 
     @cached_property
-    def graph(self) -> Graph:
-        """The graph of the whole program."""
-        return merge(self.program.name, [region.graph for region in self.regions])
+    def design(self) -> Design:
+        """The graphs of all regions, what they share, and their sequence."""
+        return Design.assemble(self.program.name, [region.graph for region in self.regions])
 
 
 def compile_program(

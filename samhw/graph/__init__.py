@@ -5,6 +5,7 @@ The types of its streams and the numbers of a build come from the specs of its n
 
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
+from samhw.graph.design import Design, Run
 from samhw.graph.dot import to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.ir import (
@@ -18,10 +19,10 @@ from samhw.graph.ir import (
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import levels, with_indices
-from samhw.graph.merge import merge
 from samhw.graph.nodes import latency, make
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
+from samhw.graph.validate_design import validate_design
 from samhw.spec import Arch, Port, Stream, StreamKind
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "AddressMap",
     "Arch",
     "Channel",
+    "Design",
     "Dram",
     "Endpoint",
     "GrammarChecker",
@@ -45,6 +47,7 @@ __all__ = [
     "Node",
     "OffChip",
     "Port",
+    "Run",
     "Stream",
     "StreamKind",
     "TensorBinding",
@@ -55,11 +58,11 @@ __all__ = [
     "levels",
     "loads",
     "make",
-    "merge",
     "stop",
     "to_dot",
     "to_svg",
     "validate",
+    "validate_design",
     "waiting_cycle",
     "with_indices",
 ]

@@ -8,9 +8,9 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph.ir import Graph, Memory
+from samhw.graph.design import Design
+from samhw.graph.ir import Memory
 from samhw.graph.names import Names, comment_text, identifiers, plain
-from samhw.numerics import value_type
 from samhw.spec import Arch
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
@@ -81,57 +81,56 @@ class AddressMap:
         channel_states: the addresses of the channel state words, 16 channels in each.
         windows: the window of each memory, by the memory's name.
         address_bits: the number of address bits that the map takes.
-        identity: what IDENTITY reads, a hash of graph and arch.
+        identity: what IDENTITY reads, a hash of design and arch.
 
     Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
     """
 
-    def __init__(self, graph: Graph, arch: Arch):
-        for index, extent in graph.extents.items():
+    def __init__(self, design: Design, arch: Arch):
+        for index, extent in design.extents.items():
             if extent >> arch.index_bits:
                 raise InputError(
-                    f"The extent {index}={extent} of {graph.name} does not fit {arch.index_bits} bits; "
+                    f"The extent {index}={extent} of {design.name} does not fit {arch.index_bits} bits; "
                     "give a greater Arch.index_bits."
                 )
-        self.graph = graph
-        self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(graph.extents))}
+        self.design = design
+        self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(design.extents))}
         ends = _FIRST_EXTENT + _WORD * len(self.extents)
-        states = ends + _WORD * len(graph.regions)
+        states = ends + _WORD * len(design.regions)
         self.region_ends = range(ends, states, _WORD)
-        end = states + _WORD * -(-len(graph.channels) // _CHANNELS_PER_WORD)
+        end = states + _WORD * -(-len(design.channels) // _CHANNELS_PER_WORD)
         self.channel_states = range(states, end, _WORD)
         self.windows: dict[str, Window] = {}
-        for memory in graph.memories:
+        for memory in design.memories:
             size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            width = value_type(graph.memory_type(memory)).width if memory.is_value else arch.index_bits
-            self.windows[memory.name] = Window(memory, base, size, width)
+            self.windows[memory.name] = Window(memory, base, size, design.word_bits(memory, arch.index_bits))
         self.address_bits = (end - 1).bit_length()
         if self.address_bits > _ADDRESS_BITS:
             raise InputError(
-                f"The memories of {graph.name} take {end} bytes, more than a 32-bit address reaches; "
+                f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
                 "give them smaller capacities."
             )
-        self.identity = _hash32([_plain(graph), arch.to_json()])
+        self.identity = _hash32([_plain(design), arch.to_json()])
 
     def channel_state(self, index: int) -> tuple[int, int]:
-        """Byte address and lowest bit of the state (empty, then full) of `graph.channels[index]`."""
+        """Byte address and lowest bit of the state (empty, then full) of `design.channels[index]`."""
         return self.channel_states[index // _CHANNELS_PER_WORD], 2 * (index % _CHANNELS_PER_WORD)
 
     def to_json(self) -> dict[str, Any]:
         """The map as a JSON object, with the names that ERROR_NODE and the channel states count."""
-        graph = self.graph
+        design = self.design
         return {
-            "name": graph.name,
-            "value": graph.value,
+            "name": design.name,
+            "value": design.value,
             "identity": self.identity,
             "address_bits": self.address_bits,
             "registers": {r.name: int(r) for r in Register},
             "status_bits": {s.name: int(s) for s in Status},
             "error_bits": {c.name: int(c) for c in Cause},
             "extents": {
-                name: {"address": address, "greatest": graph.extents[name]}
+                name: {"address": address, "greatest": design.extents[name]}
                 for name, address in self.extents.items()
             },
             "region_ends": {"address": self.region_ends.start, "words": len(self.region_ends)},
@@ -145,18 +144,18 @@ class AddressMap:
                     "address": window.base,
                     "words": window.memory.capacity,
                     "width": window.width,
-                    **({"value": graph.memory_type(window.memory)} if window.memory.is_value else {}),
+                    **({"value": design.memory_type(window.memory)} if window.memory.is_value else {}),
                 }
                 for name, window in self.windows.items()
             ],
-            "nodes": [n.name for n in graph.nodes],
-            "channels": [c.name for c in graph.channels],
+            "nodes": [design.label(region, node.name) for region, node in design.nodes],
+            "channels": [design.label(region, channel.name) for region, channel in design.channels],
         }
 
     def c_header(self, name: str) -> str:
         """The map as a C header whose macros begin with `name` in capitals; other names keep their case."""
         prefix = plain(name).upper()
-        lines = [f"/* Address map of {comment_text(self.graph.name)}: byte addresses of 32-bit words. */"]
+        lines = [f"/* Address map of {comment_text(self.design.name)}: byte addresses of 32-bit words. */"]
         lines += [f"#ifndef {prefix}_MAP_H", f"#define {prefix}_MAP_H", ""]
         # An index may be called i_MAX beside one called i.
         macros = Names()
@@ -181,13 +180,13 @@ class AddressMap:
         lines += ["", "/* Extents: the registers, and the greatest values that they take. */"]
         for index, address in self.extents.items():
             define(extents[f"EXTENT_{index}"], f"0x{address:02x}u")
-            define(greatest[f"EXTENT_{index}_MAX"], f"{self.graph.extents[index]}u")
+            define(greatest[f"EXTENT_{index}_MAX"], f"{self.design.extents[index]}u")
         lines += ["", "/* Region ends: the cycle, modulo 2^32, in which each region ended. */"]
         define("REGION_ENDS", f"0x{self.region_ends.start:02x}u")
         define("REGIONS", f"{len(self.region_ends)}u")
         lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
-        define("CHANNELS", f"{len(self.graph.channels)}u")
+        define("CHANNELS", f"{len(self.design.channels)}u")
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
             define(memories[f"MEM_{memory}"], f"0x{window.base:x}u")

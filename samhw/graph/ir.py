@@ -1,4 +1,4 @@
-"""The SAMML graph: nodes, ports, channels and memories, as plain data that every backend reads."""
+"""The SAMML graph of a region: nodes, ports, channels and memories, as plain data for every backend."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -40,8 +40,6 @@ class Node:
     outputs: tuple[Port, ...]
     note: str = ""
     """The cell of the fusion table that it comes from, for readers of reports and generated code."""
-    region: int = 0
-    """Regions run one after another (docs/timing.md)."""
     index: str = ""
     """The index that it works on: of a scanner that of the coordinates that it makes, of a reducer the one
     that it sums over, of others the innermost one of their first output (or input). Empty where there is
@@ -87,7 +85,8 @@ class Channel:
 
 
 class MemoryRole(StrEnum):
-    """Who writes a memory, and who reads it."""
+    """Who writes a memory, and who reads it. To a graph, which is a region of a design, a memory is INPUT or
+    OUTPUT; only a design has buffers."""
 
     INPUT = "input"
     """The host writes it before a run, nodes read it."""
@@ -134,9 +133,9 @@ class TensorBinding:
 
 @dataclass(frozen=True)
 class Graph:
-    """A whole SAMML graph. `value` is the text name of the value type, for all streams and memories that do
-    not name another; `extents` maps each index to the greatest extent the build takes (the run's own extents
-    are registers that the host writes)."""
+    """The SAMML graph of one region. `value` is the text name of the value type, for all streams and memories
+    that do not name another; `extents` maps each index to the greatest extent the build takes (the run's own
+    extents are registers that the host writes)."""
 
     name: str
     value: str
@@ -180,35 +179,6 @@ class Graph:
     def writers(self) -> Iterator[Node]:
         """The nodes without outputs, whose DONE ends a region."""
         return (n for n in self.nodes if not n.outputs)
-
-    @cached_property
-    def regions(self) -> tuple["Graph", ...]:
-        """Each region as a graph of its own, in the order in which they run. A buffer is an output of the
-        region that writes it, and an input of those that read it."""
-        count = 1 + max((n.region for n in self.nodes), default=0)
-        return tuple(self._region(number) for number in range(count)) if count > 1 else (self,)
-
-    def _region(self, number: int) -> "Graph":
-        nodes = tuple(n for n in self.nodes if n.region == number)
-        names = {n.name for n in nodes}
-        uses = [(name, n.spec.memories[param]) for n in nodes for param, name in n.memories.items()]
-        used = {name for name, _ in uses}
-        written = {name for name, use in uses if use.written}
-
-        def role(name: str) -> MemoryRole:
-            return MemoryRole.OUTPUT if name in written else MemoryRole.INPUT
-
-        memories = tuple(replace(m, role=role(m.name)) for m in self.memories if m.name in used)
-        roles = {m.tensor: m.role for m in memories}
-        tensors = tuple(replace(t, role=roles[t.name]) for t in self.tensors if t.name in roles)
-        return replace(
-            self,
-            name=f"{self.name}_{number}",
-            nodes=tuple(replace(n, region=0) for n in nodes),
-            channels=tuple(c for c in self.channels if c.source.node in names),
-            memories=memories,
-            tensors=tensors,
-        )
 
     def stream(self, channel: Channel) -> Stream:
         """The type of the stream on a channel."""

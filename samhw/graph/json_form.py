@@ -1,13 +1,10 @@
-"""A graph as JSON text, and back.
-
-Version 2 had no extents at the scanners of levels that store coordinates.
-"""
+"""A design as JSON text, and back. Texts of earlier versions are read by json_before.py."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from samhw.errors import InputError
+from samhw.graph.design import Design, Run
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -17,23 +14,24 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
 )
-from samhw.spec import Port, StoredArray, Stream, StreamKind
-from samhw.tensors import Format
+from samhw.graph.json_before import BEFORE, upgraded
+from samhw.spec import Port, Stream, StreamKind
 
 __all__ = ["dumps", "loads"]
 
-VERSION = 3
-READ = (2, 3)
-"""The versions that `loads` takes."""
+VERSION = 4
 
 
-def dumps(graph: Graph) -> str:
-    """The JSON text of a graph; equal graphs give equal texts."""
+def dumps(design: Design) -> str:
+    """The JSON text of a design; equal designs give equal texts.
+
+    What regions share stands at the top; a region has the names of what it uses, with the role.
+    """
     data = {
         "version": VERSION,
-        "name": graph.name,
-        "value": graph.value,
-        "extents": dict(graph.extents),
+        "name": design.name,
+        "value": design.value,
+        "extents": dict(design.extents),
         "tensors": [
             {
                 "name": t.name,
@@ -42,7 +40,7 @@ def dumps(graph: Graph) -> str:
                 "indices": t.indices,
                 "shape": t.shape,
             }
-            for t in graph.tensors
+            for t in design.tensors
         ],
         "memories": [
             {
@@ -53,8 +51,37 @@ def dumps(graph: Graph) -> str:
                 "capacity": m.capacity,
                 "value": m.value,
             }
-            for m in graph.memories
+            for m in design.memories
         ],
+        "regions": [_region_data(graph) for graph in design.regions],
+        "sequence": [{"run": step.region} for step in design.sequence],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def loads(text: str) -> Design:
+    """The design of a JSON text by `dumps`, of this version or of one in `BEFORE`; raises `InputError` for
+    any other text."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
+    version = data.get("version") if isinstance(data, dict) else None
+    if version != VERSION and version not in BEFORE:
+        raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
+    try:
+        return _design(data if version == VERSION else upgraded(data))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"The graph is damaged ({what}); compile it again.") from error
+
+
+def _region_data(graph: Graph) -> dict[str, Any]:
+    return {
+        "name": graph.name,
+        "extents": list(graph.extents),
+        "tensors": {t.name: t.role for t in graph.tensors},
+        "memories": {m.name: m.role for m in graph.memories},
         "nodes": [
             {
                 "name": n.name,
@@ -63,7 +90,6 @@ def dumps(graph: Graph) -> str:
                 "inputs": [_port_data(p) for p in n.inputs],
                 "outputs": [_port_data(p) for p in n.outputs],
                 "note": n.note,
-                "region": n.region,
                 "index": n.index,
             }
             for n in graph.nodes
@@ -73,25 +99,6 @@ def dumps(graph: Graph) -> str:
             for c in graph.channels
         ],
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
-def loads(text: str) -> Graph:
-    """The graph of a JSON text by `dumps`, of this version or the one before; raises `InputError` for any
-    other text."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
-    if not isinstance(data, dict) or data.get("version") not in READ:
-        version = data.get("version") if isinstance(data, dict) else None
-        raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
-    try:
-        graph = _graph(data)
-        return graph if data["version"] == VERSION else _with_extents(graph)
-    except (KeyError, TypeError, ValueError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise InputError(f"The graph is damaged ({what}); compile it again.") from error
 
 
 def _port_data(port: Port) -> dict[str, Any]:
@@ -102,28 +109,30 @@ def _port(data: dict[str, Any]) -> Port:
     return Port(data["name"], Stream(StreamKind(data["kind"]), data["depth"]))
 
 
-def _with_extents(graph: Graph) -> Graph:
-    """With the extents of stored coordinates, each that of the mode which its memory belongs to."""
-    tensors = {tensor.name: tensor for tensor in graph.tensors}
-
-    def of(node: Node) -> Node:
-        lacking = [param for param in node.spec.extents if param not in node.params]
-        stored = [n for p, n in node.memories.items() if node.spec.memories[p].array is StoredArray.CRD]
-        if not lacking or not stored:
-            return node
-        memory = graph.memory[stored[0]]
-        tensor = tensors[memory.tensor]
-        level = int(memory.array.removeprefix("crd"))
-        mode = Format.parse(tensor.format, len(tensor.shape)).mode_order[level]
-        return replace(node, params={**node.params, **dict.fromkeys(lacking, tensor.indices[mode])})
-
-    return replace(graph, nodes=tuple(of(node) for node in graph.nodes))
-
-
-def _graph(data: dict[str, Any]) -> Graph:
-    return Graph(
+def _design(data: dict[str, Any]) -> Design:
+    memories = {m["name"]: m for m in data["memories"]}
+    tensors = {t["name"]: t for t in data["tensors"]}
+    return Design(
         name=data["name"],
         value=data["value"],
+        regions=tuple(_graph(r, data["value"], data["extents"], memories, tensors) for r in data["regions"]),
+        memories=tuple(_memory(m, m["role"]) for m in memories.values()),
+        tensors=tuple(_tensor(t, t["role"]) for t in tensors.values()),
+        extents=data["extents"],
+        sequence=tuple(Run(step["run"]) for step in data["sequence"]),
+    )
+
+
+def _graph(
+    data: dict[str, Any],
+    value: str,
+    extents: dict[str, int],
+    memories: dict[str, Any],
+    tensors: dict[str, Any],
+) -> Graph:
+    return Graph(
+        name=data["name"],
+        value=value,
         nodes=tuple(
             Node(
                 name=n["name"],
@@ -132,7 +141,6 @@ def _graph(data: dict[str, Any]) -> Graph:
                 inputs=tuple(_port(p) for p in n["inputs"]),
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
-                region=n["region"],
                 index=n.get("index", ""),
             )
             for n in data["nodes"]
@@ -141,16 +149,21 @@ def _graph(data: dict[str, Any]) -> Graph:
             Channel(Endpoint(*c["source"]), Endpoint(*c["sink"]), c["latency"], c["depth"])
             for c in data["channels"]
         ),
-        memories=tuple(Memory(**{**m, "role": MemoryRole(m["role"])}) for m in data["memories"]),
-        tensors=tuple(
-            TensorBinding(
-                name=t["name"],
-                role=MemoryRole(t["role"]),
-                format=t["format"],
-                indices=tuple(t["indices"]),
-                shape=tuple(t["shape"]),
-            )
-            for t in data["tensors"]
-        ),
-        extents=data["extents"],
+        memories=tuple(_memory(memories[name], role) for name, role in data["memories"].items()),
+        tensors=tuple(_tensor(tensors[name], role) for name, role in data["tensors"].items()),
+        extents={index: extents[index] for index in data["extents"]},
+    )
+
+
+def _memory(data: dict[str, Any], role: str) -> Memory:
+    return Memory(**{**data, "role": MemoryRole(role)})
+
+
+def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
+    return TensorBinding(
+        name=data["name"],
+        role=MemoryRole(role),
+        format=data["format"],
+        indices=tuple(data["indices"]),
+        shape=tuple(data["shape"]),
     )

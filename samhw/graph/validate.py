@@ -9,32 +9,30 @@ from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
 from samhw.spec import Port, StoredArray, StreamKind
 
-__all__ = ["validate"]
+__all__ = ["check_unique", "validate"]
 
 
 def validate(graph: Graph) -> None:
     """Raises `InputError` for the first thing that is wrong with a graph."""
     if "valid" in graph.derived:
         return
-    _check_unique("node", (node.name for node in graph.nodes))
-    _check_unique("memory", (memory.name for memory in graph.memories))
-    _check_unique("tensor", (tensor.name for tensor in graph.tensors))
+    check_unique("node", (node.name for node in graph.nodes))
+    check_unique("memory", (memory.name for memory in graph.memories))
+    check_unique("tensor", (tensor.name for tensor in graph.tensors))
     for channel in graph.channels:
         _check_channel(graph, channel)
     _check_inputs(graph)
     _check_params(graph)
-    for number in range(1 + max((node.region for node in graph.nodes), default=0)):
-        nodes = [node for node in graph.nodes if node.region == number]
-        where = f"Graph {graph.name!r}" if number == 0 else f"Region {number} of graph {graph.name!r}"
-        if not any(not node.inputs for node in nodes):
-            raise InputError(f"{where} has no root; add one, so that a run can start.")
-        if not any(not node.outputs for node in nodes):
-            raise InputError(f"{where} has no writer; add one, so that a run can end.")
+    if not any(not node.inputs for node in graph.nodes):
+        raise InputError(f"Graph {graph.name!r} has no root; add one, so that a run can start.")
+    if not any(not node.outputs for node in graph.nodes):
+        raise InputError(f"Graph {graph.name!r} has no writer; add one, so that a run can end.")
     _check_acyclic(graph)
     graph.derived["valid"] = True
 
 
-def _check_unique(what: str, names: Iterable[str]) -> None:
+def check_unique(what: str, names: Iterable[str]) -> None:
+    """Raises `InputError` for a name that comes twice."""
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError(f"{count} {what} entries are named {name!r}; give each its own name.")
@@ -43,12 +41,6 @@ def _check_unique(what: str, names: Iterable[str]) -> None:
 def _check_channel(graph: Graph, channel: Channel) -> None:
     source = _port(graph, channel, channel.source.node, channel.source.port, output=True)
     sink = _port(graph, channel, channel.sink.node, channel.sink.port, output=False)
-    regions = [graph.node[end.node].region for end in (channel.source, channel.sink)]
-    if regions[0] != regions[1]:
-        raise InputError(
-            f"Channel {channel.name} joins the regions {regions[0]} and {regions[1]}; pass the data through "
-            "a memory."
-        )
     # A coordinate is a reference into a dense level.
     kinds = (source.stream.kind, sink.stream.kind)
     fits = kinds[0] is kinds[1] or kinds == (StreamKind.CRD, StreamKind.REF)
@@ -95,7 +87,6 @@ def _check_inputs(graph: Graph) -> None:
 
 def _check_params(graph: Graph) -> None:
     writers: dict[str, Node] = {}
-    readers: list[tuple[Node, str]] = []
     for node in graph.nodes:
         for param, name in node.memories.items():
             use = node.spec.memories[param]
@@ -108,22 +99,14 @@ def _check_params(graph: Graph) -> None:
                     f"{memory_type}; give them one type."
                 )
             role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
-            if graph.memory[name].role not in (role, MemoryRole.BUFFER):
+            if graph.memory[name].role is not role:
                 raise InputError(f"Node {node.name!r} needs memory {name!r} to be {role}; give it that role.")
             if use.written and writers.setdefault(name, node) is not node:
                 both = f"{writers[name].name!r} and {node.name!r}"
                 raise InputError(f"Nodes {both} both write memory {name!r}; give each its own.")
-            if not use.written and graph.memory[name].role is MemoryRole.BUFFER:
-                readers.append((node, name))
         for extent in node.extents.values():
             if extent not in graph.extents:
                 raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
-    for node, name in readers:
-        if name not in writers or writers[name].region >= node.region:
-            raise InputError(
-                f"Node {node.name!r} reads memory {name!r}, which no earlier region writes; order the "
-                "regions otherwise."
-            )
 
 
 def _check_acyclic(graph: Graph) -> None:

@@ -1,13 +1,13 @@
 """From a SAMML graph to a Vitis HLS project: C++ that an engineer would keep (docs/hls.md)."""
 
-from samhw.hls.design import Design, MemoryPort, Process, Region, Stream
 from samhw.hls.emit import Options, emit, vectors
 from samhw.hls.lower import lower
+from samhw.hls.program import HlsProgram, MemoryPort, Process, Region, Stream
 from samhw.hls.regions import emit_order
 from samhw.hls.together import emit_together
 
 __all__ = [
-    "Design",
+    "HlsProgram",
     "MemoryPort",
     "Options",
     "Process",

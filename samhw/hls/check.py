@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from samhw.hls.design import Design, Region
+from samhw.hls.program import HlsProgram, Region
 
 __all__ = ["check"]
 
@@ -13,10 +13,10 @@ _ARRAY = re.compile(r"^\s+(?:static )?(?:const )?[\w:<>, ]+ \w+((?:\[[^\]]*\])+)
 _COMMENT = re.compile(r"//[^\n]*")
 
 
-def check(design: Design, sources: Mapping[str, str]) -> None:
+def check(program: HlsProgram, sources: Mapping[str, str]) -> None:
     """Raises `AssertionError` where a stream has not one writer and one reader, a process runs before one
     that feeds it, or the text of a synthesised file allocates or has an array without a size."""
-    for region in design.regions:
+    for region in program.regions:
         _check_streams(region)
     for path, text in sources.items():
         if path.endswith("csim.hpp"):  # Only for simulation.

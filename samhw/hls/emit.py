@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design, Graph
 from samhw.graph.names import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
-from samhw.hls.design import Argument, Design, MemoryPort, Process, Region, Stream
 from samhw.hls.interface import Port, kernel_ports, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.lowering import extent_arguments
+from samhw.hls.program import Argument, HlsProgram, MemoryPort, Process, Region, Stream
 from samhw.hls.templates import render
 
 __all__ = ["Options", "emit", "vectors"]
@@ -60,45 +60,47 @@ class Options:
 
 
 def emit(
-    graph: Graph,
+    design: Design,
     arch: Arch,
     options: Options | None = None,
     statements: Sequence[Sequence[str]] | None = None,
 ) -> dict[str, str]:
-    """The texts of a project by their paths, without test vectors; equal graphs give equal texts.
+    """The texts of a project by their paths, without test vectors; equal designs give equal texts.
 
-    The top function of a graph of several regions runs one after another.
+    The top function of a design of several regions runs one after another.
 
     Args:
-        statements: those of each region, for comments.
+        statements: those of each region, in the order in which they run, for comments.
 
     Raises:
-        InputError: for a graph that `lower` does not take.
+        InputError: for a design that `lower` does not take.
     """
     options = options or Options()
-    design = lower(graph, arch)
-    headers = library([(design, graph)], on_chip=options.on_chip)
-    context = _context(design, graph, arch, options)
+    program = lower(design, arch)
+    headers = library([program], design.runs, on_chip=options.on_chip)
+    context = _context(program, design, arch, options)
     context["statements"] = [
-        [comment(s) for s in lines] for lines in statements or [()] * len(design.regions)
+        [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
-    files = _sources(design, graph, options, context)
+    files = _sources(program, design, options, context)
     for path in ("hls_config.cfg", "run_hls.tcl", "Makefile", "README.md"):
         units = [name for name in files if name.endswith(".cpp")]
         files |= {path: render(f"project/{path}.j2", **context, units=units)}
-    files[f"tb/{design.top}_test.cpp"] = render("project/test.cpp.j2", **context)
+    files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
     files[".clang-format"] = render("project/clang-format.j2", **context)
     files |= {f"src/samhw/{name}": text for name, text in headers.items()}
-    check(design, {path: text for path, text in files.items() if path.startswith("src/")})
+    check(program, {path: text for path, text in files.items() if path.startswith("src/")})
     return files
 
 
-def _sources(design: Design, graph: Graph, options: Options, context: dict[str, Any]) -> dict[str, str]:
+def _sources(
+    program: HlsProgram, design: Design, options: Options, context: dict[str, Any]
+) -> dict[str, str]:
     """The texts of the top function and, if there are several, of the regions that it runs."""
-    top = design.top
-    if len(design.regions) == 1:
-        (region,) = design.regions
-        whole = context | _body(region, design, graph, options)
+    top = program.top
+    if len(program.regions) == 1:
+        (region,) = program.regions
+        whole = context | _body(region, program, design.runs[0], options)
         return {
             f"src/{top}.hpp": render("project/kernel.hpp.j2", **whole),
             f"src/{top}.cpp": render("project/kernel.cpp.j2", **whole),
@@ -108,8 +110,8 @@ def _sources(design: Design, graph: Graph, options: Options, context: dict[str, 
         f"src/{top}.cpp": render("project/sequencer.cpp.j2", **context),
     }
     inside = replace(options, on_chip=False)  # What a region gets lies on the chip already, or nowhere else.
-    for number, (call, part) in enumerate(zip(context["sequencer"].calls, graph.regions, strict=True)):
-        whole = context | _body(call.region, design, part, inside)
+    for number, (call, part) in enumerate(zip(context["sequencer"].calls, design.runs, strict=True)):
+        whole = context | _body(call.region, program, part, inside)
         whole |= {"call": call, "number": number, "on_chip": False}
         files[f"src/{call.region.name}.hpp"] = render("project/region.hpp.j2", **whole)
         files[f"src/{call.region.name}.cpp"] = render("project/region.cpp.j2", **whole)
@@ -117,15 +119,16 @@ def _sources(design: Design, graph: Graph, options: Options, context: dict[str, 
 
 
 def vectors(
-    graph: Graph,
+    design: Design,
     extents: Mapping[str, int],
     inputs: Mapping[str, NDArray[Any]],
     outputs: Mapping[str, NDArray[Any]],
 ) -> dict[str, str]:
     """The texts of a run's words by their paths: extents, input memories, and output memories as the
     simulator left them."""
-    names = identifiers(memory.name for memory in graph.memories)
-    files = {"tb_data/extents.txt": _lines([extents[index] for index in extent_arguments(graph)])}
+    names = identifiers(memory.name for memory in design.memories)
+    arguments = extent_arguments(design.extents, (node for _, node in design.nodes))
+    files = {"tb_data/extents.txt": _lines([extents[index] for index in arguments])}
     for memory, words in (*inputs.items(), *outputs.items()):
         files[f"tb_data/{names[memory]}.txt"] = _lines(np.asarray(words).tolist())
     return files
@@ -135,28 +138,28 @@ def _lines(numbers: list[int]) -> str:
     return "".join(f"{number}\n" for number in numbers)
 
 
-def _context(design: Design, graph: Graph, arch: Arch, options: Options) -> dict[str, Any]:
+def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, Any]:
     """What all files of a project are rendered for."""
-    several = len(design.regions) > 1
-    order = sequencer(design, graph, on_chip=options.on_chip) if several else None
-    ports = order.ports if order else kernel_ports(design.regions[0])
+    several = len(program.regions) > 1
+    order = sequencer(program, design, on_chip=options.on_chip) if several else None
+    ports = order.ports if order else kernel_ports(program.regions[0])
     return {
-        "design": design,
+        "program": program,
         "sequencer": order,
-        "top": design.top,
-        "title": comment(f"{graph.name} on {graph.value}"),
-        "value": graph.value,
+        "top": program.top,
+        "title": comment(f"{design.name} on {design.value}"),
+        "value": design.value,
         "options": options,
         "on_chip": options.on_chip,
         "clock": f"{options.clock:g}",
-        "extents": graph.extents,
-        "arguments": order.extents if order else design.regions[0].extents,
+        "extents": design.extents,
+        "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,
         "bundles": _bundles(ports, shared=several and options.on_chip),
-        "memories": {f"{name}_words": graph.memory[m] for m, name in identifiers(graph.memory).items()},
-        "files": identifiers(graph.memory),
-        "links": _links(design),
-        "operators": float_operators(graph, arch),
+        "memories": {f"{name}_words": design.memory[m] for m, name in identifiers(design.memory).items()},
+        "files": identifiers(design.memory),
+        "links": _links(program),
+        "operators": float_operators(design.runs, arch),
     }
 
 
@@ -168,12 +171,12 @@ def _bundles(ports: tuple[Port, ...], *, shared: bool) -> dict[str, str]:
     return {port.name: f"gmem{number}" for number, port in enumerate(ports)}
 
 
-def _links(design: Design) -> list[tuple[str, int, int, int]]:
+def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
     """Of each stream its name and depth, and the numbers of the processes that write and read it."""
-    names = iter(design.streams)
+    names = iter(program.streams)
     links = []
     before = 0
-    for region in design.regions:
+    for region in program.regions:
         writer = {s.name: n for n, process in enumerate(region.processes, before) for s in process.writes}
         reader = {s.name: n for n, process in enumerate(region.processes, before) for s in process.reads}
         links += [(next(names), s.depth, writer[s.name], reader[s.name]) for s in region.streams]
@@ -181,9 +184,9 @@ def _links(design: Design) -> list[tuple[str, int, int, int]]:
     return links
 
 
-def _body(region: Region, design: Design, graph: Graph, options: Options) -> dict[str, Any]:
+def _body(region: Region, program: HlsProgram, graph: Graph, options: Options) -> dict[str, Any]:
     """What a region's own file is rendered for."""
-    alone = library([(replace(design, regions=(region,)), graph)], on_chip=options.on_chip)
+    alone = library([replace(program, regions=(region,))], [graph], on_chip=options.on_chip)
     return {
         "region": region,
         "blocks": _blocks(region, options),

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from samhw.graph import Graph, Memory, MemoryRole
+from samhw.graph import Design, Graph, Memory, MemoryRole
 from samhw.graph.names import identifiers
 from samhw.hls.cpp import memory_word
-from samhw.hls.design import Design, Region
 from samhw.hls.lowering import extent_arguments
+from samhw.hls.program import HlsProgram, Region
 
 __all__ = ["Call", "Copy", "Port", "Sequencer", "kernel_ports", "sequencer"]
 
@@ -93,13 +93,13 @@ def kernel_ports(region: Region) -> tuple[Port, ...]:
     )
 
 
-def sequencer(design: Design, graph: Graph, *, on_chip: bool) -> Sequencer:
-    """The top function of a graph of several regions.
+def sequencer(program: HlsProgram, design: Design, *, on_chip: bool) -> Sequencer:
+    """The top function of a design of several regions.
 
     On the chip, the host's memories have a pointer and an array, and those between regions an array; there
     are as many arrays as a region has processes that read the memory. Else all of them are pointers.
     """
-    places = _places(design, graph)
+    places = _places(program, design)
     everything = [port for ports in places.values() for port in ports]
     host = [ports[0] for ports in places.values() if ports[0].memory.role is not MemoryRole.BUFFER]
     counts = {
@@ -107,7 +107,7 @@ def sequencer(design: Design, graph: Graph, *, on_chip: bool) -> Sequencer:
         for name, (first, *others) in places.items()
         if on_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
     }
-    extents = extent_arguments(graph)
+    extents = extent_arguments(design.extents, (node for _, node in design.nodes))
     return Sequencer(
         extents=extents,
         ports=tuple(host if on_chip else everything),
@@ -115,7 +115,7 @@ def sequencer(design: Design, graph: Graph, *, on_chip: bool) -> Sequencer:
         counts=counts,
         calls=tuple(
             _call(region, part, places, counts, extents, on_chip)
-            for region, part in zip(design.regions, graph.regions, strict=True)
+            for region, part in zip(program.regions, design.runs, strict=True)
         ),
     )
 
@@ -125,21 +125,21 @@ def _is_copied(first: Port, others: list[Port]) -> bool:
     return first.memory.role is MemoryRole.BUFFER and bool(others)
 
 
-def _places(design: Design, graph: Graph) -> dict[str, list[Port]]:
-    """The ports or arrays of each memory of the graph, by its name."""
-    most = Counter(dict.fromkeys(graph.memory, 1))
-    for region in design.regions:
+def _places(program: HlsProgram, design: Design) -> dict[str, list[Port]]:
+    """The ports or arrays of each memory of the design, by its name."""
+    most = Counter(dict.fromkeys(design.memory, 1))
+    for region in program.regions:
         most |= Counter(port.memory.name for port in region.inputs)
-    texts = [(name, k) for k in range(max(most.values())) for name in graph.memory if k < most[name]]
+    texts = [(name, k) for k in range(max(most.values())) for name in design.memory if k < most[name]]
     names = identifiers(name if k == 0 else f"{name} {k + 1}" for name, k in texts)
-    words = identifiers(graph.memory)
-    places: dict[str, list[Port]] = {name: [] for name in graph.memory}
+    words = identifiers(design.memory)
+    places: dict[str, list[Port]] = {name: [] for name in design.memory}
     for name, k in texts:
-        memory = graph.memory[name]
+        memory = design.memory[name]
         port = Port(
             name=names[name if k == 0 else f"{name} {k + 1}"],
             memory=memory,
-            word=memory_word(memory, graph.memory_type(memory)),
+            word=memory_word(memory, design.memory_type(memory)),
             words=f"{words[name]}_words",
             first=names[name],
             array=f"{names[name if k == 0 else f'{name} {k + 1}']}_chip",

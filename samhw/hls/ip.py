@@ -1,5 +1,7 @@
 """The floating-point IP that the `float` operations of a design become, and how many stages it gets."""
 
+from collections.abc import Iterable
+
 from samhw.graph import Arch, Graph
 from samhw.spec.arch import HLS_STEP
 
@@ -16,14 +18,15 @@ _OPERATORS = {
 """By operation, what Vitis calls the operator (UG1399, config_op)."""
 
 
-def float_operators(graph: Graph, arch: Arch) -> dict[str, int]:
-    """The latency of each operator on f32 that a graph uses: what `arch` gives the operation, less the two
+def float_operators(graphs: Iterable[Graph], arch: Arch) -> dict[str, int]:
+    """The latency of each operator on f32 that the graphs use: what `arch` gives the operation, less the two
     cycles that a process takes without it."""
     used = set()
-    for node in graph.nodes:
-        if "f32" in (graph.operand_type(node), graph.result_type(node)):
-            work = node.spec.work(node.params)
-            used.add(work.operation if work else "")
+    for graph in graphs:
+        for node in graph.nodes:
+            if "f32" in (graph.operand_type(node), graph.result_type(node)):
+                work = node.spec.work(node.params)
+                used.add(work.operation if work else "")
     operators = {
         _OPERATORS[op]: max(arch.alu_latency(op, "f32") - HLS_STEP, 0) for op in used if op in _OPERATORS
     }

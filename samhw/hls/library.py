@@ -1,12 +1,12 @@
-"""The header library of designs: the headers that they need, for the types and arities that they use."""
+"""The header library of HLS programs: the headers that they need, for the types and arities that they use."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from samhw.graph import Graph, Node
-from samhw.hls.design import Design
 from samhw.hls.processes import is_blocked
+from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, Fixed, Float, value_type
@@ -65,20 +65,21 @@ class Operator:
         return tuple(p for p in self.ports if p not in self.immediates)
 
 
-def library(parts: Sequence[tuple[Design, Graph]], *, on_chip: bool) -> dict[str, str]:
+def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip: bool) -> dict[str, str]:
     """The texts of the headers by file name; `<primitive>.hpp` for each primitive of the graphs.
 
     Args:
-        parts: one design and its graph, or several of one value type and index width that share a library.
+        programs: one, or several of one value type and index width that share a library.
+        graphs: the graphs of all of their regions.
         on_chip: whether any of them copies its memories to the chip.
     """
-    headers = {_HEADERS.get(p.function, p.function) for design, _ in parts for p in design.processes}
+    headers = {_HEADERS.get(p.function, p.function) for program in programs for p in program.processes}
     for header in tuple(headers):
         headers.update(_SHARED.get(header, ()))
     headers |= {"csim", "status", "token", "values"}
     if on_chip:
         headers.add("memory")
-    context = _context(parts)
+    context = _context(programs, graphs)
     if headers & {"alu", "drop_val", "reduce_scalar", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
@@ -99,11 +100,10 @@ def operation_headers(values: Iterable[str], *, converts: bool) -> list[str]:
     )
 
 
-def _context(parts: Sequence[tuple[Design, Graph]]) -> dict[str, Any]:
+def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[str, Any]:
     """What the templates are rendered for."""
-    designs = [design for design, _ in parts]
     by_kind: dict[str, list[tuple[Graph, Node]]] = {}
-    for _, graph in parts:
+    for graph in graphs:
         for node in graph.nodes:
             by_kind.setdefault(node.kind, []).append((graph, node))
     alus = by_kind.get("alu", [])
@@ -124,17 +124,17 @@ def _context(parts: Sequence[tuple[Design, Graph]]) -> dict[str, Any]:
     floats = sorted(("f32" if f.startswith("fixed") else f for f in formats), key=("bf16", "f32").index)
     values = {
         value
-        for _, graph in parts
+        for graph in graphs
         for n in graph.nodes
         for value in (graph.value, graph.operand_type(n), graph.result_type(n))
     }
     reductions = by_kind.get("reduce_scalar", [])
     blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for graph, n in reductions]
     return {
-        "index_bits": designs[0].index_bits,
-        "writers": sorted({len(region.errors) for design in designs for region in design.regions}),
+        "index_bits": programs[0].index_bits,
+        "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
         "fanouts": sorted(
-            {len(p.writes) for design in designs for p in design.processes if p.function == "copy"}
+            {len(p.writes) for program in programs for p in program.processes if p.function == "copy"}
         ),
         "arities": {
             "intersect": sorted({n.params["inputs"] for _, n in by_kind.get("intersect", [])}),

@@ -1,15 +1,14 @@
-"""From a graph to an HLS program: streams for channels, copies for fan-outs, processes for actors."""
+"""From a design to an HLS program: streams for channels, copies for fan-outs, processes for actors."""
 
 import networkx as nx
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Node
-from samhw.graph.validate import validate
+from samhw.graph import Arch, Design, Graph, Node, validate_design
 from samhw.hls.cpp import top_name
-from samhw.hls.design import Design, Region
 from samhw.hls.lowering import Lowering
 from samhw.hls.notes import note
 from samhw.hls.processes import LOWERINGS
+from samhw.hls.program import HlsProgram, Region
 
 __all__ = ["lower"]
 
@@ -20,20 +19,20 @@ MOST_STREAMS = 1 << 15
 """The C simulation records an operation, read or write of a stream, in sixteen bits."""
 
 
-def lower(graph: Graph, arch: Arch) -> Design:
-    """The HLS program of a graph.
+def lower(design: Design, arch: Arch) -> HlsProgram:
+    """The HLS program of a design: its regions in the order in which they run.
 
-    Raises `InputError` for a graph that is not sound or too large, or has a primitive without an HLS form.
+    Raises `InputError` for a design that is not sound or too large, or has a primitive without an HLS form.
     """
-    validate(graph)
-    regions = tuple(_region(region, arch) for region in graph.regions)
+    validate_design(design)
+    regions = tuple(_region(graph, arch) for graph in design.runs)
     streams = sum(len(region.streams) for region in regions)
     if streams > MOST_STREAMS:
         raise InputError(
-            f"{graph.name} has {streams:,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
+            f"{design.name} has {streams:,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
             "split the program."
         )
-    return Design(top_name(graph.name), arch.index_bits, regions)
+    return HlsProgram(top_name(design.name), arch.index_bits, regions)
 
 
 def _region(graph: Graph, arch: Arch) -> Region:

@@ -1,12 +1,11 @@
 """What the lowering of a graph works with: names, streams, memory ports and the calls made so far."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
 from samhw.graph.names import Names, identifiers, plain
 from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
-from samhw.hls.design import Argument, MemoryPort, Process, Stream
+from samhw.hls.program import Argument, MemoryPort, Process, Stream
 
 __all__ = ["Lowering", "extent_arguments"]
 
@@ -28,14 +27,12 @@ class Lowering:
         self.counts: dict[str, str] = {}
         self.feeds: dict[Endpoint, Stream] = {}
         """The stream of each input port, as far as its producer is lowered."""
-        self.prefix = _prefix(graph)
-        nodes = [node.name.removeprefix(self.prefix) for node in graph.nodes]
         self.words = {name: f"{text}_words" for name, text in identifiers(graph.memory).items()}
         # The function sees these constants, so that nothing in it may have their names.
         self.names = Names([top_name(graph.name), *self.words.values()])
-        numbers = identifiers((f"node_{name}" for name in nodes), self.names)
-        self.numbers = {name: numbers[f"node_{name}"] for name in nodes}
-        self.extents = extent_arguments(graph)
+        numbers = identifiers((f"node_{name}" for name in graph.node), self.names)
+        self.numbers = {name: numbers[f"node_{name}"] for name in graph.node}
+        self.extents = extent_arguments(graph.extents, graph.nodes)
         for argument in (*self.extents.values(), "status"):
             self.names.fresh(argument)
         self.note = ""
@@ -54,11 +51,11 @@ class Lowering:
 
     def number(self, node: Node) -> str:
         """The constant that stands for a node in errors."""
-        return self.numbers[node.name.removeprefix(self.prefix)]
+        return self.numbers[node.name]
 
     def base(self, node: Node) -> str:
         """What streams are named after: the node without its kind, `A_k` for `scan_compressed_A_k`."""
-        return node.spec.subject(node.name.removeprefix(self.prefix))
+        return node.spec.subject(node.name)
 
     def extents_of(self, node: Node) -> tuple[str, ...]:
         """The scalars with the extents that a node uses."""
@@ -129,14 +126,8 @@ class Lowering:
         return self.errors[-1]
 
 
-def _prefix(graph: Graph) -> str:
-    """What `merge` has put before the names of a region's nodes, and the region's own code need not say."""
-    prefixes = {name[0] for node in graph.nodes if (name := re.match(r"(?:r\d+_)?", node.name))}
-    return prefixes.pop() if len(prefixes) == 1 else ""
-
-
-def extent_arguments(graph: Graph) -> dict[str, str]:
-    """The argument for the extent of each index, as far as a node uses it, by the index."""
-    used = {index for node in graph.nodes for index in node.extents.values()}
-    names = identifiers(index for index in graph.extents if index in used)
+def extent_arguments(extents: Iterable[str], nodes: Iterable[Node]) -> dict[str, str]:
+    """The argument for the extent of each index that one of the nodes uses, by the index."""
+    used = {index for node in nodes for index in node.extents.values()}
+    names = identifiers(index for index in extents if index in used)
     return {index: f"{name}_extent" for index, name in names.items()}

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from samhw.graph import Node
 from samhw.hls.cpp import INDEX, value_class
-from samhw.hls.design import Stream
 from samhw.hls.lowering import Lowering
+from samhw.hls.program import Stream
 from samhw.numerics import Float, value_type
 
 __all__ = ["LOWERINGS", "alu_operator", "is_blocked"]

@@ -1,22 +1,21 @@
 """A program of several regions: a project for each, and the order in which a host runs them."""
 
 import json
-from collections.abc import Sequence
 
-from samhw.graph import Graph, MemoryRole
+from samhw.graph import Design, MemoryRole
 from samhw.hls.cpp import comment, project_name, top_name
 from samhw.hls.templates import render
 
 __all__ = ["emit_order"]
 
 
-def emit_order(program: str, graphs: Sequence[Graph]) -> dict[str, str]:
-    """The texts beside the regions' projects, which lie in folders named after their graphs
+def emit_order(design: Design) -> dict[str, str]:
+    """The texts beside the regions' projects, which lie in folders named after the regions
     (`project_name`): what a host must know to run one kernel after another (`regions.json`), and a Makefile
     and a README for all."""
     origin: dict[str, str] = {}
     regions = []
-    for graph in graphs:
+    for graph in design.runs:
         inputs = [t.name for t in graph.tensors if t.role is MemoryRole.INPUT]
         outputs = [t.name for t in graph.tensors if t.role is MemoryRole.OUTPUT]
         regions.append(
@@ -28,7 +27,7 @@ def emit_order(program: str, graphs: Sequence[Graph]) -> dict[str, str]:
             }
         )
         origin |= dict.fromkeys(outputs, project_name(graph.name))
-    context = {"program": comment(program), "regions": regions}
+    context = {"program": comment(design.name), "regions": regions}
     return {
         "regions.json": json.dumps(regions, indent=2) + "\n",
         "Makefile": render("project/regions.mk.j2", **context),

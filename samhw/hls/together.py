@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design
 from samhw.hls.emit import Options, emit
 from samhw.hls.library import library
 from samhw.hls.lower import lower
@@ -14,7 +14,7 @@ __all__ = ["emit_together"]
 _SYSTEM = re.compile(r"^#include (<\w+>)$", re.MULTILINE)
 
 
-def emit_together(graphs: Sequence[Graph], arch: Arch, options: Options | None = None) -> dict[str, str]:
+def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None = None) -> dict[str, str]:
     """The C++ of designs that share one library, by path; `all.cpp` is the unit to compile. The first
     argument of its program is the name of a top function, whose testbench gets the rest.
 
@@ -22,26 +22,28 @@ def emit_together(graphs: Sequence[Graph], arch: Arch, options: Options | None =
     own files are those that `emit` gives.
 
     Raises:
-        ValueError: for graphs of several value types, or of one name.
-        InputError: for a graph that `lower` does not take.
+        ValueError: for designs of several value types, or of one name.
+        InputError: for a design that `lower` does not take.
     """
     options = options or Options()
-    if len({graph.value for graph in graphs}) != 1:
+    if len({design.value for design in designs}) != 1:
         raise ValueError("designs that share a library must have one value type")
-    parts = [(lower(graph, arch), graph) for graph in graphs]
-    files = {f"src/samhw/{name}": text for name, text in library(parts, on_chip=options.on_chip).items()}
+    programs = [lower(design, arch) for design in designs]
+    graphs = [graph for design in designs for graph in design.runs]
+    headers_of_all = library(programs, graphs, on_chip=options.on_chip)
+    files = {f"src/samhw/{name}": text for name, text in headers_of_all.items()}
     headers = sorted(path.removeprefix("src/") for path in files if not path.endswith("/csim.hpp"))
-    designs = {}
-    for design, graph in parts:
+    units = {}
+    for program, design in zip(programs, designs, strict=True):
         own = {
             path: text
-            for path, text in emit(graph, arch, options).items()
+            for path, text in emit(design, arch, options).items()
             if path.endswith("pp") and not path.startswith("src/samhw/")
         }
         if own.keys() & files.keys():
             raise ValueError(f"two designs have files of the name {min(own.keys() & files.keys())}")
         files |= own
-        designs[design.top] = [path for path in own if path.endswith(".cpp")]
+        units[program.top] = [path for path in own if path.endswith(".cpp")]
     system = sorted({name for text in files.values() for name in _SYSTEM.findall(text)})
-    files["all.cpp"] = render("together.cpp.j2", system=system, headers=headers, designs=designs)
+    files["all.cpp"] = render("together.cpp.j2", system=system, headers=headers, designs=units)
     return files

@@ -1,4 +1,4 @@
-"""The RTL: an Amaranth component for each primitive, and the top level that makes a design of a graph."""
+"""The RTL: an Amaranth component for each primitive, and the top level that puts a design together."""
 
 from samhw.rtl.top import Top, verilog
 

@@ -18,11 +18,11 @@ SETTLE = 4
 
 
 class RunControl(wiring.Component):
-    """Starts the regions of a graph one after another, and watches over its nodes.
+    """Starts the regions of a design one after another, and watches over its nodes.
 
     Args:
         nodes: number of nodes.
-        writers: the region of each writer. Regions count from 0, and each has a writer.
+        writers: the region of each writer. Regions count from 0 as they run, and each has a writer.
         watchdog: cycles without a firing that mean a deadlock.
 
     Members:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Dram, Graph, Memory, OffChip
-from samhw.numerics import value_type
+from samhw.graph import Arch, Design, Dram, Memory, OffChip
 from samhw.sim.dram import ORIGIN, Counts, clear_counts, dram_counts, dram_words
 
 __all__ = ["Array", "MemorySystem"]
@@ -12,37 +11,37 @@ __all__ = ["Array", "MemorySystem"]
 
 @dataclass(frozen=True)
 class Array:
-    """A memory of the graph off chip: its first line, and the words of a line."""
+    """A memory of the design off chip: its first line, and the words of a line."""
 
     first: int
     words: int
 
 
 class MemorySystem:
-    """A DRAM with the memories that a graph has in it. It goes on from run to run, as regions do.
+    """A DRAM with the memories that a design has in it. It goes on from run to run, as regions do.
 
     Attributes:
         words: the DRAM's record (dram.py).
         arrays: the memories off chip, by name.
 
     Raises:
-        InputError: if the graph lacks a tensor that is to lie off chip.
+        InputError: if the design lacks a tensor that is to lie off chip.
     """
 
-    def __init__(self, graph: Graph, arch: Arch, off_chip: OffChip):
+    def __init__(self, design: Design, arch: Arch, off_chip: OffChip):
         self.dram: Dram = off_chip.dram
         self.words = dram_words(self.dram)
-        tensors = {memory.tensor for memory in graph.memories}
+        tensors = {memory.tensor for memory in design.memories}
         if unknown := sorted(set(off_chip.tensors or ()) - tensors):
             raise InputError(
-                f"There is no tensor {unknown[0]!r} in {graph.name} to place off chip; "
+                f"There is no tensor {unknown[0]!r} in {design.name} to place off chip; "
                 f"it stores {', '.join(sorted(tensors))}."
             )
         self.arrays: dict[str, Array] = {}
         line = 0
-        for memory in graph.memories:
+        for memory in design.memories:
             if off_chip.holds(memory.tensor):
-                words = self.dram.burst_bytes // _word_bytes(graph, memory, arch)
+                words = self.dram.burst_bytes // _word_bytes(design, memory, arch)
                 self.arrays[memory.name] = Array(line, words)
                 line += -(-memory.capacity // words)
 
@@ -60,7 +59,7 @@ class MemorySystem:
         return dram_counts(self.words)
 
 
-def _word_bytes(graph: Graph, memory: Memory, arch: Arch) -> int:
+def _word_bytes(design: Design, memory: Memory, arch: Arch) -> int:
     """1, 2 or 4: the bytes that a word of a memory takes."""
-    width = value_type(graph.memory_type(memory)).width if memory.is_value else arch.index_bits
+    width = design.word_bits(memory, arch.index_bits)
     return 1 if width <= 8 else 2 if width <= 16 else 4

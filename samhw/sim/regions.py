@@ -1,4 +1,4 @@
-"""Runs a graph of several regions, one after another."""
+"""Runs a design: its regions, one after another."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from samhw.graph import Arch, Graph, MemoryRole, OffChip
+from samhw.errors import RunError
+from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, validate_design
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result
-from samhw.sim.simulate import simulate
+from samhw.sim.simulate import InterruptedRun, simulate
 
 __all__ = ["SimulatedRegion", "simulate_regions", "simulated_regions", "total_cycles"]
 
@@ -24,7 +25,7 @@ class SimulatedRegion:
 
 
 def simulated_regions(
-    graph: Graph,
+    design: Design,
     arch: Arch,
     memories: Mapping[str, NDArray[Any]],
     extents: Mapping[str, int],
@@ -32,23 +33,30 @@ def simulated_regions(
     memory: OffChip | None = None,
     **options: Any,
 ) -> Iterator[SimulatedRegion]:
-    """Runs the regions of a graph, each on what those before it have written.
+    """Runs the sequence of a design, each region on what those before it have written.
 
-    Arguments, options and errors are those of `simulate`; `memories` has the words of the whole graph's INPUT
-    memories, and off-chip memory goes on through all regions.
+    Arguments, options and errors are those of `simulate`; `memories` has the words of the design's INPUT
+    memories, and off-chip memory goes on through all regions. Where there are several regions, the error of a
+    run says which one it comes from.
     """
-    system = None if memory is None else MemorySystem(graph, arch, memory)
+    validate_design(design)
+    system = None if memory is None else MemorySystem(design, arch, memory)
     available = dict(memories)
-    for region in graph.regions:
+    for region in design.runs:
         inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
         words = {name: array for name, array in available.items() if name in inputs}
-        result = simulate(region, arch, words, extents, memory=system, **options)
+        try:
+            result = simulate(region, arch, words, extents, memory=system, **options)
+        except RunError as error:
+            if len(design.runs) > 1 and not isinstance(error, InterruptedRun):
+                error.within(f"Region {region.name}")
+            raise
         yield SimulatedRegion(region, words, result)
         available |= result.memories
 
 
 def simulate_regions(
-    graph: Graph,
+    design: Design,
     arch: Arch,
     memories: Mapping[str, NDArray[Any]],
     extents: Mapping[str, int],
@@ -56,8 +64,8 @@ def simulate_regions(
     memory: OffChip | None = None,
     **options: Any,
 ) -> tuple[Result, ...]:
-    """The result of each region of a graph, as `simulated_regions` runs them."""
-    runs = simulated_regions(graph, arch, memories, extents, memory=memory, **options)
+    """The result of each region of a design, as `simulated_regions` runs them."""
+    runs = simulated_regions(design, arch, memories, extents, memory=memory, **options)
     return tuple(run.result for run in runs)
 
 

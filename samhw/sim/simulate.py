@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, GrammarChecker, Graph, Kind, OffChip, Token
+from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
 from samhw.sim.engine import UNLIMITED, Between
 from samhw.sim.estimate import Estimate
@@ -95,21 +95,17 @@ def simulate(
             before, and goes on. By default all tensors are on chip.
 
     Raises:
-        InputError: if the graph is not sound, or has several regions; if memories, extents, channels or
+        InputError: if the graph is not sound; if memories, extents, channels or
             stalls do not fit it; or if the compiled engine is asked for and cannot run it.
         DeadlockError: if no node can fire before every writer has committed.
         InterruptedRun: after Ctrl-C, with the statistics so far.
         RunError: overflow, capacity, protocol or range, whichever comes first; or the limit is exceeded.
     """
     validate(graph)
-    if len(graph.regions) > 1:
-        raise InputError(
-            f"{graph.name} has {len(graph.regions)} regions, and a simulation runs one; use simulate_regions."
-        )
     stores, outputs = make_stores(graph, memories, extents)
     machine = build_graph(graph, arch, stores)
     if memory is not None:
-        system = memory if isinstance(memory, MemorySystem) else MemorySystem(graph, arch, memory)
+        system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
         _attach(machine, system)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)

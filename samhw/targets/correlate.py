@@ -154,7 +154,7 @@ def _correlate_program(
             right = right and _agree(ours, theirs)
             if len(model.regions) > 1:
                 rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
-        whole = Row(compiled.graph.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
+        whole = Row(compiled.design.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
     return [replace(row, value=compiled.value) for row in rows]
 

@@ -1,10 +1,9 @@
-"""Runs a graph's RTL under Verilator, through its AXI4-Lite port, as a host would."""
+"""Runs a design's RTL under Verilator, through its AXI4-Lite port, as a host would."""
 
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 from pathlib import Path
 
 import jinja2
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Design, Graph, MemoryRole, Node
 from samhw.graph.address_map import AddressMap, Cause, Register
 from samhw.graph.deadlock import deadlock
 from samhw.numerics import Words
@@ -38,13 +37,14 @@ class HardwareResult:
     memories: dict[str, Words]
     """The words in use of each output memory, and of each buffer if asked for, by its name."""
     traces: dict[str, Trace] = field(repr=False)
-    """If asked for: the tokens that each channel's consumer took, with the cycles in which it did."""
+    """If asked for: the tokens that each channel's consumer took, with the cycles in which it did. By
+    `Design.label` of the channel."""
     seconds: float
     """Processor time from `start` to the end of the run."""
 
 
 class VerilatedDesign:
-    """The RTL of a graph as a program. Use `build`; `run` for one run, `session` for many.
+    """The RTL of a design as a program. Use `build`; `run` for one run, `session` for many.
 
     Args:
         verilog: the text of the top level, with the ports that docs/host_port.md describes.
@@ -55,7 +55,7 @@ class VerilatedDesign:
 
     def __init__(
         self,
-        graph: Graph,
+        design: Design,
         arch: Arch,
         verilog: str,
         *,
@@ -64,9 +64,9 @@ class VerilatedDesign:
         wave: Wave | None = None,
         optimise: bool = False,
     ):
-        self.graph = graph
+        self.design = design
         self.arch = arch
-        self.map = AddressMap(graph, arch)
+        self.map = AddressMap(design, arch)
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
@@ -75,7 +75,7 @@ class VerilatedDesign:
     @classmethod
     def build(
         cls,
-        graph: Graph,
+        design: Design,
         arch: Arch,
         *,
         probes: bool = False,
@@ -87,13 +87,18 @@ class VerilatedDesign:
 
         Raises `InputError` if Verilator or the compiler is missing.
         """
-        text = generate_verilog(graph, arch, probes=probes, stall_ports=stall_ports)
-        return cls(graph, arch, text, probes=probes, stall_ports=stall_ports, wave=wave, optimise=optimise)
+        text = generate_verilog(design, arch, probes=probes, stall_ports=stall_ports)
+        return cls(design, arch, text, probes=probes, stall_ports=stall_ports, wave=wave, optimise=optimise)
 
     @cached_property
     def stallable(self) -> list[str]:
-        """The nodes with a bit of the `stall` input, in the order of the bits: roots and writers."""
-        return [node.name for node in self.graph.nodes if not node.inputs or not node.outputs]
+        """The nodes with a bit of the `stall` input, in the order of the bits: roots and writers, by
+        `Design.label`."""
+        return [
+            self.design.label(region, node.name)
+            for region, node in self.design.nodes
+            if not node.inputs or not node.outputs
+        ]
 
     def session(self) -> "Session":
         """A running program, for many runs in one process. Use it in a `with` statement."""
@@ -130,7 +135,7 @@ class VerilatedDesign:
             status=int(Register.STATUS),
             channels=self.map.channel_states.start,
             channel_words=len(self.map.channel_states),
-            probes=len(self.graph.channels) if self.probes else 0,
+            probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,
         )
@@ -201,7 +206,7 @@ class Session:
         ends = harness.read(design.map.region_ends.start, len(design.map.region_ends))
         if ending.status != "done":
             harness.reset()
-            raise _failure(design.graph, ending, int(np.count_nonzero(ends)), limit)
+            raise _failure(design.design, ending, int(np.count_nonzero(ends)), limit)
         result = HardwareResult(
             ending.cycles,
             _region_cycles(ends),
@@ -219,7 +224,7 @@ class Session:
         if found != expected:
             self.close()
             raise RunError(
-                f"The hardware identifies itself as {found:#010x}, but {self._design.graph.name} is "
+                f"The hardware identifies itself as {found:#010x}, but {self._design.design.name} is "
                 f"{expected:#010x}; build it again from this graph."
             )
 
@@ -232,8 +237,8 @@ class Session:
             raise InputError("This build has no probes; build it with probes=True.")
 
     def _check_data(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
-        graph = self._design.graph
-        for index, greatest in graph.extents.items():
+        design = self._design.design
+        for index, greatest in design.extents.items():
             if index not in extents:
                 raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
             if not 0 <= extents[index] <= greatest:
@@ -241,10 +246,10 @@ class Session:
                     f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
                     "rebuild with a larger shape."
                 )
-        inputs = {memory.name: memory for memory in graph.memories if memory.role is MemoryRole.INPUT}
+        inputs = {memory.name: memory for memory in design.memories if memory.role is MemoryRole.INPUT}
         for name, words in memories.items():
             if name not in inputs:
-                raise InputError(f"{graph.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
+                raise InputError(f"{design.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
             if np.size(words) > inputs[name].capacity:
                 raise InputError(
                     f"The memory {name} holds {inputs[name].capacity:,} words, not {np.size(words):,}; "
@@ -262,20 +267,26 @@ class Session:
         return patterns
 
     def _read(self, extents: Mapping[str, int], buffers: bool) -> dict[str, Words]:
-        graph, windows = self._design.graph, self._design.map.windows
+        design, windows = self._design.design, self._design.map.windows
         roles = {MemoryRole.OUTPUT, MemoryRole.BUFFER} if buffers else {MemoryRole.OUTPUT}
         memories: dict[str, Words] = {}
-        for tensor in graph.tensors:
+        for tensor in design.tensors:
             if tensor.role in roles:
                 memories |= stored_words(
-                    graph, tensor, extents, lambda name, count: self._harness.read(windows[name].base, count)
+                    design.memory,
+                    tensor,
+                    extents,
+                    lambda name, count: self._harness.read(windows[name].base, count),
                 )
         return memories
 
     def _traces(self, ending: Ending) -> dict[str, Trace]:
-        channels = self._design.graph.channels
-        traces = ending.traces(len(channels))
-        return {channel.name: trace for channel, trace in zip(channels, traces, strict=True)}
+        design = self._design.design
+        traces = ending.traces(len(design.channels))
+        return {
+            design.label(region, channel.name): trace
+            for (region, channel), trace in zip(design.channels, traces, strict=True)
+        }
 
 
 def _region_cycles(ends: Words) -> tuple[int, ...]:
@@ -285,19 +296,36 @@ def _region_cycles(ends: Words) -> tuple[int, ...]:
     return tuple(int(cycles) for cycles in (ends - starts) % (1 << 32))
 
 
-def _failure(graph: Graph, ending: Ending, ended: int, limit: int) -> RunError:
+def _failure(design: Design, ending: Ending, ended: int, limit: int) -> RunError:
     """The error for a run that is not done, in the words of the simulator. `ended`: how many regions came to
     their end."""
     if ending.status == "limit":
-        return RunError(f"{graph.name} did not end within {limit:,} cycles; give a greater limit.")
+        return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
     causes = Cause(ending.error)
     if causes == Cause.DEADLOCK:
-        bits = [word >> k & 1 for word in ending.channels for k in range(32)]
-        names = [channel.name for channel in graph.channels]
-        region = graph.regions[ended]
-        return deadlock(region, set(compress(names, bits[0::2])), set(compress(names, bits[1::2])))
-    cause = next(cause for cause in _FAILURES if cause & causes)
-    node = graph.nodes[ending.error_node]
+        region = design.sequence[ended].region
+        error: RunError = _deadlock(design, region, ending)
+    else:
+        region, node = design.nodes[ending.error_node]
+        cause = next(cause for cause in _FAILURES if cause & causes)
+        error = _fault(design.regions[region], node, cause)
+    return error.within(f"Region {design.regions[region].name}") if len(design.runs) > 1 else error
+
+
+def _deadlock(design: Design, region: int, ending: Ending) -> RunError:
+    bits = [word >> k & 1 for word in ending.channels for k in range(32)]
+    empty, full = (
+        {
+            channel.name
+            for (number, channel), bit in zip(design.channels, states, strict=False)
+            if bit and number == region
+        }
+        for states in (bits[0::2], bits[1::2])
+    )
+    return deadlock(design.regions[region], empty, full)
+
+
+def _fault(graph: Graph, node: Node, cause: Cause) -> RunError:
     where = f"{str(cause.name).lower()} at node {node.name!r}"
     if cause == Cause.PROTOCOL and node.spec.finds_disorder:
         return RunError(f"{where}: {DISORDERED}")

@@ -1,4 +1,4 @@
-"""The Verilog of a graph through the build cache, since elaboration costs seconds."""
+"""The Verilog of a design through the build cache, since elaboration costs seconds."""
 
 import gzip
 import importlib.metadata
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design
 from samhw.targets.cache import cached, digest
 
 __all__ = ["generate_verilog", "generator_digest"]
@@ -19,19 +19,19 @@ _SOURCES = ("graph", "numerics", "rtl")
 """The packages of samhw that the text follows from."""
 
 
-def generate_verilog(graph: Graph, arch: Arch, *, probes: bool = False, stall_ports: bool = False) -> str:
-    """The text of `samhw.rtl.verilog`, generated again only if graph, options or generator have changed.
+def generate_verilog(design: Design, arch: Arch, *, probes: bool = False, stall_ports: bool = False) -> str:
+    """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
-    key = digest(generator_digest(), repr((graph, arch, probes, stall_ports)))
+    key = digest(generator_digest(), repr((design, arch, probes, stall_ports)))
 
     def make(folder: Path) -> None:
         # Imported late: a text that is in the cache costs no import of Amaranth.
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(graph, arch, probes=probes, stall_ports=stall_ports)
+        text = verilog(design, arch, probes=probes, stall_ports=stall_ports)
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()

@@ -4,6 +4,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Graph, Kind, MemoryRole, Token
+from samhw.graph import Arch, Design, Kind, MemoryRole, Token
 from samhw.graph.deadlock import DeadlockError
 from samhw.graph.names import identifiers
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
@@ -36,30 +37,31 @@ def project_files(
     tensors the projects have the words of a run and the golden results, which the simulator gives.
     """
     options = options or Options()
-    graph, arch = compiled.graph, compiled.arch
+    design, arch = compiled.design, compiled.arch
     runs = []
     if tensors is not None:
-        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
-        runs = list(simulated_regions(graph, arch, memories, extents))
+        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
+        runs = list(simulated_regions(design, arch, memories, extents))
     statements = [[str(s) for s in region.region.statements] for region in compiled.regions]
-    if options.one_top or len(graph.regions) == 1:
-        files = emit(graph, arch, options, statements)
+    if options.one_top or len(design.regions) == 1:
+        files = emit(design, arch, options, statements)
         if runs:
-            files |= vectors(graph, extents, memories, golden(graph, [run.result for run in runs]))
+            files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
         return files
-    files = emit_order(graph.name, graph.regions)
-    for number, region in enumerate(graph.regions):
-        project = emit(region, arch, options, statements[number : number + 1])
+    files = emit_order(design)
+    for number, region in enumerate(design.runs):
+        alone = Design.of(region)
+        project = emit(alone, arch, options, statements[number : number + 1])
         if runs:
-            project |= vectors(region, extents, runs[number].memories, runs[number].result.memories)
+            project |= vectors(alone, extents, runs[number].memories, runs[number].result.memories)
         files |= {f"{project_name(region.name)}/{path}": text for path, text in project.items()}
     return files
 
 
-def golden(graph: Graph, results: Iterable[Result]) -> dict[str, Words]:
-    """The words of a graph's output memories after a run of all its regions."""
+def golden(design: Design, results: Iterable[Result]) -> dict[str, Words]:
+    """The words of a design's output memories after a run of all its regions."""
     written = {name: words for result in results for name, words in result.memories.items()}
-    return {name: words for name, words in written.items() if graph.memory[name].role is MemoryRole.OUTPUT}
+    return {name: words for name, words in written.items() if design.memory[name].role is MemoryRole.OUTPUT}
 
 
 @dataclass(frozen=True)
@@ -69,50 +71,50 @@ class HlsResult:
     memories: dict[str, Words]
     """The words of each memory that it writes for the host, all of the capacity: the run has written the
     first of them. Memories between regions are among them if they do not lie on the chip."""
-    tokens: dict[str, list[Token]] = field(repr=False)
-    """If asked for, the tokens of each channel of the graph, by its name."""
+    tokens: tuple[dict[str, list[Token]], ...] = field(repr=False)
+    """If asked for, the tokens of each channel by its name, for each region as they run."""
     high_water: dict[str, tuple[int, int]]
-    """For each stream of the design, by its name: the depth, and the most tokens that were in it."""
+    """For each stream of the program, by its name: the depth, and the most tokens that were in it."""
     seconds: float
 
 
 class HlsDesign:
-    """The HLS program of a graph, built for C simulation. Use `build` or `build_together`."""
+    """The HLS program of a design, built for C simulation. Use `build` or `build_together`."""
 
-    def __init__(self, graph: Graph, arch: Arch, program: Path, *, shared: bool = False):
-        design = lower(graph, arch)
-        self.graph = graph
+    def __init__(self, design: Design, arch: Arch, program: Path, *, shared: bool = False):
+        lowered = lower(design, arch)
+        self.design = design
         self.program = program
-        self.streams = design.streams
+        self.regions = lowered.regions
         # A program of several designs is told which one to run.
-        self._command = [str(program), *([design.top] if shared else [])]
+        self._command = [str(program), *([lowered.top] if shared else [])]
 
     @classmethod
     def build(
-        cls, graph: Graph, arch: Arch, options: Options | None = None, *, optimise: bool = False
+        cls, design: Design, arch: Arch, options: Options | None = None, *, optimise: bool = False
     ) -> "HlsDesign":
         """Emits and compiles, unless the build cache has the program; raises as `emit` and `compile_program`.
 
         Args:
             optimise: build for speed: takes twice as long to compile, and runs five times as fast.
         """
-        files = {path: text for path, text in emit(graph, arch, options).items() if path.endswith("pp")}
+        files = {path: text for path, text in emit(design, arch, options).items() if path.endswith("pp")}
         # As one unit, since most of the compiler's work is the library.
         files["all.cpp"] = "".join(f'#include "{path}"\n' for path in files if path.endswith(".cpp"))
         flags = (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")
-        return cls(graph, arch, compile_program(files, ["all.cpp"], flags))
+        return cls(design, arch, compile_program(files, ["all.cpp"], flags))
 
     @classmethod
     def build_together(
-        cls, graphs: Sequence[Graph], arch: Arch, options: Options | None = None
+        cls, designs: Sequence[Design], arch: Arch, options: Options | None = None
     ) -> list["HlsDesign"]:
-        """As `build` for each of the graphs, in a fraction of the time: all designs are in one program, with
+        """As `build` for each of the designs, in a fraction of the time: all of them are in one program, with
         one library. Raises as `emit_together` and `compile_program`."""
-        if len(graphs) == 1:
-            return [cls.build(graphs[0], arch, options)]
-        files = emit_together(graphs, arch, options)
+        if len(designs) == 1:
+            return [cls.build(designs[0], arch, options)]
+        files = emit_together(designs, arch, options)
         program = compile_program(files, ["all.cpp"], (*FLAGS, "-DSAMHW_CSIM"))
-        return [cls(graph, arch, program, shared=True) for graph in graphs]
+        return [cls(design, arch, program, shared=True) for design in designs]
 
     def run(
         self,
@@ -135,7 +137,7 @@ class HlsDesign:
             folder = Path(name)
             results = folder / "results"
             results.mkdir()
-            for path, text in vectors(self.graph, extents, memories, expected).items():
+            for path, text in vectors(self.design, extents, memories, expected).items():
                 (folder / path).parent.mkdir(exist_ok=True)
                 (folder / path).write_text(text, encoding="utf-8")
             # Memories on the chip are local arrays, which may need all the stack there is.
@@ -148,31 +150,35 @@ class HlsDesign:
             )
             seconds = time.perf_counter() - start
             if done.returncode:
-                raise _failure(self.graph, done.stderr.splitlines())
+                raise _failure(self.design, done.stderr.splitlines())
             return self._read(results, seconds, trace)
 
     def _read(self, results: Path, seconds: float, trace: bool) -> HlsResult:
-        names = identifiers(memory.name for memory in self.graph.memories)
+        names = identifiers(memory.name for memory in self.design.memories)
         written = {name: results / f"{names[name]}.bin" for name in names}
         marks = (line.split() for line in (results / "streams.txt").read_text().splitlines())
         return HlsResult(
             memories={name: _words(path) for name, path in written.items() if path.exists()},
-            tokens={
-                stream.channel: _tokens(results / f"{number}.tokens")
-                for number, stream in enumerate(self.streams.values())
-                if trace and stream.channel
-            },
+            tokens=self._tokens(results) if trace else (),
             high_water={name: (int(depth), int(high)) for name, depth, high in marks},
             seconds=seconds,
         )
 
+    def _tokens(self, results: Path) -> tuple[dict[str, list[Token]], ...]:
+        paths = (results / f"{number}.tokens" for number in count())
+        carried = [[(stream.channel, next(paths)) for stream in region.streams] for region in self.regions]
+        return tuple({channel: _read_tokens(path) for channel, path in own if channel} for own in carried)
 
-def compare(model: Result, hls: HlsResult) -> None:
-    """Raises `RunError` at the first token in which a C simulation differs from the simulator's traces, and
-    for a stream that held more than its depth."""
-    for channel, trace in model.traces.items():
-        expected = [token for _, token in trace]
-        actual = hls.tokens[channel]
+
+def compare(models: Sequence[Result], hls: HlsResult) -> None:
+    """Raises `RunError` at the first token in which a C simulation differs from the traces that the simulator
+    gives of its regions, and for a stream that held more than its depth."""
+    pairs = (
+        (channel, [token for _, token in trace], tokens[channel])
+        for model, tokens in zip(models, hls.tokens, strict=True)
+        for channel, trace in model.traces.items()
+    )
+    for channel, expected, actual in pairs:
         if actual != expected:
             n = next((n for n, (a, b) in enumerate(zip(actual, expected, strict=False)) if a != b), None)
             if n is None:
@@ -187,7 +193,7 @@ def compare(model: Result, hls: HlsResult) -> None:
             raise RunError(f"Stream {name} held {high} tokens, but has a depth of {depth}.")
 
 
-def _tokens(path: Path) -> list[Token]:
+def _read_tokens(path: Path) -> list[Token]:
     return [Token(Kind(word >> 32), word & 0xFFFF_FFFF) for word in _words(path).tolist()]
 
 
@@ -195,13 +201,13 @@ def _words(path: Path) -> NDArray[np.int64]:
     return np.fromfile(path, dtype="<i8")
 
 
-def _failure(graph: Graph, lines: list[str]) -> RunError:
+def _failure(design: Design, lines: list[str]) -> RunError:
     """What the testbench's messages mean."""
     if lines and lines[0].startswith("deadlock"):
         waiting = [line.strip() for line in lines[1:] if line.startswith("  ")]
         return DeadlockError(
-            f"Deadlock: with the emitted depths the processes of {graph.name} wait for each other: "
+            f"Deadlock: with the emitted depths the processes of {design.name} wait for each other: "
             f"{', '.join(waiting)}; make the full ones deeper.",
             [line.split()[0] for line in waiting],
         )
-    return RunError(f"The C simulation of {graph.name} failed: {lines[0] if lines else 'no message'}.")
+    return RunError(f"The C simulation of {design.name} failed: {lines[0] if lines else 'no message'}.")

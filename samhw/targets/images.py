@@ -1,11 +1,11 @@
-"""Between tensors and the words in a graph's memories, for the simulator and for hardware alike."""
+"""Between tensors and the words in a design's memories, for the simulator and for hardware alike."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Graph, MemoryRole, TensorBinding
+from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding
 from samhw.numerics import Words, value_type
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
@@ -13,22 +13,24 @@ from samhw.tensors.tensor import Tensor
 __all__ = ["load", "stored_words", "unload"]
 
 
-def load(graph: Graph, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
+def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
     """The words of the input memories, and the extent of each index, for a run on those tensors.
 
     An index of no input tensor gets the greatest extent that the build takes. Raises `InputError` for a
     tensor that is missing, not wanted, of another format, or too large for the build, for values that the
-    graph's value type has not, and for shapes that disagree.
+    design's value type has not, and for shapes that disagree.
     """
-    bindings = {binding.name: binding for binding in graph.tensors if binding.role is MemoryRole.INPUT}
+    bindings = {binding.name: binding for binding in design.tensors if binding.role is MemoryRole.INPUT}
     for name in tensors.keys() - bindings.keys():
-        raise InputError(f"{graph.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
+        raise InputError(f"{design.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
     memories: dict[str, Words] = {}
     origin: dict[str, str] = {}
     extents: dict[str, int] = {}
     for name, binding in bindings.items():
         if name not in tensors:
-            raise InputError(f"{graph.name} needs the tensor {name!r}, which is missing; add it to the data.")
+            raise InputError(
+                f"{design.name} needs the tensor {name!r}, which is missing; add it to the data."
+            )
         tensor = tensors[name]
         _check(binding, tensor)
         for index, size in zip(binding.indices, tensor.shape, strict=True):
@@ -38,8 +40,8 @@ def load(graph: Graph, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words],
                     f"in tensor {name!r}; give tensors whose shapes agree."
                 )
             origin.setdefault(index, name)
-        memories |= _words(graph, name, tensor)
-    return memories, {index: extents.get(index, greatest) for index, greatest in graph.extents.items()}
+        memories |= _words(design, name, tensor)
+    return memories, {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
 
 
 def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
@@ -51,7 +53,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
     tensors = {}
     for binding in graph.tensors:
         if binding.role is MemoryRole.OUTPUT:
-            words = stored_words(graph, binding, extents, lambda name, count: memories[name][:count])
+            words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
             arrays = {name.rpartition(".")[2]: array for name, array in words.items()}
             arrays["vals"] = values.decode(arrays["vals"])
             shape = [extents[index] for index in binding.indices]
@@ -65,7 +67,10 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
 
 
 def stored_words(
-    graph: Graph, binding: TensorBinding, extents: Mapping[str, int], fetch: Callable[[str, int], Words]
+    memories: Mapping[str, Memory],
+    binding: TensorBinding,
+    extents: Mapping[str, int],
+    fetch: Callable[[str, int], Words],
 ) -> dict[str, Words]:
     """The words of an output tensor's arrays, by the names of their memories.
 
@@ -76,7 +81,7 @@ def stored_words(
 
     def take(array: str, count: int) -> Words:
         name = f"{binding.name}.{array}"
-        capacity = graph.memory[name].capacity
+        capacity = memories[name].capacity
         if not 0 <= count <= capacity:
             raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")
         words[name] = fetch(name, count)
@@ -115,12 +120,14 @@ def _check(binding: TensorBinding, tensor: Tensor) -> None:
             )
 
 
-def _words(graph: Graph, name: str, tensor: Tensor) -> dict[str, Words]:
-    values = value_type(graph.value)
+def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
+    values = value_type(design.value)
     words: dict[str, Words] = {}
     for array, content in tensor.arrays().items():
-        memory = graph.memory.get(f"{name}.{array}")
-        if memory is None:  # An array that the graph never reads, such as the coordinates of a located level.
+        memory = design.memory.get(f"{name}.{array}")
+        if (
+            memory is None
+        ):  # An array that the design never reads, such as the coordinates of a located level.
             continue
         if len(content) > memory.capacity:
             what = "nonzeros" if array == "vals" else f"entries in {array}"

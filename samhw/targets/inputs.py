@@ -1,10 +1,10 @@
-"""What a graph is given for a run of a program: its inputs, as they are stored, and its extents."""
+"""What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
 
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.graph import Graph, MemoryRole
+from samhw.graph import Design, MemoryRole
 from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
 from samhw.targets.images import load
@@ -15,7 +15,7 @@ __all__ = ["load_inputs"]
 
 def load_inputs(
     program: Program,
-    graph: Graph,
+    design: Design,
     tensors: Mapping[str, Tensor],
     recipes: Mapping[str, Recipe] | None = None,
 ) -> tuple[dict[str, Words], dict[str, int]]:
@@ -25,8 +25,8 @@ def load_inputs(
     program makes of the inputs' shapes.
 
     Args:
-        program: that the graph, or the program that it is a region of, has been compiled from.
-        tensors: at least the inputs of the program and of the graph, in any formats.
+        program: that the design has been compiled from.
+        tensors: at least the inputs of the program and of the design, in any formats.
         recipes: of the inputs that are made from those tensors (`Compiled.recipes`).
 
     Raises:
@@ -34,19 +34,19 @@ def load_inputs(
             too great ones.
     """
     tensors = with_derived(tensors, recipes or {})
-    memories, extents = load(graph, _stored(program, graph, tensors))
-    return memories, extents | _inferred(program, graph, tensors)
+    memories, extents = load(design, _stored(program, design, tensors))
+    return memories, extents | _inferred(program, design, tensors)
 
 
-def _stored(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those of the tensors that the graph takes, in the formats that it takes them in.
+def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those of the tensors that the design takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
     stores is taken for nonzero.
     """
     masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
-    for binding in graph.tensors:
+    for binding in design.tensors:
         tensor = tensors.get(binding.name)
         if tensor is None or binding.role is not MemoryRole.INPUT:
             continue
@@ -57,10 +57,10 @@ def _stored(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> di
     return stored
 
 
-def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> dict[str, int]:
-    """The extents of the indices that tensors have, but no input of the graph."""
-    given = {i for b in graph.tensors if b.role is MemoryRole.INPUT for i in b.indices}
-    left = {i: b for b in graph.tensors for i in b.indices if i not in given}
+def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:
+    """The extents of the indices that tensors have, but no input of the design."""
+    given = {i for b in design.tensors if b.role is MemoryRole.INPUT for i in b.indices}
+    left = {i: b for b in design.tensors for i in b.indices if i not in given}
     if not left:
         return {}
     shapes = {decl.name: tensors[decl.name].shape for decl in program.inputs if decl.name in tensors}
@@ -73,10 +73,10 @@ def _inferred(program: Program, graph: Graph, tensors: Mapping[str, Tensor]) -> 
                 f"Nothing gives the extent of index {index} in tensor {binding.name!r}; declare it, as in "
                 f"{index}=16."
             )
-        if extent > graph.extents[index]:
+        if extent > design.extents[index]:
             raise InputError(
                 f"Tensor {binding.name!r} gets extent {index}={extent:,}, but this build takes "
-                f"{graph.extents[index]:,}; rebuild with a larger shape."
+                f"{design.extents[index]:,}; rebuild with a larger shape."
             )
         inferred[index] = extent
     return inferred

@@ -82,7 +82,7 @@ def measure(
     read = written = 0.0
     waits = dict.fromkeys(("starved", "blocked", "spaced", "fetching"), 0)
     longest: tuple[int, str] = (-1, "")
-    for graph, region in zip(compiled.graph.regions, result.regions, strict=True):
+    for graph, region in zip(compiled.design.runs, result.regions, strict=True):
         statistics = region.statistics
         assert statistics is not None
         firings += sum(node.firings for node in statistics.nodes.values())

@@ -41,12 +41,12 @@ PROGRAMS = {
 Case = tuple[dict[str, Words], dict[str, int], str | None]
 
 
-def compiled(name: str) -> Compiled:
+def compile_one(name: str) -> Compiled:
     program = parse(PROGRAMS[name])
     return compile_program(program.bind({decl.name: (MOST, MOST) for decl in program.inputs}))
 
 
-def cases(design: Compiled, seed: int) -> list[Case]:
+def cases(compiled: Compiled, seed: int) -> list[Case]:
     """Memories, extents, and the error that they bring about."""
     rng = np.random.default_rng(seed)
     result = []
@@ -55,9 +55,9 @@ def cases(design: Compiled, seed: int) -> list[Case]:
             decl.name: Tensor.from_dense(
                 rng.integers(1, 5, (ROWS, COLUMNS)) * (rng.random((ROWS, COLUMNS)) < 0.4), decl.format
             )
-            for decl in design.program.inputs
+            for decl in compiled.program.inputs
         }
-        memories, extents = load_inputs(design.program, design.graph, tensors)
+        memories, extents = load_inputs(compiled.program, compiled.design, tensors)
         if rng.random() < 0.9:
             memories = damaged(memories, rng)
         result.append((memories, extents, error_of(memories)))
@@ -96,11 +96,11 @@ def fails(error: str | None) -> Any:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_simulator(name: str) -> None:
-    design = compiled(name)
+    compiled = compile_one(name)
     seen = set()
-    for memories, extents, error in cases(design, 1):
+    for memories, extents, error in cases(compiled, 1):
         with fails(error):
-            simulate(design.graph, design.arch, memories, extents, engine="plain")
+            simulate(compiled.design.regions[0], compiled.arch, memories, extents, engine="plain")
         seen.add(error)
     assert seen == {None, "range", "protocol"}
 
@@ -108,34 +108,34 @@ def test_simulator(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_compiled_simulator(name: str) -> None:
-    design = compiled(name)
-    for memories, extents, error in cases(design, 1)[:10]:
+    compiled = compile_one(name)
+    for memories, extents, error in cases(compiled, 1)[:10]:
         with fails(error):
-            simulate(design.graph, design.arch, memories, extents, engine="compiled")
+            simulate(compiled.design.regions[0], compiled.arch, memories, extents, engine="compiled")
 
 
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rtl(name: str) -> None:
-    design = compiled(name)
-    with VerilatedDesign.build(design.graph, design.arch).session() as session:
-        for memories, extents, error in cases(design, 2):
+    compiled = compile_one(name)
+    with VerilatedDesign.build(compiled.design, compiled.arch).session() as session:
+        for memories, extents, error in cases(compiled, 2):
             with fails(error):
                 rtl = session.run(memories, extents)
             if error is None:
-                model = simulate(design.graph, design.arch, memories, extents)
+                model = simulate(compiled.design.regions[0], compiled.arch, memories, extents)
                 assert rtl.cycles == model.cycles
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_hls(name: str) -> None:
-    design = compiled(name)
-    hls = HlsDesign.build(design.graph, design.arch)
-    for memories, extents, error in cases(design, 3):
+    compiled = compile_one(name)
+    hls = HlsDesign.build(compiled.design, compiled.arch)
+    for memories, extents, error in cases(compiled, 3):
         expected = {}
         if error is None:
-            expected = simulate(design.graph, design.arch, memories, extents).memories
+            expected = simulate(compiled.design.regions[0], compiled.arch, memories, extents).memories
         with fails(error):
             hls.run(memories, extents, expected)

@@ -5,6 +5,7 @@ with random stalls at the root and at the writers. Where the simulator says that
 must deadlock too.
 """
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Program
-from samhw.graph import Graph
+from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import Session, VerilatedDesign
@@ -58,6 +59,11 @@ def test_random_programs_in_regions(value: str) -> None:
     assert run_random(chained_programs(), build, 10 + VALUES.index(value)) == GRAPHS * RUNS
 
 
+def cause_of(error: RunError) -> str:
+    """The first word of an error, behind the name of the region."""
+    return re.sub(r"^Region \S+: ", "", str(error)).partition(" ")[0]
+
+
 def run_random(
     strategy: st.SearchStrategy[Program],
     build: Callable[[Program, np.random.Generator], tuple[Compiled | None, bool]],
@@ -80,33 +86,35 @@ def run_random(
         nonlocal runs
         rng = np.random.default_rng(number)
         compiled, shallow = build(program, rng)
-        assume(compiled is not None and len(compiled.graph.nodes) > 5)
+        assume(compiled is not None and len(compiled.design.nodes) > 5)
         assert compiled is not None
-        graph = random_depths(compiled.graph, rng) if shallow else compiled.graph
-        design = VerilatedDesign.build(graph, compiled.arch, stall_ports=True)
-        with design.session() as session:
+        design = compiled.design
+        if shallow:
+            design = Design.assemble(design.name, [random_depths(graph, rng) for graph in design.regions])
+        rtl = VerilatedDesign.build(design, compiled.arch, stall_ports=True)
+        with rtl.session() as session:
             for _ in range(RUNS):
-                compare(session, compiled, graph, rng)
+                compare(session, compiled, design, rng)
                 runs += 1
 
     body()
     return runs
 
 
-def compare(session: Session, compiled: Compiled, graph: Graph, rng: np.random.Generator) -> None:
-    """One run on random data, with random stalls where the graph has one region."""
+def compare(session: Session, compiled: Compiled, design: Design, rng: np.random.Generator) -> None:
+    """One run on random data, with random stalls where the design has one region."""
     tensors = random_tensors(compiled.program, rng, integers=compiled.value not in ("bf16", "f32"))
-    memories, extents = load_inputs(compiled.program, graph, tensors)
-    stalls = random_stalls(graph, rng) if len(graph.regions) == 1 else {}
+    memories, extents = load_inputs(compiled.program, design, tensors)
+    stalls = random_stalls(design.regions[0], rng) if len(design.regions) == 1 else {}
     try:
-        model = simulate_regions(graph, compiled.arch, memories, extents, stalls=stalls)
+        model = simulate_regions(design, compiled.arch, memories, extents, stalls=stalls)
     except DeadlockError:
         with pytest.raises(DeadlockError) as error:
             session.run(memories, extents, stalls=stalls)
         assert error.value.waiting
         return
     except RunError as failure:
-        with pytest.raises(RunError, match=str(failure).partition(" ")[0]):
+        with pytest.raises(RunError, match=cause_of(failure)):
             session.run(memories, extents, stalls=stalls)
         return
     rtl = session.run(memories, extents, stalls=stalls, buffers=True)

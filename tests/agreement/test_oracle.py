@@ -2,13 +2,12 @@
 simulation the values that the oracle says."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count, islice
 
 import pytest
 
 from samhw.compiler import Compiled
-from samhw.graph import Arch
+from samhw.graph import Arch, Design
 from samhw.targets import run
 from samhw.targets.hls import HlsDesign
 from samhw.targets.images import unload
@@ -25,7 +24,7 @@ def compiled_cases(first: int) -> Iterator[tuple[Case, Compiled]]:
     for number in count(first):
         case = draw_case(number)
         compiled = case and compile_case(case)
-        if case and compiled and len(compiled.graph.nodes) >= LEAST_NODES:
+        if case and compiled and len(compiled.design.nodes) >= LEAST_NODES:
             yield case, compiled
 
 
@@ -50,11 +49,13 @@ def test_c_simulation(value: str) -> None:
         if case.value == value and len(compiled.regions) == 1
     )
     chosen = list(islice(drawn, HLS_PROGRAMS // 2))
-    graphs = [replace(compiled.graph, name=f"random_{n}") for n, (_, compiled) in enumerate(chosen)]
-    designs = HlsDesign.build_together(graphs, Arch())
+    named = [
+        Design.assemble(f"random_{n}", compiled.design.regions) for n, (_, compiled) in enumerate(chosen)
+    ]
+    designs = HlsDesign.build_together(named, Arch())
     for design, (case, compiled) in zip(designs, chosen, strict=True):
-        inputs, model = run_model(compiled, case.tensors, design.graph)
+        inputs, model = run_model(compiled, case.tensors, design.design)
         result = run_design(design, inputs, model)
-        for name, tensor in unload(design.graph, result.memories, inputs[1]).items():
+        for name, tensor in unload(design.design.regions[0], result.memories, inputs[1]).items():
             if name in case.expected:
                 case.compare(name, tensor.to_dense())

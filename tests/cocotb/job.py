@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from samhw.graph import Arch, Graph, Token
+from samhw.graph import Arch, Design, Token
 
 __all__ = ["Job"]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A graph with its data, and what the model makes of it."""
+    """A design of one region with its data, and what the model makes of it."""
 
-    graph: Graph
+    design: Design
     arch: Arch
     memories: dict[str, list[int]]
     extents: dict[str, int]

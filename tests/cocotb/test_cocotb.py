@@ -13,7 +13,7 @@ from cocotb_tools.runner import get_runner
 
 from samhw.compiler import compile_program
 from samhw.frontend import Capacity, load_kernel
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
+from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.sim import simulate
 from samhw.targets.elaborate import generate_verilog
 from samhw.targets.images import load
@@ -63,13 +63,13 @@ def _kernel(name: str, **shapes: tuple[int, ...]) -> Data:
     rng = np.random.default_rng(3)
     program = load_kernel(name).bind(shapes)
     extents = {index: size or 1 for index, size in program.extents(program.statements[0]).items()}
-    graph = compile_program(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32))).graph
+    design = compile_program(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32))).design
     tensors = {}
-    for binding in graph.tensors:
+    for binding in design.tensors:
         if binding.role is MemoryRole.INPUT:
             values = rng.integers(-9, 9, binding.shape) * (rng.random(binding.shape) < 0.4)
             tensors[binding.name] = Tensor.from_dense(values, binding.format)
-    return graph, *load(graph, tensors)
+    return design.regions[0], *load(design, tensors)
 
 
 CASES: dict[str, Callable[[], Data]] = {
@@ -82,9 +82,10 @@ CASES: dict[str, Callable[[], Data]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_graph(name: str, tmp_path: Path) -> None:
     graph, memories, extents = CASES[name]()
+    design = Design.of(graph)
     model = simulate(graph, ARCH, memories, extents, trace=True, check=True)
     job = Job(
-        graph=graph,
+        design=design,
         arch=ARCH,
         memories={memory: words.tolist() for memory, words in memories.items()},
         extents=extents,
@@ -94,7 +95,7 @@ def test_graph(name: str, tmp_path: Path) -> None:
     )
     (tmp_path / "job").write_bytes(pickle.dumps(job))
 
-    text = "`timescale 1ns/1ps\n" + generate_verilog(graph, ARCH, probes=True)
+    text = "`timescale 1ns/1ps\n" + generate_verilog(design, ARCH, probes=True)
     main = config.share_dir / "lib" / "verilator" / "verilator.cpp"
     library = config.libs_dir / "libcocotbvpi_verilator.so"
     program = build_program(text, main.read_text(), harness=None, vpi=library)

@@ -50,7 +50,7 @@ class Host:
 
     async def load(self, job: Job) -> None:
         """Writes extents and input memories."""
-        map = AddressMap(job.graph, job.arch)
+        map = AddressMap(job.design, job.arch)
         for index, extent in job.extents.items():
             assert await self.write(map.extents[index], [extent]) == AxiResp.OKAY
         for name, words in job.memories.items():
@@ -97,7 +97,7 @@ def load_job() -> Job:
 async def agrees_with_the_model(dut: Any) -> None:
     """Two runs behind each other: tokens and cycles of every channel, results, cycles of the run."""
     job = load_job()
-    graph, map = job.graph, AddressMap(job.graph, job.arch)
+    graph, map = job.design.regions[0], AddressMap(job.design, job.arch)
     host = Host(dut)
     await host.reset()
     traces: list[list[tuple[int, Token]]] = [[] for _ in graph.channels]
@@ -122,7 +122,7 @@ async def agrees_with_the_model(dut: Any) -> None:
 async def refuses_what_is_not_allowed(dut: Any) -> None:
     """Reading what only the host writes, writing what only the graph writes, addresses of nothing."""
     job = load_job()
-    map = AddressMap(job.graph, job.arch)
+    map = AddressMap(job.design, job.arch)
     host = Host(dut)
     await host.reset()
     assert await host.read(Register.IDENTITY) == [map.identity]

@@ -7,7 +7,7 @@ import pytest
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design, Graph
 from samhw.schedule import Schedule
 from samhw.sim import DeadlockError, simulate
 from samhw.targets.images import load
@@ -58,7 +58,7 @@ def runs(graph: Graph, **given: np.ndarray) -> bool:
         for b in graph.tensors
         if b.role == "input"
     }
-    memories, extents = load(graph, stored)
+    memories, extents = load(Design.of(graph), stored)
     try:
         simulate(graph, Arch(), memories, extents)
     except DeadlockError:
@@ -101,7 +101,7 @@ def nested_product(order: str, use: str = "A[i,k] * T[k,l]") -> Graph:
         "tensor A[i=3, k=24] : csr\ntensor X[k, j=4] : csc\ntensor W[j, l=5] : dense\ntensor D[i, l] : dcsr\n"
         f"fuse {{\n  T[k,l] = X[k,j] * W[j,l]\n  D[i,l] = {use}\n}}\n"
     )
-    return compile_program(parse(text), Schedule(order=tuple(order)), value="f32").graph
+    return compile_program(parse(text), Schedule(order=tuple(order)), value="f32").regions[0].graph
 
 
 FIRST = np.eye(3, 24)[[0, 0, 0]]

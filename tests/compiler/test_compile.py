@@ -5,7 +5,7 @@ import pytest
 from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import Capacity, kernel_names, load_kernel, parse
-from samhw.graph import Arch, dumps, validate
+from samhw.graph import Arch, dumps, validate_design
 from samhw.schedule import ITERATIONS, Iteration, Schedule
 from samhw.targets import check, run
 from samhw.workload import compile_workload, make_workload
@@ -20,17 +20,17 @@ def small(name: str, **options: object):
 @pytest.mark.parametrize("name", kernel_names())
 @pytest.mark.parametrize("iteration", ITERATIONS)
 def test_kernels_give_valid_graphs(name: str, iteration: Iteration) -> None:
-    validate(small(name, schedule=Schedule(iteration=iteration)).graph)
+    validate_design(small(name, schedule=Schedule(iteration=iteration)).design)
 
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_compilation_is_deterministic(name: str) -> None:
-    assert dumps(small(name).graph) == dumps(small(name).graph)
+    assert dumps(small(name).design) == dumps(small(name).design)
 
 
 def test_channels_run_at_full_rate_and_have_the_slack_of_their_path() -> None:
     arch = Arch()
-    graph = small("spmv").graph
+    graph = small("spmv").regions[0].graph
     assert all(c.depth >= c.latency + 1 + arch.slack for c in graph.channels)
     into_mul = {c.sink.port: c for c in graph.channels if c.sink.node == "mul"}
     longer = next(c for c in graph.channels if c.sink.node == "array_c")
@@ -43,7 +43,7 @@ def test_immediates_and_signs() -> None:
     text = "tensor b[i=4] : dense\ntensor x[i] : dense\nx[i] = 3 - 2 * b[i] * 2"
     ops = [
         (n.params["op"], n.params.get("immediates"))
-        for n in compile_program(parse(text)).graph.nodes
+        for n in compile_program(parse(text)).regions[0].graph.nodes
         if n.kind == "alu"
     ]
     assert ops == [("mul", {"b": 4}), ("sub", {"a": 3})]
@@ -94,7 +94,7 @@ def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
         "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
         "X[i,j] = D[i,j] * A[k,i] * B[k,j]    order k,i,j"
     )
-    graph = compile_program(parse(text)).graph
+    graph = compile_program(parse(text)).regions[0].graph
     assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
 
 

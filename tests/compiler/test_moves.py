@@ -43,7 +43,7 @@ def result(text: str, **options: object) -> tuple[Compiled, dict[str, Tensor]]:
 
 
 def kinds(compiled: Compiled) -> list[str]:
-    return [node.kind for node in compiled.graph.nodes]
+    return [node.kind for _, node in compiled.design.nodes]
 
 
 # Concatenations
@@ -78,7 +78,7 @@ def test_dense_parts_make_up_a_dense_whole() -> None:
     assert kinds(compiled).count("union") == 1
     assert kinds(compiled).count("shift") == 3
     assert kinds(compiled).count("locate") == 2
-    shifts = [node.params["extent"] for node in compiled.graph.nodes if node.kind == "shift"]
+    shifts = [node.params["extent"] for _, node in compiled.design.nodes if node.kind == "shift"]
     assert shifts == ["j_2", "j_2", "j_3"]
     outer, _ = result(text.replace("concat(j", "concat(i").replace("B[i, j=2]", "B[i=5, j]"))
     assert kinds(outer).count("scan_dense") == 4  # i of each part, and j
@@ -112,7 +112,7 @@ def test_what_reads_a_concatenation_is_fused_with_it() -> None:
     assert list(outputs) == ["Y"]
     assert kinds(compiled).count("shift") == 1
     # W is located at the coordinates of the whole.
-    (locate,) = (node for node in compiled.graph.nodes if node.name == "locate_W_j")
+    (locate,) = (node for _, node in compiled.design.nodes if node.name == "locate_W_j")
     assert locate.params["extent"] == "j"
 
 
@@ -249,7 +249,7 @@ def test_extents_that_the_build_has_no_room_for() -> None:
     program = parse("tensor a[i]\ntensor R[p, h=2]\nR[p, h] = reshape(a[i])")
     small, large = (program.bind({"a": (n,)}) for n in (6, 8))
     compiled = compile_workload(Workload("moves", small, random_data(small)))
-    assert compiled.graph.extents == {"p": 4, "h": 2, "i": 8}
+    assert compiled.design.extents == {"p": 4, "h": 2, "i": 8}
     run_on(compiled, large, random_data(large))
     narrow = compile_program(parse("tensor a[i=6]\ntensor R[p=3, h=2]\nR[p, h] = reshape(a[i])"))
     with pytest.raises(InputError, match="'a' has extent i=8, but this build takes 6"):

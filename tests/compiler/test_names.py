@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps, parse
-from samhw.graph import validate
+from samhw.graph import validate_design
 from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
 from samhw.targets import RunResult, check, run
 from samhw.workload import Workload, compile_workload, make_workload
@@ -32,7 +32,7 @@ def result(work: Workload, **options: object) -> RunResult | None:
         compiled = compile_workload(work, **options)
     except ScheduleError:
         return None
-    validate(compiled.graph)
+    validate_design(compiled.design)
     for region in compiled.regions:
         assert len(set(region.table.rows)) == len(region.table.rows)
         region.table.grid()

@@ -63,7 +63,7 @@ def test_global_iteration_meets_in_one_space() -> None:
 
 def test_a_cell_that_is_named_before_a_join_follows_the_join() -> None:
     compiled = compile_program(load_kernel("mmadd"), capacity=Capacity({"i": 4, "j": 4}))
-    scan = compiled.graph.fanin[
-        next(c.sink for c in compiled.graph.channels if c.sink == ("scan_compressed_B_j", "ref"))
+    scan = compiled.regions[0].graph.fanin[
+        next(c.sink for c in compiled.regions[0].graph.channels if c.sink == ("scan_compressed_B_j", "ref"))
     ]
     assert scan.source == ("union_i", "ref0")

@@ -15,11 +15,24 @@ from hypothesis import strategies as st
 from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.graph import (
+    Arch,
+    Channel,
+    Design,
+    Endpoint,
+    Graph,
+    Memory,
+    MemoryRole,
+    Node,
+    Port,
+    Stream,
+    StreamKind,
+)
 from samhw.graph.address_map import AddressMap, Register
+from tests.rtl.graphs import copy_graph
 
 
-def graph_of(capacities: list[int], extents: dict[str, int] | None = None, channels: int = 3) -> Graph:
+def design_of(capacities: list[int], extents: dict[str, int] | None = None, channels: int = 3) -> Design:
     arrays = ["pos1", "crd1", "vals"]
     memories = tuple(
         Memory(f"T{n}.{arrays[n % 3]}", f"T{n}", arrays[n % 3], list(MemoryRole)[(n + 1) % 2], capacity)
@@ -28,11 +41,11 @@ def graph_of(capacities: list[int], extents: dict[str, int] | None = None, chann
     stream = Stream(StreamKind.CRD, 1)
     node = Node("n", "array", {}, (Port("a", stream),), (Port("b", stream),))
     links = tuple(Channel(Endpoint("n", "b"), Endpoint("n", f"a{k}"), 1, 2) for k in range(channels))
-    return Graph("g", "i16", (node,), links, memories, (), extents or {})
+    return Design.of(Graph("g", "i16", (node,), links, memories, (), extents or {}))
 
 
 def test_the_registers_and_windows_of_a_small_graph():
-    amap = AddressMap(graph_of([5, 8, 100], {"j": 7, "i": 9}, channels=17), Arch(index_bits=20))
+    amap = AddressMap(design_of([5, 8, 100], {"j": 7, "i": 9}, channels=17), Arch(index_bits=20))
     assert [int(r) for r in Register] == [0, 4, 8, 12, 16, 20, 24]
     assert amap.extents == {"i": 0x1C, "j": 0x20}
     assert list(amap.region_ends) == [0x24]
@@ -51,14 +64,14 @@ def test_the_registers_and_windows_of_a_small_graph():
     channels=st.integers(0, 70),
 )
 def test_nothing_overlaps_and_windows_are_aligned(capacities: list[int], extents: int, channels: int):
-    graph = graph_of(capacities, {f"i{n}": 3 for n in range(extents)}, channels)
-    amap = AddressMap(graph, Arch())
+    design = design_of(capacities, {f"i{n}": 3 for n in range(extents)}, channels)
+    amap = AddressMap(design, Arch())
     ranges = [(int(r), 4) for r in Register] + [(a, 4) for a in amap.extents.values()]
     ranges += [(a, 4) for a in (*amap.region_ends, *amap.channel_states)]
     ranges += [(w.base, w.size) for w in amap.windows.values()]
     assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
     assert 16 * len(amap.channel_states) >= channels
-    for memory, window in zip(graph.memories, amap.windows.values(), strict=True):
+    for memory, window in zip(design.memories, amap.windows.values(), strict=True):
         assert window.memory is memory
         assert window.base % window.size == 0
         assert window.size & (window.size - 1) == 0
@@ -67,33 +80,34 @@ def test_nothing_overlaps_and_windows_are_aligned(capacities: list[int], extents
 
 
 def test_identity_tells_builds_apart():
-    graph = graph_of([5])
-    identity = AddressMap(graph, Arch()).identity
-    assert identity == AddressMap(graph_of([5]), Arch()).identity
+    design = design_of([5])
+    (graph,) = design.regions
+    identity = AddressMap(design, Arch()).identity
+    assert identity == AddressMap(design_of([5]), Arch()).identity
     assert identity < 1 << 32
     others = [
-        AddressMap(graph_of([6]), Arch()),
-        AddressMap(graph, Arch(memory=3)),
-        AddressMap(replace(graph, value="i32"), Arch()),
-        AddressMap(graph.with_depths({graph.channels[0].name: 9}), Arch()),
+        AddressMap(design_of([6]), Arch()),
+        AddressMap(design, Arch(memory=3)),
+        AddressMap(replace(design, value="i32"), Arch()),
+        AddressMap(Design.of(graph.with_depths({graph.channels[0].name: 9})), Arch()),
     ]
     assert len({identity, *(o.identity for o in others)}) == 5
 
 
 def test_memories_beyond_32_bits_are_refused():
-    AddressMap(graph_of([1 << 28]), Arch())
+    AddressMap(design_of([1 << 28]), Arch())
     with pytest.raises(InputError, match="32-bit"):
-        AddressMap(graph_of([1 << 29, 1 << 29]), Arch())
+        AddressMap(design_of([1 << 29, 1 << 29]), Arch())
 
 
 def test_an_extent_that_the_index_width_cannot_hold_is_refused():
-    AddressMap(graph_of([], {"i": 255}), Arch(index_bits=8))
+    AddressMap(design_of([], {"i": 255}), Arch(index_bits=8))
     with pytest.raises(InputError, match="i=256"):
-        AddressMap(graph_of([], {"i": 256}), Arch(index_bits=8))
+        AddressMap(design_of([], {"i": 256}), Arch(index_bits=8))
 
 
 def test_json_names_everything():
-    amap = AddressMap(graph_of([5, 8], {"i": 9}), Arch())
+    amap = AddressMap(design_of([5, 8], {"i": 9}), Arch())
     data = json.loads(json.dumps(amap.to_json()))
     assert data["registers"]["IDENTITY"] == 0x18
     assert data["status_bits"] == {"RUNNING": 1, "DONE": 2, "ERROR": 4}
@@ -112,8 +126,20 @@ def test_json_names_everything():
     assert data["channels"][0] == "n.b->n.a0"
 
 
+def test_nodes_of_several_regions_say_which():
+    """They are counted region by region."""
+    first = copy_graph(target="T")
+    design = Design.assemble("two", [first, copy_graph(source="T")])
+    data = AddressMap(design, Arch()).to_json()
+    names = [node.name for node in first.nodes]
+    assert data["nodes"][: len(names)] == [f"two_0.{name}" for name in names]
+    assert data["nodes"][len(names)] == "two_1.root"
+    assert data["channels"][len(first.channels)] == "two_1.root.out->scan_T1.ref"
+    assert data["region_ends"]["words"] == 2
+
+
 def test_the_c_header_agrees_with_the_map(tmp_path: Path):
-    amap = AddressMap(graph_of([5, 8, 3], {"i": 9}), Arch())
+    amap = AddressMap(design_of([5, 8, 3], {"i": 9}), Arch())
     text = amap.c_header("my-kernel")
     macros = {m[1]: int(m[2].rstrip("u"), 0) for m in re.finditer(r"#define (\w+) (\w+)", text)}
     assert macros["MY_KERNEL_STATUS"] == 4
@@ -139,7 +165,7 @@ def document_blocks() -> list[tuple[str, str]]:
 def test_the_example_in_the_document_is_what_a_build_gives(tmp_path: Path):
     (_, program), (_, shown_json), (_, shown_header), (_, driver) = document_blocks()
     compiled = compile_program(parse(program, "square.ein"))
-    amap = AddressMap(compiled.graph, compiled.arch)
+    amap = AddressMap(compiled.design, compiled.arch)
     data = amap.to_json()
     assert {key: data[key] for key in json.loads(shown_json)} == json.loads(shown_json)
     header = amap.c_header("samhw_top")

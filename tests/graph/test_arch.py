@@ -33,8 +33,8 @@ def test_json_holds_it() -> None:
 def test_a_copied_stream_is_later() -> None:
     """An output that feeds several inputs goes through a process of its own; one that feeds one does not."""
     program = load_kernel("spmv").bind({"B": (8, 8), "c": (8,)})
-    plain = compile_program(program, arch=Arch()).graph
-    copied = compile_program(program, arch=Arch(fanout=3)).graph
+    plain = compile_program(program, arch=Arch()).regions[0].graph
+    copied = compile_program(program, arch=Arch(fanout=3)).regions[0].graph
     latencies = {c.name: c.latency for c in plain.channels}
     added = {c.name: c.latency - latencies[c.name] for c in copied.channels}
     for channel in copied.channels:

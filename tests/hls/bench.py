@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Graph
+from samhw.graph import Design
 from samhw.hls import Options
 from samhw.numerics import Words
 from samhw.sim import Result, simulate
@@ -16,27 +16,28 @@ Inputs = tuple[dict[str, Words], dict[str, int]]
 
 
 def run_model(
-    compiled: Compiled, tensors: Mapping[str, Tensor], graph: Graph | None = None
+    compiled: Compiled, tensors: Mapping[str, Tensor], design: Design | None = None
 ) -> tuple[Inputs, Result]:
     """The input memories and extents, and what the simulator makes of them, all tokens recorded."""
-    graph = graph or compiled.graph
-    memories, extents = load_inputs(compiled.program, graph, tensors)
+    design = design or compiled.design
+    (graph,) = design.regions
+    memories, extents = load_inputs(compiled.program, design, tensors)
     return (memories, extents), simulate(graph, compiled.arch, memories, extents, trace=True)
 
 
 def run_hls(compiled: Compiled, inputs: Inputs, model: Result, options: Options | None = None) -> HlsResult:
     """Builds a program's design, runs it, and compares words, tokens and depths."""
-    return run_design(HlsDesign.build(compiled.graph, compiled.arch, options), inputs, model)
+    return run_design(HlsDesign.build(compiled.design, compiled.arch, options), inputs, model)
 
 
 def run_design(design: HlsDesign, inputs: Inputs, *models: Result) -> HlsResult:
     """Runs a design, and compares words, tokens and depths with what the simulator makes of its regions."""
     try:
-        result = design.run(*inputs, golden(design.graph, models), trace=True)
-        for model in models:
-            compare(model, result)
+        result = design.run(*inputs, golden(design.design, models), trace=True)
+        compare(models, result)
     except RunError as error:
-        error.add_note(f"The design is {design.graph.name}.")
+        error.add_note(f"The design is {design.design.name}.")
         raise
-    assert set(result.tokens) == {channel.name for channel in design.graph.channels}
+    for tokens, graph in zip(result.tokens, design.design.runs, strict=True):
+        assert set(tokens) == {channel.name for channel in graph.channels}
     return result

@@ -11,7 +11,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.graph import Arch, Channel, Endpoint
+from samhw.graph import Arch, Channel, Design, Endpoint
 from samhw.hls import Options, emit, emit_together, lower
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
@@ -35,18 +35,19 @@ def test_example_is_what_the_generator_emits() -> None:
         assert kept[path] == text, f"{path} has changed; run python -m tests.hls.example"
 
 
-def test_same_graph_same_text() -> None:
+def test_same_design_same_text() -> None:
     first, _ = compiled("sddmm", "f32")
     second, _ = compiled("sddmm", "f32")
-    assert emit(first.graph, first.arch) == emit(second.graph, second.arch)
+    assert emit(first.design, first.arch) == emit(second.design, second.arch)
 
 
 def test_a_change_changes_only_what_it_must() -> None:
     """A deeper channel: its pragma in the kernel, and the testbench's table of depths."""
     program, _ = compiled("spmm", "i32")
-    channel = program.graph.channels[3]
-    deeper = program.graph.with_depths({channel.name: channel.depth + 7})
-    before, after = emit(program.graph, program.arch), emit(deeper, program.arch)
+    (graph,) = program.design.regions
+    channel = graph.channels[3]
+    deeper = Design.of(graph.with_depths({channel.name: channel.depth + 7}))
+    before, after = emit(program.design, program.arch), emit(deeper, program.arch)
     assert {path for path in before if before[path] != after[path]} == {
         "src/spmm_kernel.cpp",
         "tb/spmm_kernel_test.cpp",
@@ -58,10 +59,10 @@ def test_a_change_changes_only_what_it_must() -> None:
 
 def test_designs_together_keep_their_files() -> None:
     """One program of several designs has what each project has, but for the library that they share."""
-    graphs = [compiled(kernel, "f32")[0].graph for kernel in ("spmm", "sddmm")]
-    files = emit_together(graphs, Arch())
-    for graph in graphs:
-        alone = emit(graph, Arch())
+    designs = [compiled(kernel, "f32")[0].design for kernel in ("spmm", "sddmm")]
+    files = emit_together(designs, Arch())
+    for design in designs:
+        alone = emit(design, Arch())
         own = {p for p in alone if p.endswith("pp") and not p.startswith("src/samhw/")}
         assert {path: files[path] for path in own} == {path: alone[path] for path in own}
         assert {p for p in alone if p.startswith("src/samhw/")} <= files.keys()
@@ -79,28 +80,28 @@ def test_designs_that_cannot_be_together(
     first: tuple[str, str], second: tuple[str, str], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        emit_together([compiled(*first)[0].graph, compiled(*second)[0].graph], Arch())
+        emit_together([compiled(*first)[0].design, compiled(*second)[0].design], Arch())
 
 
 def test_pragmas_have_the_depths_of_the_channels() -> None:
     program, _ = compiled("spmspm_kij", "i32")
-    text = emit(program.graph, program.arch)["src/spmspm_kij_kernel.cpp"]
+    text = emit(program.design, program.arch)["src/spmspm_kij_kernel.cpp"]
     depths = dict(re.findall(r"#pragma HLS STREAM variable=(\w+) depth=(\d+)", text))
-    streams = {s.channel: s for s in lower(program.graph, program.arch).streams.values() if s.channel}
-    assert len(depths) == text.count('("') == len(lower(program.graph, program.arch).streams)
-    for channel in program.graph.channels:
+    streams = {s.channel: s for s in lower(program.design, program.arch).streams.values() if s.channel}
+    assert len(depths) == text.count('("') == len(lower(program.design, program.arch).streams)
+    for _, channel in program.design.channels:
         assert depths[streams[channel.name].name] == str(channel.depth)
 
 
 def test_pragmas() -> None:
     program, _ = compiled("spmm", "i32")
-    on_chip = emit(program.graph, program.arch)
-    direct = emit(program.graph, program.arch, Options(on_chip=False))
+    on_chip = emit(program.design, program.arch)
+    direct = emit(program.design, program.arch, Options(on_chip=False))
     assert "#pragma HLS DATAFLOW" in on_chip["src/spmm_kernel.cpp"]
     assert "type=pipo" in on_chip["src/spmm_kernel.cpp"]
     assert "_chip" not in direct["src/spmm_kernel.cpp"]
     assert "src/samhw/memory.hpp" not in direct
-    assert direct["src/spmm_kernel.cpp"].count("INTERFACE m_axi") == len(program.graph.memories)
+    assert direct["src/spmm_kernel.cpp"].count("INTERFACE m_axi") == len(program.design.memories)
     for path, text in on_chip.items():
         if path.startswith("src/samhw/") and "while (" in text and not path.endswith("csim.hpp"):
             assert "#pragma HLS PIPELINE II=1" in text or "drained(" in text, path
@@ -108,7 +109,7 @@ def test_pragmas() -> None:
 
 def test_options() -> None:
     program, _ = compiled("spmm", "i32")
-    files = emit(program.graph, program.arch, Options(part="xcu250-figd2104-2L-e", clock=3.33))
+    files = emit(program.design, program.arch, Options(part="xcu250-figd2104-2L-e", clock=3.33))
     assert "part=xcu250-figd2104-2L-e\n" in files["hls_config.cfg"]
     assert "clock=3.33ns\n" in files["hls_config.cfg"]
     assert "set_part xcu250-figd2104-2L-e\ncreate_clock -period 3.33 " in files["run_hls.tcl"]
@@ -116,8 +117,8 @@ def test_options() -> None:
 
 def test_comments_name_the_cells_of_the_table() -> None:
     program, _ = compiled("spmm", "i32")
-    text = emit(program.graph, program.arch)["src/spmm_kernel.cpp"]
-    for node in program.graph.nodes:
+    text = emit(program.design, program.arch)["src/spmm_kernel.cpp"]
+    for _, node in program.design.nodes:
         assert not node.note or f"    // {comment(node.note)}\n" in text
     for text_of_its_own in ("root", "val: A_val * X_val", "j, T: LW(T_j)", "val, T: LW(T_val)"):
         assert f"    // {text_of_its_own}\n" in text
@@ -136,25 +137,25 @@ def test_a_tensor_that_is_read_twice_has_two_ports() -> None:
     text = "tensor A[i=8, j=8] : csr\ntensor X[i, j] : csr\nX[i, j] = A[i, j] * A[i, j]\n"
     workload = make_workload(parse(text, "square.ein"))
     program = compile_workload(workload)
-    (region,) = lower(program.graph, program.arch).regions
+    (region,) = lower(program.design, program.arch).regions
     names = [port.name for port in region.inputs]
     assert {"A_vals", "A_vals_2"} <= set(names)
 
 
 def test_check_finds_a_second_reader() -> None:
     program, _ = compiled("spmv", "i32")
-    design = lower(program.graph, program.arch)
-    check(design, {})
-    (region,) = design.regions
+    lowered = lower(program.design, program.arch)
+    check(lowered, {})
+    (region,) = lowered.regions
     doubled = replace(region, processes=(*region.processes, region.processes[-1]))
     with pytest.raises(AssertionError, match="read by 2 processes"):
-        check(replace(design, regions=(doubled,)), {})
+        check(replace(lowered, regions=(doubled,)), {})
     backwards = replace(region, processes=region.processes[::-1])
     with pytest.raises(AssertionError, match="before it is written"):
-        check(replace(design, regions=(backwards,)), {})
+        check(replace(lowered, regions=(backwards,)), {})
     shuffled = replace(region, streams=region.streams[::-1])
     with pytest.raises(AssertionError, match="not declared in the order"):
-        check(replace(design, regions=(shuffled,)), {})
+        check(replace(lowered, regions=(shuffled,)), {})
 
 
 @pytest.mark.parametrize(
@@ -168,14 +169,15 @@ def test_check_finds_a_second_reader() -> None:
 def test_check_finds_what_cannot_be_synthesised(text: str, message: str) -> None:
     program, _ = compiled("spmv", "i32")
     with pytest.raises(AssertionError, match=message):
-        check(lower(program.graph, program.arch), {"src/f.cpp": text})
+        check(lower(program.design, program.arch), {"src/f.cpp": text})
 
 
 def test_a_graph_that_is_not_sound_is_refused() -> None:
     program, _ = compiled("spmv", "i32")
+    (graph,) = program.design.regions
     stray = Channel(Endpoint("root", "out"), Endpoint("nowhere", "in"), 1, 1)
     with pytest.raises(InputError, match="nowhere"):
-        emit(replace(program.graph, channels=(*program.graph.channels, stray)), program.arch)
+        emit(Design.of(replace(graph, channels=(*graph.channels, stray))), program.arch)
 
 
 @pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")
@@ -183,7 +185,7 @@ def test_a_graph_that_is_not_sound_is_refused() -> None:
 def test_layout(kernel: str, value: str, tmp_path: Path) -> None:
     """As clang-format lays it out, but for pragmas, in which it would put spaces around every equals sign."""
     program, _ = compiled(kernel, value)
-    assert_laid_out(emit(program.graph, program.arch), tmp_path)
+    assert_laid_out(emit(program.design, program.arch), tmp_path)
 
 
 def assert_laid_out(files: dict[str, str], folder: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design, Graph
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim import simulate
 from samhw.targets.hls import HlsDesign, compare
@@ -19,13 +19,13 @@ from tests.sim.graphs import WIDE, Builder
 
 
 def inputs_of(program: Compiled, workload: Workload) -> Inputs:
-    return load_inputs(program.program, program.graph, workload.tensors)
+    return load_inputs(program.program, program.design, workload.tensors)
 
 
 @pytest.fixture(scope="module")
 def spmv() -> tuple[Compiled, HlsDesign, Inputs]:
     program, workload = compiled("spmv", "i32")
-    return program, HlsDesign.build(program.graph, program.arch), inputs_of(program, workload)
+    return program, HlsDesign.build(program.design, program.arch), inputs_of(program, workload)
 
 
 def fails_alike(
@@ -35,7 +35,7 @@ def fails_alike(
     program, design, (memories, extents) = spmv
     changed = {**memories, **{name.replace("__", "."): words for name, words in changes.items()}}
     with pytest.raises(RunError, match=f"^{cause} at node '{node}' "):
-        simulate(program.graph, program.arch, changed, extents)
+        simulate(program.design.regions[0], program.arch, changed, extents)
     with pytest.raises(RunError, match=f": {cause} error at node {node}\\."):
         design.run(changed, extents, {})
 
@@ -81,20 +81,21 @@ def test_fiber_that_ends_before_it_starts(spmv: tuple[Compiled, HlsDesign, Input
 
 def test_capacity() -> None:
     program, workload = compiled("plus2", "i32")
+    (graph,) = program.design.regions
     small = replace(
-        program.graph,
-        memories=tuple(replace(m, capacity=2) if m.name == "X.vals" else m for m in program.graph.memories),
+        graph,
+        memories=tuple(replace(m, capacity=2) if m.name == "X.vals" else m for m in graph.memories),
     )
     memories, extents = inputs_of(program, workload)
     with pytest.raises(RunError, match=r"^capacity "):
         simulate(small, program.arch, memories, extents)
     with pytest.raises(RunError, match="capacity error at node write_val_X"):
-        HlsDesign.build(small, program.arch).run(memories, extents, {})
+        HlsDesign.build(Design.of(small), program.arch).run(memories, extents, {})
 
 
 def test_wrong_words_are_found(spmv: tuple[Compiled, HlsDesign, Inputs]) -> None:
     program, design, inputs = spmv
-    words = simulate(program.graph, program.arch, *inputs).memories["x.vals"].copy()
+    words = simulate(program.design.regions[0], program.arch, *inputs).memories["x.vals"].copy()
     words[7] ^= 1
     with pytest.raises(RunError, match=r"x_vals\[7\] is"):
         design.run(*inputs, {"x.vals": words})
@@ -106,14 +107,15 @@ def test_wrong_words_are_found(spmv: tuple[Compiled, HlsDesign, Inputs]) -> None
 def test_wrong_tokens_are_found() -> None:
     program, workload = compiled("spmv", "i32")
     inputs, model = run_model(program, workload.tensors)
-    result = HlsDesign.build(program.graph, program.arch).run(*inputs, model.memories, trace=True)
-    name = program.graph.channels[0].name
+    result = HlsDesign.build(program.design, program.arch).run(*inputs, model.memories, trace=True)
+    (own,) = result.tokens
+    name = program.design.regions[0].channels[0].name
     with pytest.raises(RunError, match=f"sends 1 tokens on {name}, the simulator 2"):
-        compare(model, replace(result, tokens={**result.tokens, name: result.tokens[name][:1]}))
+        compare([model], replace(result, tokens=({**own, name: own[name][:1]},)))
     with pytest.raises(RunError, match=f"Token 0 on {name} is D"):
-        compare(model, replace(result, tokens={**result.tokens, name: result.tokens[name][::-1]}))
+        compare([model], replace(result, tokens=({**own, name: own[name][::-1]},)))
     with pytest.raises(RunError, match="held 9 tokens"):
-        compare(model, replace(result, high_water={"root": (4, 9)}))
+        compare([model], replace(result, high_water={"root": (4, 9)}))
 
 
 def row_times_its_sum() -> Graph:
@@ -139,11 +141,11 @@ def test_deadlock_is_found() -> None:
     with pytest.raises(DeadlockError):
         simulate(tight, Arch(), memories, extents)
     with pytest.raises(DeadlockError, match="columns_crd is full") as error:
-        HlsDesign.build(tight, Arch()).run(memories, extents, {"x": np.zeros(0, np.int64)})
+        HlsDesign.build(Design.of(tight), Arch()).run(memories, extents, {"x": np.zeros(0, np.int64)})
     assert "columns_crd" in error.value.waiting
 
     deep = tight.with_depths({c.name: 64 for c in tight.channels})
     words = simulate(deep, Arch(), memories, extents).memories["x"]
-    result = HlsDesign.build(deep, Arch()).run(memories, extents, {"x": words})
+    result = HlsDesign.build(Design.of(deep), Arch()).run(memories, extents, {"x": words})
     depth, high = result.high_water["values_val_to_scale"]
     assert row - 1 <= high <= depth == 64

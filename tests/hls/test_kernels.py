@@ -29,7 +29,7 @@ def compiled(kernel: str, value: str) -> tuple[Compiled, Workload]:
 def run_together(cases: Sequence[tuple[Compiled, Workload]]) -> None:
     """As one program, for which the compiler takes little longer than for one of them alone."""
     arch = cases[0][0].arch
-    designs = HlsDesign.build_together([program.graph for program, _ in cases], arch)
+    designs = HlsDesign.build_together([program.design for program, _ in cases], arch)
     for design, (program, workload) in zip(designs, cases, strict=True):
         run_design(design, *run_model(program, workload.tensors))
 
@@ -68,7 +68,7 @@ def test_memories(on_chip: bool) -> None:
 def test_no_recursion() -> None:
     """In the calls of the compiled program, not in its text."""
     program, _ = compiled("spmspm_kij", "f32")
-    calls = call_graph(HlsDesign.build(program.graph, program.arch).program)
+    calls = call_graph(HlsDesign.build(program.design, program.arch).program)
     assert any("reduce_vector_accumulate" in name for name in calls)
     assert nx.is_directed_acyclic_graph(calls)
 

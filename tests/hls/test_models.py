@@ -67,11 +67,12 @@ def test_models(fuse: FusionLevel, value: str) -> None:
     simulator's."""
     models = [model for model in model_names() if value != "i32" or model in INTEGER]
     cases = [compiled(model, fuse, value) for model in models]
-    graphs = [program.graph for program, _ in cases]
-    designs = HlsDesign.build_together(graphs, Arch.vitis(), Options(one_top=True))
+    designs = HlsDesign.build_together(
+        [program.design for program, _ in cases], Arch.vitis(), Options(one_top=True)
+    )
     for design, (program, workload) in zip(designs, cases, strict=True):
-        memories, extents = load_inputs(program.program, program.graph, workload.tensors)
-        runs = list(simulated_regions(program.graph, program.arch, memories, extents, trace=True))
+        memories, extents = load_inputs(program.program, program.design, workload.tensors)
+        runs = list(simulated_regions(program.design, program.arch, memories, extents, trace=True))
         run_design(design, (memories, extents), *(run.result for run in runs))
 
 
@@ -93,7 +94,7 @@ def test_model_alone(model: str, fuse: FusionLevel, value: str) -> None:
     """As `samhw run` does it, with the library of its own project: what the model needs and no more."""
     program, workload = compiled(model, fuse, value)
     result = run(program, workload.tensors, "hls", one_top=True)
-    assert [region.name for region in result.regions] == [region.name for region in program.graph.regions]
+    assert [region.name for region in result.regions] == [region.name for region in program.design.runs]
 
 
 @pytest.mark.slow
@@ -116,7 +117,7 @@ def test_projects_of_kernels(tmp_path: Path) -> None:
     """A folder for each region."""
     program, workload = compiled("mlp", "partial", "bf16")
     write(project_files(program, workload.tensors), tmp_path)
-    names = [region.name for region in program.graph.regions]
+    names = [region.name for region in program.design.runs]
     assert [csim(tmp_path / name) for name in names] == [f"{top_name(name)}: PASS\n" for name in names]
 
 
@@ -148,4 +149,4 @@ def test_makefiles(tmp_path: Path) -> None:
         ["make", "-s", "csim"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [f"{top_name(region.name)}: PASS" for region in program.graph.regions]
+    assert done.stdout.splitlines() == [f"{top_name(region.name)}: PASS" for region in program.design.runs]

@@ -1,7 +1,6 @@
 """Any names in HLS: what a compiler makes of them gives the simulator's tokens and words."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import Program, parse
-from samhw.graph import Arch
+from samhw.graph import Arch, Design
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
 from samhw.schedule import Schedule
@@ -43,8 +42,8 @@ def test_every_word(on_chip: bool) -> None:
     for tensor, index in pairs():
         workload = make_workload(parse(SCALE.format(tensor, index), f"{tensor}.ein"), ["random:density=0.6"])
         compiled = compile_workload(workload)
-        samples.append((compiled.graph, run_model(compiled, workload.tensors)))
-    designs = HlsDesign.build_together([graph for graph, _ in samples], Arch(), Options(on_chip=on_chip))
+        samples.append((compiled.design, run_model(compiled, workload.tensors)))
+    designs = HlsDesign.build_together([design for design, _ in samples], Arch(), Options(on_chip=on_chip))
     for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
         run_design(design, inputs, model)
 
@@ -68,11 +67,11 @@ def test_random_names() -> None:
         compiled = compile_or_none(Schedule(fuse="full").apply(program), value="i32", permute=True)
         assume(compiled is not None and len(compiled.regions) == 1)
         assert compiled is not None
-        graph = replace(compiled.graph, name=f"random_{len(samples)}")
-        samples.append((graph, run_model(compiled, random_tensors(program, rng), graph)))
+        design = Design.assemble(f"random_{len(samples)}", compiled.design.regions)
+        samples.append((design, run_model(compiled, random_tensors(program, rng), design)))
 
     collect()
-    designs = HlsDesign.build_together([graph for graph, _ in samples], Arch())
+    designs = HlsDesign.build_together([design for design, _ in samples], Arch())
     for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
         run_design(design, inputs, model)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.hls import Design, Region, Stream
+from samhw.hls import HlsProgram, Region, Stream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.lowering import Lowering
@@ -94,8 +94,8 @@ class Bench:
             counts=to.counts,
             nodes=tuple(to.number(node) for node in self.nodes),
         )
-        design = Design("bench", ARCH.index_bits, (region,))
-        headers = library([(design, self.graph)], on_chip=False)
+        program = HlsProgram("bench", ARCH.index_bits, (region,))
+        headers = library([program], [self.graph], on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]

@@ -4,7 +4,7 @@ Where the simulator ends with some depths the HLS design must end too: its proce
 that the actors have.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import Program
-from samhw.graph import Arch, Graph
+from samhw.graph import Arch, Design
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options
 from samhw.sim import Result
@@ -28,9 +28,9 @@ VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 
 @dataclass(frozen=True)
 class Sample:
-    """A random program's graph, and what the simulator makes of it on random data."""
+    """A random program's design, and what the simulator makes of it on random data."""
 
-    graph: Graph
+    design: Design
     runs: list[tuple[Inputs, Result]]
 
 
@@ -50,14 +50,15 @@ def draw_samples(start: int, value: str) -> list[Sample]:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         compiled = compile_or_none(program, value=value)
-        assume(compiled is not None and len(compiled.graph.nodes) > 4)
+        assume(compiled is not None and len(compiled.design.nodes) > 4)
         assert compiled is not None
-        graph = random_depths(compiled.graph, rng) if rng.random() < 0.4 else compiled.graph
-        graph = replace(graph, name=f"random_{len(samples)}")
-        samples.append(Sample(graph, []))
+        (graph,) = compiled.design.regions
+        graph = random_depths(graph, rng) if rng.random() < 0.4 else graph
+        design = Design.assemble(f"random_{len(samples)}", [graph])
+        samples.append(Sample(design, []))
         for _ in range(RUNS):
             try:
-                samples[-1].runs.append(run_model(compiled, random_tensors(program, rng), graph))
+                samples[-1].runs.append(run_model(compiled, random_tensors(program, rng), design))
             except DeadlockError:
                 continue  # These depths are too small.
 
@@ -70,7 +71,7 @@ def draw_samples(start: int, value: str) -> list[Sample]:
 @pytest.mark.parametrize("value", VALUES)
 def test_random_programs(value: str, on_chip: bool) -> None:
     samples = draw_samples(2 * VALUES.index(value) + on_chip, value)
-    designs = HlsDesign.build_together([s.graph for s in samples], Arch(), Options(on_chip=on_chip))
+    designs = HlsDesign.build_together([s.design for s in samples], Arch(), Options(on_chip=on_chip))
     for design, sample in zip(designs, samples, strict=True):
         for run in sample.runs:
             run_design(design, *run)

@@ -10,7 +10,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import parse
-from samhw.graph import MemoryRole
+from samhw.graph import Design, MemoryRole
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit
 from samhw.numerics import Words
@@ -56,12 +56,12 @@ def compiled(text: str = SQUARE) -> tuple[Compiled, Workload]:
 
 
 def inputs(program: Compiled, workload: Workload) -> tuple[dict[str, Words], dict[str, int]]:
-    return load_inputs(program.program, program.graph, workload.tensors)
+    return load_inputs(program.program, program.design, workload.tensors)
 
 
 def results(program: Compiled, words: tuple[dict[str, Words], dict[str, int]]) -> dict[str, Words]:
     """The words of every memory that the simulator's regions write."""
-    runs = simulate_regions(program.graph, program.arch, *words)
+    runs = simulate_regions(program.design, program.arch, *words)
     return {name: array for run in runs for name, array in run.memories.items()}
 
 
@@ -72,13 +72,13 @@ def test_a_buffer_with_two_readers(options: Options) -> None:
     program, workload = compiled()
     words = inputs(program, workload)
     written = results(program, words)
-    golden = {n: w for n, w in written.items() if program.graph.memory[n].role is MemoryRole.OUTPUT}
-    result = HlsDesign.build(program.graph, program.arch, options).run(*words, golden)
+    golden = {n: w for n, w in written.items() if program.design.memory[n].role is MemoryRole.OUTPUT}
+    result = HlsDesign.build(program.design, program.arch, options).run(*words, golden)
     seen = set(golden) if options.on_chip else set(written)
     assert result.memories.keys() == seen
     for name in seen:
         assert list(result.memories[name][: len(written[name])]) == list(written[name])
-    text = emit(program.graph, program.arch, options)["src/square_kernel.cpp"]
+    text = emit(program.design, program.arch, options)["src/square_kernel.cpp"]
     copies = text.count("samhw::store<T_vals_words>(T_vals_chip, T_vals_2_chip, T_vals_count);")
     assert copies == (1 if options.on_chip else 0)
     assert ("ap_uint<32> *T_vals,\n" in text) == (not options.on_chip)
@@ -89,12 +89,12 @@ def test_status_names_region_and_node() -> None:
     """The first region that fails is the last one to run."""
     program, workload = compiled()
     memories, extents = inputs(program, workload)
-    design = HlsDesign.build(program.graph, program.arch, ON_CHIP)
+    design = HlsDesign.build(program.design, program.arch, ON_CHIP)
     for factor, region, node in ((1 << 28, 0, "mul"), (1 << 13, 1, "mul")):
         large = {**memories, "A.vals": np.full_like(memories["A.vals"], factor)}
         large["B.vals"] = np.full_like(memories["B.vals"], 8)
-        with pytest.raises(RunError, match=rf"^overflow at node 'r{region}_{node}' "):
-            simulate_regions(program.graph, program.arch, large, extents)
+        with pytest.raises(RunError, match=rf"^Region square_{region}: overflow at node '{node}' "):
+            simulate_regions(program.design, program.arch, large, extents)
         with pytest.raises(
             RunError, match=rf": overflow error at node {node} of region square_{region}_kernel\."
         ):
@@ -106,9 +106,8 @@ def test_deadlock_in_a_later_region() -> None:
     program, workload = compiled(ROW_TIMES_ITS_SUM)
     words = inputs(program, workload)
     written = results(program, words)
-    tight = program.graph.with_depths(
-        {c.name: 2 for c in program.graph.channels if c.source.node.startswith("r1_")}
-    )
+    first, second = program.design.regions
+    tight = Design.assemble("square", [first, second.with_depths({c.name: 2 for c in second.channels})])
     with pytest.raises(DeadlockError):
         simulate_regions(tight, program.arch, *words)
     with pytest.raises(DeadlockError, match="is full") as error:
@@ -118,14 +117,10 @@ def test_deadlock_in_a_later_region() -> None:
 
 def test_a_change_changes_only_its_region() -> None:
     program, _ = compiled()
-    later = replace(
-        program.graph,
-        nodes=tuple(
-            replace(n, params={**n.params, "op": "add"}) if n.name == "r1_mul" else n
-            for n in program.graph.nodes
-        ),
-    )
-    before, after = (emit(graph, program.arch, ON_CHIP) for graph in (program.graph, later))
+    first, second = program.design.regions
+    nodes = [replace(n, params={**n.params, "op": "add"}) if n.name == "mul" else n for n in second.nodes]
+    later = Design.assemble("square", [first, replace(second, nodes=tuple(nodes))])
+    before, after = (emit(design, program.arch, ON_CHIP) for design in (program.design, later))
     assert {path for path in before if before[path] != after[path]} == {
         "src/square_1_kernel.cpp",
         "src/samhw/alu.hpp",
@@ -148,7 +143,6 @@ def test_comments_have_the_statements() -> None:
     call = "    // Region 1: X from T\n    //   X[i, j] = T[i, j] * T[i, j]\n"
     assert call in files["src/square_kernel.cpp"]
     assert "//   T[i, j] = A[i, k] * B[k, j]    order i, k, j\n" in files["src/square_0_kernel.cpp"]
-    assert "r1_" not in "".join(text for path, text in files.items() if path.startswith("src/"))
 
 
 @pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")

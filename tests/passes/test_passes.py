@@ -179,7 +179,7 @@ def test_derived_inputs_are_made_of_the_users(with_stored_only: None, backend: s
     result = run(compiled, workload.tensors, backend)
     assert check(workload, compiled, result.outputs).good
     assert np.array_equal(result.outputs["T"].to_dense(), stored.to_dense() @ dense.to_dense())
-    memories, extents = load_inputs(compiled.program, compiled.graph, workload.tensors, compiled.recipes)
+    memories, extents = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
     assert memories["A_stored.vals"].tolist() == [5, 3]
     assert set(extents.values()) == {5, 4, 3}
 

@@ -7,7 +7,7 @@ import pytest
 from amaranth.sim import SimulatorContext
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Node
+from samhw.graph import Arch, Design, Graph, Node
 from samhw.graph.address_map import NO_NODE, Cause, Register, Status
 from samhw.numerics import value_type
 from samhw.rtl import Top, verilog
@@ -40,7 +40,7 @@ def test_copy_twice_with_other_data():
         assert await host.words("C.pos1", 2) == [0, 0]
         assert await host.error() == (Cause(0), NO_NODE)
 
-    simulate(Top(copy_graph(), Arch()), host)
+    simulate(Top(Design.of(copy_graph()), Arch()), host)
 
 
 def dot_product(value: str, mul: Node, reduce: Node, *behind: Node, links: str) -> Graph:
@@ -98,9 +98,9 @@ def test_dot_product():
         assert await host.cycles() == 19
         assert await host.words("C.vals", 1) == [0]
 
-    simulate(Top(dot, Arch()), host)
+    simulate(Top(Design.of(dot), Arch()), host)
     with pytest.raises(InputError, match="mul"):
-        Top(dot, Arch(alu={"integer": {"mul": 2}}))
+        Top(Design.of(dot), Arch(alu={"integer": {"mul": 2}}))
 
 
 def test_dot_product_in_floating_point():
@@ -122,7 +122,7 @@ def test_dot_product_in_floating_point():
         assert await host.cycles() == 49
         assert await host.words("C.vals", 1) == f32.encode([1.5 * 4 - 2.25 * 0.5]).tolist()
 
-    simulate(Top(dot, Arch()), host)
+    simulate(Top(Design.of(dot), Arch()), host)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_products_and_sums_wider_than_the_tensors(to: str, op: str, immediates: 
         assert await host.cycles() == 25
         assert await host.words("C.vals", 1) == [word]
 
-    simulate(Top(replace(dot, nodes=nodes, memories=memories), Arch()), host)
+    simulate(Top(Design.of(replace(dot, nodes=nodes, memories=memories)), Arch()), host)
 
 
 def test_start_is_ignored_in_a_run_and_loads_are_refused():
@@ -170,7 +170,7 @@ def test_start_is_ignored_in_a_run_and_loads_are_refused():
         assert await host.cycles() == 16
         assert await host.words("C.vals", 8) == list(range(8))
 
-    simulate(Top(copy_graph(), Arch()), host)
+    simulate(Top(Design.of(copy_graph()), Arch()), host)
 
 
 def test_the_map_is_all_there_is():
@@ -195,7 +195,7 @@ def test_the_map_is_all_there_is():
         assert await host.read(Register.CONTROL) == 0
         assert await host.read(host.top.map.channel_states[0]) == 0b01010101
 
-    simulate(Top(copy_graph(5), Arch()), host)
+    simulate(Top(Design.of(copy_graph(5)), Arch()), host)
 
 
 def test_capacity_error_ends_the_run_and_sticks_until_reset():
@@ -214,7 +214,7 @@ def test_capacity_error_ends_the_run_and_sticks_until_reset():
         assert await host.cycles() == 10
         assert await host.words("C.vals", 2) == [20, 50]
 
-    simulate(Top(copy_graph(2), Arch()), host)
+    simulate(Top(Design.of(copy_graph(2)), Arch()), host)
 
 
 MATRIX = {"A_pos1": [0, 2], "A_crd1": [0, 1], "A_pos2": [0, 2, 3], "A_crd2": [3, 9, 9], "A_vals": [1, 2, 3]}
@@ -225,7 +225,7 @@ def test_overflow():
         assert await host.run(**{**MATRIX, "A_vals": [1, 0x7FFF_FFFF, 3]}) == Status.ERROR
         assert await host.error() == (Cause.OVERFLOW, 4)
 
-    simulate(Top(column_sums(), Arch()), host)
+    simulate(Top(Design.of(column_sums()), Arch()), host)
 
 
 def test_a_run_that_is_cut_short_leaves_nothing_behind():
@@ -250,7 +250,7 @@ def test_a_run_that_is_cut_short_leaves_nothing_behind():
         assert await host.words("C.crd1", 2) == [3, 9]
         assert await host.words("C.vals", 2) == [1, 5]
 
-    simulate(Top(column_sums(), Arch()), host)
+    simulate(Top(Design.of(column_sums()), Arch()), host)
 
 
 def test_deadlock():
@@ -271,7 +271,7 @@ def test_deadlock():
         assert {"array_A.val->greatest.val", "greatest.val->repeat.ref", "repeat.ref->sub.b"} <= empty
         assert "scan_A1.crd->repeat.crd" not in empty | full
 
-    simulate(Top(shifted, Arch(watchdog=30)), host)
+    simulate(Top(Design.of(shifted), Arch(watchdog=30)), host)
 
 
 def test_extents():
@@ -291,12 +291,12 @@ def test_extents():
         assert not await host.write(address, 3)
         assert await host.read(address) == 2
 
-    simulate(Top(dense_copy(), Arch()), host)
+    simulate(Top(Design.of(dense_copy()), Arch()), host)
 
 
 def test_probes_and_stalls():
     """The root is kept from its second firing for ten cycles: DONE leaves its channel in 12, not in 3."""
-    top = Top(copy_graph(), Arch(), probes=True, stall_ports=True)
+    top = Top(Design.of(copy_graph()), Arch(), probes=True, stall_ports=True)
     seen: list[tuple[int, int, int]] = []
 
     async def watch(ctx: SimulatorContext) -> None:
@@ -318,7 +318,7 @@ def test_probes_and_stalls():
 
 
 def test_the_cycle_output():
-    top = Top(copy_graph(), Arch())
+    top = Top(Design.of(copy_graph()), Arch())
     seen: list[tuple[int, int, int]] = []
 
     async def watch(ctx: SimulatorContext) -> None:
@@ -337,11 +337,11 @@ def test_the_cycle_output():
 
 
 def test_verilog_is_the_same_every_time_and_has_readable_names():
-    text = verilog(copy_graph(), Arch(), name="copy")
-    assert text == verilog(copy_graph(), Arch(), name="copy")
+    text = verilog(Design.of(copy_graph()), Arch(), name="copy")
+    assert text == verilog(Design.of(copy_graph()), Arch(), name="copy")
     assert "/work" not in text
     assert ".py" not in text
-    for module in ("copy", "copy.scan_A1", "copy.ch_write_crd_crd", "copy.mem_A_crd1", "copy.write_val"):
+    for module in ("copy", "copy.fabric.scan_A1", "copy.fabric.ch_write_crd_crd", "copy.shell.mem_A_crd1"):
         assert re.search(rf"^module \\?{re.escape(module)} ?\(", text, re.MULTILINE), module
     top = text.split("module copy(")[1]
     ports = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+)", top, re.MULTILINE))
@@ -349,7 +349,9 @@ def test_verilog_is_the_same_every_time_and_has_readable_names():
 
 
 def test_verilog_does_not_grow_with_the_memories():
-    small, big = (verilog(copy_graph(capacity), Arch(), name="copy") for capacity in (1 << 7, 1 << 16))
+    small, big = (
+        verilog(Design.of(copy_graph(capacity)), Arch(), name="copy") for capacity in (1 << 7, 1 << 16)
+    )
     assert len(big) < 1.1 * len(small)
     assert big.count("copy_memory #(") == 3  # the module, and an instance for C.crd1 and C.vals each
 
@@ -360,4 +362,4 @@ def test_graphs_that_do_not_hang_together(drop: str, message: str):
     nodes = tuple(n for n in whole.nodes if not n.name.startswith(drop))
     channels = tuple(c for c in whole.channels if not c.sink.node.startswith(drop))
     with pytest.raises(InputError, match=message):
-        Top(replace(whole, nodes=nodes, channels=channels), Arch())
+        Top(Design.of(replace(whole, nodes=nodes, channels=channels)), Arch())

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from amaranth.sim import SimulatorContext
 
-from samhw.graph import Arch, Graph, merge
+from samhw.graph import Arch, Design, Graph, Run
 from samhw.graph.address_map import NO_NODE, Cause, Register, Status
 from samhw.rtl import Top
 from samhw.rtl.host_port import Response
@@ -15,9 +15,9 @@ from .graphs import ROOT, array, column_sums, copy_graph, dense_copy, graph, les
 from .host import Host, simulate
 
 
-def two_copies(capacity: int = 8) -> Graph:
+def two_copies(capacity: int = 8) -> Design:
     """T[i] = A[i], then C[i] = T[i], all compressed."""
-    return merge("test", [copy_graph(target="T"), copy_graph(capacity, source="T")])
+    return Design.assemble("test", [copy_graph(target="T"), copy_graph(capacity, source="T")])
 
 
 def products() -> Graph:
@@ -36,6 +36,11 @@ def products() -> Graph:
         "array_T.val>mul.a*2 array_U.val>mul.b*2 mul.val>write_val.val*4/6",
         {"T.pos1": 2, "T.crd1": 8, "T.vals": 8, "U.vals": 8, "C.pos1": 2, "C.crd1": 8, "C.vals": 8},
     )
+
+
+def place(design: Design, region: int, name: str) -> int:
+    """What ERROR_NODE says for a node."""
+    return [(number, node.name) for number, node in design.nodes].index((region, name))
 
 
 async def ends(host: Host) -> list[int]:
@@ -80,7 +85,7 @@ def cycles_alone(graph: Graph, memories: Mapping[str, Sequence[int]]) -> int:
         assert await host.run() == Status.DONE
         cycles.append(await host.cycles())
 
-    simulate(Top(graph, Arch()), host)
+    simulate(Top(Design.of(graph), Arch()), host)
     return cycles[0]
 
 
@@ -101,7 +106,7 @@ def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
     words. The matrix has the rows [(3, 1), (9, 2)] and [(9, 3)], or less of it."""
     matrix = {"A.pos1": [0, 2], "A.crd1": [0, 1], "A.pos2": rows, "A.crd2": [3, 9, 9], "A.vals": [1, 2, 3]}
     sums = {"T.pos1": [0, len(crd)], "T.crd1": crd, "T.vals": vals}
-    whole = merge("test", [column_sums("T"), copy_graph(source="T", target="U"), products()])
+    whole = Design.assemble("test", [column_sums("T"), copy_graph(source="T", target="U"), products()])
     first, second, third = whole.regions
     alone = [
         cycles_alone(first, matrix),
@@ -124,8 +129,9 @@ def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
 
 def test_nodes_may_stand_in_any_order():
     whole = two_copies(capacity=2)
-    whole = replace(whole, nodes=whole.nodes[::-1])
-    writer = [n.name for n in whole.nodes].index("r1_write_crd")
+    graphs = [replace(graph, nodes=graph.nodes[::-1]) for graph in whole.regions]
+    whole = replace(whole, regions=tuple(graphs))
+    writer = place(whole, 1, "write_crd")
 
     async def host(host: Host) -> None:
         assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
@@ -137,9 +143,27 @@ def test_nodes_may_stand_in_any_order():
     simulate(Top(whole, Arch()), host)
 
 
+def test_a_sequence_in_another_order_than_the_numbers():
+    """As in the first test, with the regions numbered the other way round: the ends are in the order of the
+    sequence, nodes are counted by region."""
+    whole = two_copies(capacity=2)
+    whole = replace(whole, regions=whole.regions[::-1], sequence=(Run(1), Run(0)))
+    writer = place(whole, 0, "write_crd")
+
+    async def host(host: Host) -> None:
+        assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
+        assert await ends(host) == [10, 21]
+        assert await host.words("C.vals", 2) == [20, 50]
+        assert await host.run(A_pos1=[0, 3]) == Status.ERROR
+        assert await host.error() == (Cause.CAPACITY, writer)
+        assert await ends(host) == [11, 0]
+
+    simulate(Top(whole, Arch()), host)
+
+
 def test_an_error_in_the_second_region():
     whole = two_copies(capacity=2)
-    writer = [n.name for n in whole.nodes].index("r1_write_crd")
+    writer = place(whole, 1, "write_crd")
 
     async def host(host: Host) -> None:
         data = {"A_pos1": [0, 3], "A_crd1": [2, 5, 7], "A_vals": [20, 50, 70]}
@@ -157,11 +181,16 @@ def test_an_error_in_the_second_region():
 
 def test_an_error_in_the_first_region():
     """The second region does not start, and leaves the result of the last run as it was."""
-    whole = merge("test", [copy_graph(2, target="T"), copy_graph(source="T")])
-    whole = replace(
-        whole, memories=tuple(replace(m, capacity=2) if m.name == "T.crd1" else m for m in whole.memories)
-    )
-    writer = [n.name for n in whole.nodes].index("r0_write_crd")
+    graphs = [copy_graph(target="T"), copy_graph(source="T")]
+    small = [
+        replace(
+            graph,
+            memories=tuple(replace(m, capacity=2) if m.name == "T.crd1" else m for m in graph.memories),
+        )
+        for graph in graphs
+    ]
+    whole = Design.assemble("test", small)
+    writer = place(whole, 0, "write_crd")
 
     async def host(host: Host) -> None:
         assert await host.run(A_pos1=[0, 1], A_crd1=[2, 5, 7], A_vals=[20, 50, 70]) == Status.DONE
@@ -176,8 +205,8 @@ def test_an_error_in_the_first_region():
 
 
 def test_a_deadlock_in_the_second_region():
-    whole = merge("test", [copy_graph(target="T"), less_the_greatest("T")])
-    names = [c.name for c in whole.channels]
+    whole = Design.assemble("test", [copy_graph(target="T"), less_the_greatest("T")])
+    names = [whole.label(region, c.name) for region, c in whole.channels]
 
     async def host(host: Host) -> None:
         data = {"A_crd1": range(5), "A_vals": [5, 9, 2, 7, 1]}
@@ -188,14 +217,14 @@ def test_a_deadlock_in_the_second_region():
         assert await ends(host) == [13, 0]
         words = [await host.read(address) for address in host.top.map.channel_states]
         full = {name for k, name in enumerate(names) if words[k // 16] >> 2 * (k % 16) & 2}
-        assert full == {"r1_array_T.val->r1_sub.a"}
+        assert full == {"test_1.array_T.val->sub.a"}
 
     simulate(Top(whole, Arch(watchdog=30)), host)
 
 
 def test_regions_share_the_extents():
     """Each takes ten cycles more than the extent (test_top.py)."""
-    whole = merge("test", [dense_copy(target="T"), dense_copy(source="T")])
+    whole = Design.assemble("test", [dense_copy(target="T"), dense_copy(source="T")])
 
     async def host(host: Host) -> None:
         for extent in (6, 2):
@@ -212,11 +241,11 @@ def test_stalls_count_the_cycles_of_the_run():
     16."""
     top = Top(two_copies(), Arch(), stall_ports=True)
     names = ["root", "write_crd", "write_val"]
-    assert top.stallable == [f"r{n}_{name}" for n in range(2) for name in names]
+    assert top.stallable == [(region, name) for region in range(2) for name in names]
 
     async def stall(ctx: SimulatorContext) -> None:
         while True:
-            ctx.set(top.stall, (ctx.get(top.cycle) < 16) << top.stallable.index("r1_root"))
+            ctx.set(top.stall, (ctx.get(top.cycle) < 16) << top.stallable.index((1, "root")))
             await ctx.tick()
 
     async def host(host: Host) -> None:

@@ -31,7 +31,7 @@ def test_models_under_schedules_of_their_own(model: str) -> None:
     assert check(workload, compiled, result.outputs).good
     assert result.cycles != usual.cycles
     for name, text in MODELS[model].formats.items():
-        stored = [t for t in compiled.graph.tensors if t.name == name]
+        stored = [t for t in compiled.design.tensors if t.name == name]
         assert all(t.format == text for t in stored)
 
 

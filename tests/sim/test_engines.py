@@ -79,7 +79,7 @@ def kernel(name: str) -> tuple[Graph, Arch, Any, Any]:
     """A built-in kernel on random data, ready to be simulated."""
     workload = make_workload(load_kernel(name), ["random:size=7,density=0.3"])
     built = compile_workload(workload)
-    return built.graph, built.arch, *load_inputs(built.program, built.graph, workload.tensors)
+    return built.design.regions[0], built.arch, *load_inputs(built.program, built.design, workload.tensors)
 
 
 SPACED = Arch(reduce={**Arch().reduce, "integer": {"sum": 5}})
@@ -101,8 +101,8 @@ def test_random_graphs(source: Source, number: int) -> None:
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(number)
-    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
-    graph = random_depths(built.graph, rng)
+    memories, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
+    graph = random_depths(built.design.regions[0], rng)
     data = (graph, built.arch, memories, extents)
     # Firings of actors without stalls are timed in batches.
     options: dict[str, Any] = {"stalls": random_stalls(graph, rng)} if rng.random() < 0.5 else {}
@@ -408,8 +408,9 @@ def test_a_stalled_producer_waits_for_slots_too() -> None:
     source = "tensor B : scalar\ntensor C : scalar\nX = B * C\n"
     workload = make_workload(parse(source), ["random:size=1,density=1"])
     built = compile_workload(workload)
-    graph = built.graph.with_depths({c.name: 1 for c in built.graph.channels})
-    data = (graph, built.arch, *load_inputs(built.program, graph, workload.tensors))
+    (graph,) = built.design.regions
+    graph = graph.with_depths({c.name: 1 for c in graph.channels})
+    data = (graph, built.arch, *load_inputs(built.program, built.design, workload.tensors))
     stalls = {"root": [False] + 9 * [True]}
     plain = outcome(*data, engine="plain", stalls=stalls)
     assert isinstance(plain, Result)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from samhw.compiler import compile_program
 from samhw.frontend import Program as Source
 from samhw.frontend import parse
-from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
+from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import off_chip
 from samhw.sim.compiled.off_chip import records, sweeps
@@ -55,8 +55,8 @@ def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(number)
-    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
-    graph, tensors_off = placed(random_depths(built.graph, rng), rng)
+    memories, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
+    graph, tensors_off = placed(random_depths(built.design.regions[0], rng), rng)
     data = (graph, built.arch, memories, extents)
     options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": OffChip(dram, tensors_off)}
     options |= {"trace": True, "check": True} if rng.random() < 0.5 else {}
@@ -75,7 +75,7 @@ def test_machine_code(dram: Dram) -> None:
         program = matrix_sum(random_matrix(rng, 6, 6), random_matrix(rng, 6, 6))
         graph = random_depths(program.graph, rng)
         data = (graph, Arch(), program.memories, program.extents)
-        plain, other = (MemorySystem(graph, Arch(), OffChip(dram)) for _ in range(2))
+        plain, other = (MemorySystem(Design.of(graph), Arch(), OffChip(dram)) for _ in range(2))
         for _ in range(2):
             expected = outcome(*data, engine="plain", memory=plain)
             assert_same(outcome(*data, engine="compiled", memory=other), expected)
@@ -175,12 +175,12 @@ def test_the_log_is_emptied_before_anybody_is_served(monkeypatch: pytest.MonkeyP
 
 def test_memory_goes_on_from_one_engine_to_the_other() -> None:
     text = "tensor x[i=9] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    graph = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).graph
-    first, second = graph.regions
+    design = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).design
+    first, second = design.runs
     memories = {"x.vals": np.arange(1, 10)}
     runs = []
     for names in (("plain", "plain"), ("compiled", "plain"), ("plain", "compiled")):
-        memory = MemorySystem(graph, Arch(), OffChip(SMALL))
+        memory = MemorySystem(design, Arch(), OffChip(SMALL))
         with interpreted():
             one = simulate(first, Arch(), memories, {"i": 9}, memory=memory, engine=names[0])
             two = simulate(second, Arch(), dict(one.memories), {"i": 9}, memory=memory, engine=names[1])

@@ -53,8 +53,8 @@ def test_programs_agree_with_the_clock(source: Program, dram: Dram, seed: int) -
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(seed)
-    memories, extents = load_inputs(built.program, built.graph, random_tensors(source, rng))
-    graph = random_depths(built.graph, rng)
+    memories, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
+    graph = random_depths(built.design.regions[0], rng)
     agree(graph, built.arch, memories, extents, OffChip(dram), random_stalls(graph, rng))
 
 
@@ -295,9 +295,9 @@ def test_a_limit_and_an_error_end_the_run() -> None:
 def test_memory_goes_on_through_regions() -> None:
     """The second region finds the row open that the first has written, unless a refresh came between."""
     text = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    graph = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).graph
+    design = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).design
     memories = {"x.vals": np.arange(1, 5)}
-    results = simulate_regions(graph, Arch(), memories, {"i": 4}, memory=OffChip(SMALL, ("y",)))
+    results = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(SMALL, ("y",)))
     first, second = (result.memory for result in results)
     assert results[1].memories["z.vals"].tolist() == [3, 5, 7, 9]
     assert first is not None
@@ -305,12 +305,12 @@ def test_memory_goes_on_through_regions() -> None:
     assert (first.channels[0].writes, first.channels[0].misses) == (1, 1)
     assert (second.channels[0].reads, second.channels[0].hits) == (1, 1)
     # The writer's line is done after its DONE, and only then does the next region begin.
-    last = max(a.last for a in results[0].nodes["r0_write_val_y"].actors.values())
+    last = max(a.last for a in results[0].nodes["write_val_y"].actors.values())
     # The last word comes two cycles before DONE, and is written 4 + 3 + 2 cycles later.
     assert results[0].cycles == 25 == last - 2 + 9
     # Cycle 0 of the second region is cycle 26 of the memory.
     often = replace(SMALL, rfc=2, faw=1, rrd_l=2, refi=27)
-    refreshed = simulate_regions(graph, Arch(), memories, {"i": 4}, memory=OffChip(often, ("y",)))[1].memory
+    refreshed = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(often, ("y",)))[1].memory
     assert refreshed is not None
     assert (refreshed.channels[0].hits, refreshed.channels[0].misses) == (0, 1)
 

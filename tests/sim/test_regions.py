@@ -1,25 +1,27 @@
 """Graphs of several regions in the simulator."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from samhw.compiler import compile_program
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
 from samhw.frontend import parse
-from samhw.graph import Arch, Graph
-from samhw.sim import simulate, simulate_regions, total_cycles
+from samhw.graph import Arch, Design, Run
+from samhw.sim import simulate_regions, simulated_regions, total_cycles
 
 MEMORIES = {"x.vals": np.arange(1, 5)}
 
 
-def doubled_and_one() -> Graph:
+def doubled_and_one() -> Design:
     text = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    return compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).graph
+    return compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1", "steps.ein")).design
 
 
 def test_a_region_reads_what_the_one_before_has_written() -> None:
-    graph = doubled_and_one()
-    first, second = simulate_regions(graph, Arch(), MEMORIES, {"i": 4})
+    design = doubled_and_one()
+    first, second = simulate_regions(design, Arch(), MEMORIES, {"i": 4})
     assert first.memories["y.vals"].tolist() == [2, 4, 6, 8]
     assert second.memories["z.vals"].tolist() == [3, 5, 7, 9]
 
@@ -29,7 +31,22 @@ def test_a_change_of_regions_costs_a_cycle() -> None:
     assert total_cycles([10, 20, 5]) == 37
 
 
-def test_one_simulation_runs_one_region() -> None:
-    graph = doubled_and_one()
-    with pytest.raises(InputError, match=r"has 2 regions.*use simulate_regions"):
-        simulate(graph, Arch(), MEMORIES, {"i": 4})
+def test_regions_run_in_the_order_of_the_sequence() -> None:
+    """Whatever their numbers are."""
+    design = doubled_and_one()
+    turned = replace(design, regions=design.regions[::-1], sequence=(Run(1), Run(0)))
+    runs = list(simulated_regions(turned, Arch(), MEMORIES, {"i": 4}))
+    assert [run.graph.name for run in runs] == [graph.name for graph in design.regions]
+    assert runs[1].result.memories["z.vals"].tolist() == [3, 5, 7, 9]
+    with pytest.raises(InputError, match=r"reads memory 'y\.vals', which no earlier region writes"):
+        simulate_regions(replace(turned, sequence=(Run(0), Run(1))), Arch(), MEMORIES, {"i": 4})
+
+
+def test_an_error_says_which_region_it_comes_from() -> None:
+    design = doubled_and_one()
+    large = {"x.vals": np.full(4, 0x7FFF_FFFF)}
+    with pytest.raises(RunError, match=r"^Region steps_0: overflow at node 'mul' in cycle 9: a"):
+        simulate_regions(design, Arch(), large, {"i": 4})
+    alone = Design.of(design.regions[0])
+    with pytest.raises(RunError, match=r"^overflow at node 'mul'"):
+        simulate_regions(alone, Arch(), large, {"i": 4})

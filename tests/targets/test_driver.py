@@ -18,7 +18,7 @@ pytestmark = pytest.mark.verilator
 
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
-    return VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(), probes=True, stall_ports=True)
+    return VerilatedDesign(toy.DESIGN, toy.ARCH, toy.verilog(), probes=True, stall_ports=True)
 
 
 @pytest.fixture
@@ -108,13 +108,15 @@ def test_bad_arguments(
 
 
 def test_wrong_build() -> None:
-    design = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(identity=0x1234), probes=True, stall_ports=True)
+    design = VerilatedDesign(
+        toy.DESIGN, toy.ARCH, toy.verilog(identity=0x1234), probes=True, stall_ports=True
+    )
     with pytest.raises(RunError, match=r"identifies itself as 0x00001234, but copy is 0x"):
         design.session()
 
 
 def test_design_that_does_not_start() -> None:
-    design = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(starts=False), probes=True, stall_ports=True)
+    design = VerilatedDesign(toy.DESIGN, toy.ARCH, toy.verilog(starts=False), probes=True, stall_ports=True)
     with pytest.raises(RunError, match=r"stopped: the design does not start\."):
         design.run({"A.vals": [1]}, {"i": 1})
 
@@ -126,7 +128,7 @@ def test_refused_address(session: Session) -> None:
 
 def test_design_that_is_no_verilog() -> None:
     with pytest.raises(RunError, match=r"Verilator does not accept .*syntax error"):
-        VerilatedDesign(toy.GRAPH, toy.ARCH, "module samhw_top(input clk;\nendmodule\n")
+        VerilatedDesign(toy.DESIGN, toy.ARCH, "module samhw_top(input clk;\nendmodule\n")
 
 
 def test_combinational_loop_is_an_error() -> None:
@@ -135,18 +137,18 @@ def test_combinational_loop_is_an_error() -> None:
         "wire p = !q; wire q = p ^ s_axi_rready; assign error = cause != 0 || q;",
     )
     with pytest.raises(RunError, match="UNOPTFLAT"):
-        VerilatedDesign(toy.GRAPH, toy.ARCH, text, probes=True, stall_ports=True)
+        VerilatedDesign(toy.DESIGN, toy.ARCH, text, probes=True, stall_ports=True)
 
 
 def test_build_is_reused(design: VerilatedDesign) -> None:
-    again = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(), probes=True, stall_ports=True)
+    again = VerilatedDesign(toy.DESIGN, toy.ARCH, toy.verilog(), probes=True, stall_ports=True)
     assert again.program.reused
     assert again.program.path == design.program.path
     assert again.program.seconds > 0
 
 
 def test_build_without_extras(tmp_path: Path) -> None:
-    design = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog())
+    design = VerilatedDesign(toy.DESIGN, toy.ARCH, toy.verilog())
     assert design.run({"A.vals": [1]}, {"i": 1}).memories["C.vals"].tolist() == [1]
     with pytest.raises(InputError, match="stall_ports=True"):
         design.run({"A.vals": [1]}, {"i": 1}, stalls={"root": [False]})
@@ -159,7 +161,7 @@ def test_build_without_extras(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_wave(tmp_path: Path) -> None:
-    design = VerilatedDesign(toy.GRAPH, toy.ARCH, toy.verilog(), wave="vcd")
+    design = VerilatedDesign(toy.DESIGN, toy.ARCH, toy.verilog(), wave="vcd")
     wave = tmp_path / "a wave.vcd"
     with design.session() as session:
         _run(session, [1])

@@ -9,7 +9,7 @@ import samhw.rtl
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel
-from samhw.graph import Arch
+from samhw.graph import Arch, Design
 from samhw.sim import simulate
 from samhw.targets.driver import VerilatedDesign
 from samhw.targets.elaborate import generate_verilog
@@ -29,28 +29,31 @@ def spmv() -> Compiled:
 def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def verilog(graph: object, arch: object, **options: object) -> str:
-        made.append((graph, arch, options))
+    def verilog(design: object, arch: object, **options: object) -> str:
+        made.append((design, arch, options))
         return f"// {len(made)}"
 
     monkeypatch.setenv("SAMHW_CACHE", str(tmp_path))
     monkeypatch.setattr(samhw.rtl, "verilog", verilog)
-    graph, arch = spmv.graph, spmv.arch
-    assert generate_verilog(graph, arch) == "// 1"
-    assert generate_verilog(graph, arch) == "// 1"
-    assert generate_verilog(graph, arch, probes=True) == "// 2"
-    assert generate_verilog(graph, arch, stall_ports=True) == "// 3"
-    assert generate_verilog(graph, Arch(memory=3)) == "// 4"
-    assert generate_verilog(graph.with_depths({graph.channels[0].name: 9}), arch) == "// 5"
-    assert made[1] == (graph, arch, {"probes": True, "stall_ports": False})
+    design, arch = spmv.design, spmv.arch
+    assert generate_verilog(design, arch) == "// 1"
+    assert generate_verilog(design, arch) == "// 1"
+    assert generate_verilog(design, arch, probes=True) == "// 2"
+    assert generate_verilog(design, arch, stall_ports=True) == "// 3"
+    assert generate_verilog(design, Arch(memory=3)) == "// 4"
+    (graph,) = design.regions
+    deeper = Design.of(graph.with_depths({graph.channels[0].name: 9}))
+    assert generate_verilog(deeper, arch) == "// 5"
+    assert made[1] == (design, arch, {"probes": True, "stall_ports": False})
 
 
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_from_tensors_to_tensors(spmv: Compiled) -> None:
     """Several inputs one behind the other, an overflow between them: results and cycles, token for token."""
-    graph, arch = spmv.graph, spmv.arch
-    design = VerilatedDesign.build(graph, arch, probes=True, stall_ports=True)
+    (graph,) = spmv.design.regions
+    arch = spmv.arch
+    design = VerilatedDesign.build(spmv.design, arch, probes=True, stall_ports=True)
     rng = np.random.default_rng(5)
     formats = {binding.name: binding.format for binding in graph.tensors}
 
@@ -61,7 +64,7 @@ def test_from_tensors_to_tensors(spmv: Compiled) -> None:
         for rows, columns in [(6, 5), (1, 1), (3, 4)]:
             matrix = rng.integers(-9, 9, (rows, columns)) * (rng.random((rows, columns)) < 0.4)
             vector = rng.integers(-9, 9, columns)
-            memories, extents = load(graph, tensors(matrix, vector))
+            memories, extents = load(spmv.design, tensors(matrix, vector))
             stalls = {name: (rng.random(7) < 0.3).tolist() for name in design.stallable}
             stalls["root"] = [False, True, True, True]
             model = simulate(graph, arch, memories, extents, trace=True, stalls=stalls)
@@ -75,4 +78,4 @@ def test_from_tensors_to_tensors(spmv: Compiled) -> None:
 
             too_large = tensors(np.full((1, 1), 1 << 30), np.full(1, 4))
             with pytest.raises(RunError, match=r"^overflow at node 'mul"):
-                session.run(*load(graph, too_large))
+                session.run(*load(spmv.design, too_large))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Graph, Memory, MemoryRole, TensorBinding
+from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding
 from samhw.targets.images import load, unload
 from samhw.tensors.tensor import Tensor
 
@@ -36,6 +36,10 @@ def _graph(value: str = "i8") -> Graph:
     )
 
 
+def _design(value: str = "i8") -> Design:
+    return Design.of(_graph(value))
+
+
 def _tensors(a: np.ndarray, b: np.ndarray) -> dict[str, Tensor]:
     return {"A": Tensor.from_dense(a, "csr"), "B": Tensor.from_dense(b, "dense")}
 
@@ -43,7 +47,7 @@ def _tensors(a: np.ndarray, b: np.ndarray) -> dict[str, Tensor]:
 def test_load() -> None:
     a = np.array([[0, -2, 0], [0, 0, 0], [1, 0, 3]])
     b = np.arange(6).reshape(3, 2)
-    memories, extents = load(_graph(), _tensors(a, b))
+    memories, extents = load(_design(), _tensors(a, b))
     assert extents == {"i": 3, "j": 2, "k": 3}
     assert {name: words.tolist() for name, words in memories.items()} == {
         "A.pos1": [0, 1, 1, 3],
@@ -54,7 +58,7 @@ def test_load() -> None:
 
 
 def test_load_encodes_values() -> None:
-    memories, _ = load(_graph("fixed<8,4>"), _tensors(np.array([[0.5]]), np.array([[-0.25]])))
+    memories, _ = load(_design("fixed<8,4>"), _tensors(np.array([[0.5]]), np.array([[-0.25]])))
     assert memories["A.vals"].tolist() == [8]
     assert memories["B.vals"].tolist() == [252]
 
@@ -62,7 +66,7 @@ def test_load_encodes_values() -> None:
 def test_index_of_no_input_gets_the_greatest_extent() -> None:
     graph = _graph()
     alone = Graph(graph.name, graph.value, (), (), graph.memories, graph.tensors[::2], graph.extents)
-    _, extents = load(alone, {"A": Tensor.from_dense(np.ones((2, 3)), "csr")})
+    _, extents = load(Design.of(alone), {"A": Tensor.from_dense(np.ones((2, 3)), "csr")})
     assert extents == {"i": 2, "j": 4, "k": 3}
 
 
@@ -70,7 +74,7 @@ def test_array_that_the_graph_does_not_read() -> None:
     graph = _graph()
     kept = tuple(memory for memory in graph.memories if memory.name != "A.crd1")
     smaller = Graph(graph.name, graph.value, (), (), kept, graph.tensors, graph.extents)
-    memories, _ = load(smaller, _tensors(np.ones((2, 3)), np.ones((3, 2))))
+    memories, _ = load(Design.of(smaller), _tensors(np.ones((2, 3)), np.ones((3, 2))))
     assert set(memories) == {"A.pos1", "A.vals", "B.vals"}
 
 
@@ -85,7 +89,7 @@ def test_array_that_the_graph_does_not_read() -> None:
 )
 def test_what_does_not_fit(a: np.ndarray, b: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        load(_graph(), _tensors(a, b))
+        load(_design(), _tensors(a, b))
 
 
 def test_too_many_nonzeros() -> None:
@@ -95,19 +99,19 @@ def test_too_many_nonzeros() -> None:
     with pytest.raises(
         InputError, match=r"^Tensor 'A' has 10 nonzeros, but this build takes 6; rebuild with"
     ):
-        load(graph, _tensors(np.ones((2, 5)), np.ones((5, 2))))
+        load(Design.of(graph), _tensors(np.ones((2, 5)), np.ones((5, 2))))
 
 
 def test_wrong_tensors() -> None:
     good = _tensors(np.ones((2, 3)), np.ones((3, 2)))
     with pytest.raises(InputError, match="needs the tensor 'B'"):
-        load(_graph(), {"A": good["A"]})
+        load(_design(), {"A": good["A"]})
     with pytest.raises(InputError, match="has no input 'C'; its inputs are A, B"):
-        load(_graph(), {**good, "C": good["A"]})
+        load(_design(), {**good, "C": good["A"]})
     with pytest.raises(InputError, match="'A' is stored as csc, but this build takes csr"):
-        load(_graph(), {**good, "A": good["A"].convert("csc")})
+        load(_design(), {**good, "A": good["A"].convert("csc")})
     with pytest.raises(InputError, match="'A' has rank 1, but the program gives it 2 indices"):
-        load(_graph(), {**good, "A": Tensor.from_dense(np.ones(2), "dense")})
+        load(_design(), {**good, "A": Tensor.from_dense(np.ones(2), "dense")})
 
 
 def test_unload() -> None:
@@ -146,6 +150,6 @@ def test_round_trip(format: str, shape: tuple[int, int]) -> None:
         memories = tuple(_memories("T", role, **capacities))
         return Graph("copy", "i32", (), (), memories, (binding,), {"i": shape[0], "j": shape[1]})
 
-    memories, extents = load(graph(_IN), {"T": tensor})
+    memories, extents = load(Design.of(graph(_IN)), {"T": tensor})
     left = {name: np.concatenate([words, np.full(64 - len(words), 77)]) for name, words in memories.items()}
     assert np.array_equal(unload(graph(_OUT), left, extents)["T"].to_dense(), array)

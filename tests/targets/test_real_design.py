@@ -9,7 +9,7 @@ import pytest
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel, parse
-from samhw.graph import Graph
+from samhw.graph import Design, Graph
 from samhw.sim import DeadlockError, simulate
 from samhw.targets import check, run
 from samhw.targets.driver import VerilatedDesign
@@ -33,12 +33,12 @@ def both_fail(
     compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | None = None
 ) -> tuple[str, str]:
     """The errors of simulator and RTL."""
-    graph = graph or compiled.graph
-    memories, extents = load(graph, inputs)
+    design = Design.of(graph) if graph else compiled.design
+    memories, extents = load(design, inputs)
     with pytest.raises(RunError) as model:
-        simulate(graph, compiled.arch, memories, extents)
+        simulate(design.regions[0], compiled.arch, memories, extents)
     with pytest.raises(RunError) as rtl:
-        VerilatedDesign.build(graph, compiled.arch).run(memories, extents)
+        VerilatedDesign.build(design, compiled.arch).run(memories, extents)
     assert type(model.value) is type(rtl.value)
     return str(model.value), str(rtl.value)
 
@@ -46,7 +46,7 @@ def both_fail(
 @pytest.mark.slow
 def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
     compiled = compiled_mmadd()
-    design = VerilatedDesign.build(compiled.graph, compiled.arch)
+    design = VerilatedDesign.build(compiled.design, compiled.arch)
     with design.session() as session:
         for spec in (
             "random:size=4",
@@ -55,8 +55,8 @@ def test_one_build_runs_other_data_and_other_shapes_without_reset() -> None:
             "random:size=9,density=0",
         ):
             workload = make_workload(load_kernel("mmadd"), [spec])
-            memories, extents = load(compiled.graph, workload.tensors)
-            model = simulate(compiled.graph, compiled.arch, memories, extents)
+            memories, extents = load(compiled.design, workload.tensors)
+            model = simulate(compiled.design.regions[0], compiled.arch, memories, extents)
             rtl = session.run(memories, extents)
             assert rtl.cycles == model.cycles
             for name, words in rtl.memories.items():
@@ -95,16 +95,17 @@ def test_overflow_names_the_type_of_the_node() -> None:
     """Products and sums of i16 in 32 bits: four products of 30 bits are too much."""
     compiled = compile_program(load_kernel("spmv"), value="i16", capacity=Capacity({"i": 4, "j": 4}))
     wide = {"mul": {"to": "i32"}, "reduce_scalar": {"value": "i32"}, "write_val": {"value": "i32"}}
+    (graph,) = compiled.design.regions
     nodes = tuple(
         replace(n, params={**n.params, **wide.get("mul" if n.params.get("op") == "mul" else n.kind, {})})
-        for n in compiled.graph.nodes
+        for n in graph.nodes
     )
-    memories = tuple(replace(m, value="i32") if m.name == "x.vals" else m for m in compiled.graph.memories)
+    memories = tuple(replace(m, value="i32") if m.name == "x.vals" else m for m in graph.memories)
     inputs = {
         "B": Tensor.from_dense(np.full((1, 4), 0x7FFF), "csr"),
         "c": Tensor.from_dense(np.full(4, 0x7FFF), "dense"),
     }
-    _, message = both_fail(compiled, inputs, replace(compiled.graph, nodes=nodes, memories=memories))
+    _, message = both_fail(compiled, inputs, replace(graph, nodes=nodes, memories=memories))
     assert "overflow at node 'reduce_scalar" in message
     assert "the range of i32" in message
 
@@ -115,16 +116,17 @@ def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
     # of `a` holds back, and the repeater waits for a coordinate.
     program = parse("tensor B[i=4, j=4] : dcsr\ntensor X[i, j] : dcsr\ntensor a\nX[i,j] = a * B[i,j]")
     compiled = compile_program(program)
-    graph = compiled.graph.with_depths(dict.fromkeys((c.name for c in compiled.graph.channels), 1))
+    (whole,) = compiled.design.regions
+    graph = whole.with_depths(dict.fromkeys((c.name for c in whole.channels), 1))
     inputs = {
         "B": Tensor.from_dense(np.zeros((4, 4), dtype=int), "dcsr"),
         "a": Tensor.from_dense(np.array(3), "dense"),
     }
-    memories, extents = load(graph, inputs)
+    memories, extents = load(Design.of(graph), inputs)
     with pytest.raises(DeadlockError) as model:
         simulate(graph, compiled.arch, memories, extents)
     with pytest.raises(DeadlockError) as rtl:
-        VerilatedDesign.build(graph, compiled.arch).run(memories, extents)
+        VerilatedDesign.build(Design.of(graph), compiled.arch).run(memories, extents)
     for error in (model.value, rtl.value):
         assert "deeper" in str(error)
         assert all(name in str(error) for name in error.waiting)

@@ -8,7 +8,7 @@ import pytest
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import RunError
 from samhw.frontend import Capacity, parse
-from samhw.graph import Graph, MemoryRole
+from samhw.graph import Design, MemoryRole
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.targets.driver import HardwareResult, Session, VerilatedDesign
 from samhw.targets.images import load
@@ -31,7 +31,7 @@ Y[i,j] = U[i,j] + T[i,j]
 
 def layers(value: str = "i32") -> Compiled:
     capacity = Capacity({"i": 6, "k": 6, "j": 4}, {"A": 36, "T": 24, "U": 24, "Y": 24})
-    return compile_program(parse(LAYERS), value=value, capacity=capacity)
+    return compile_program(parse(LAYERS, "layers.ein"), value=value, capacity=capacity)
 
 
 def random_inputs(seed: int) -> dict[str, Tensor]:
@@ -57,51 +57,53 @@ def assert_agree(rtl: HardwareResult, model: list[Result]) -> None:
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
     compiled = layers()
-    return VerilatedDesign.build(compiled.graph, compiled.arch, stall_ports=True)
+    return VerilatedDesign.build(compiled.design, compiled.arch, stall_ports=True)
 
 
 def run_both(session: Session, design: VerilatedDesign, seed: int) -> tuple[HardwareResult, list[Result]]:
-    memories, extents = load(design.graph, random_inputs(seed))
+    memories, extents = load(design.design, random_inputs(seed))
     rtl = session.run(memories, extents, buffers=True)
-    return rtl, list(simulate_regions(design.graph, design.arch, memories, extents))
+    return rtl, list(simulate_regions(design.design, design.arch, memories, extents))
 
 
 def test_cycles_are_those_of_the_simulator_region_by_region(design: VerilatedDesign) -> None:
-    assert len(design.graph.regions) == 3
+    assert len(design.design.regions) == 3
     with design.session() as session:
         for seed in range(5):
             assert_agree(*run_both(session, design, seed))
 
 
 def test_buffers_are_read_only_if_asked_for(design: VerilatedDesign) -> None:
-    memories, extents = load(design.graph, random_inputs(0))
+    memories, extents = load(design.design, random_inputs(0))
     result = design.run(memories, extents)
     assert {name.split(".")[0] for name in result.memories} == {"Y"}
-    roles = {m.tensor: m.role for m in design.graph.memories}
+    roles = {m.tensor: m.role for m in design.design.memories}
     assert roles["T"] is roles["U"] is MemoryRole.BUFFER
 
 
 def test_stalls_count_the_cycles_of_the_run(design: VerilatedDesign) -> None:
     """The root of the second region is kept back for 50 cycles; that costs this region the 50 cycles."""
-    memories, extents = load(design.graph, random_inputs(0))
+    memories, extents = load(design.design, random_inputs(0))
     with design.session() as session:
         free = session.run(memories, extents)
         first, second, third = free.region_cycles
         pattern = np.zeros(4 * free.cycles + 200, dtype=bool)
         pattern[: first + 2 + 50] = True
-        stalled = session.run(memories, extents, stalls={"r1_root": pattern})
+        stalled = session.run(memories, extents, stalls={"layers_1.root": pattern})
         assert stalled.region_cycles == (first, second + 50, third)
         assert session.run(memories, extents).region_cycles == free.region_cycles
 
 
-def both_fail(compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | None = None) -> list[RunError]:
+def both_fail(
+    compiled: Compiled, inputs: Mapping[str, Tensor], design: Design | None = None
+) -> list[RunError]:
     """The errors of simulator and RTL."""
-    graph = graph or compiled.graph
-    memories, extents = load(graph, inputs)
+    design = design or compiled.design
+    memories, extents = load(design, inputs)
     with pytest.raises(RunError) as model:
-        simulate_regions(graph, compiled.arch, memories, extents)
+        simulate_regions(design, compiled.arch, memories, extents)
     with pytest.raises(RunError) as rtl:
-        VerilatedDesign.build(graph, compiled.arch).run(memories, extents)
+        VerilatedDesign.build(design, compiled.arch).run(memories, extents)
     assert type(model.value) is type(rtl.value)
     return [model.value, rtl.value]
 
@@ -113,36 +115,39 @@ def test_an_error_in_a_later_region_names_its_node() -> None:
         "X": Tensor.from_dense(np.array([[1]]), "dense"),
     }
     for error in both_fail(layers("i8"), inputs):
-        assert "overflow" in str(error)
-        assert "'r2_add'" in str(error)
+        assert "Region layers_2: overflow at node 'add'" in str(error)
 
 
 def test_a_deadlock_in_a_later_region_names_channels_of_it() -> None:
     """As in test_real_design.py, with B written by a first region."""
     program = parse(
         "tensor A[i=4, j=4] : dcsr\ntensor B[i, j] : dcsr\ntensor X[i, j] : dcsr\ntensor a\n"
-        "B[i,j] = relu(A[i,j])\nX[i,j] = a * B[i,j]"
+        "B[i,j] = relu(A[i,j])\nX[i,j] = a * B[i,j]",
+        "chain.ein",
     )
     compiled = compile_program(program)
-    second = [c.name for c in compiled.graph.channels if c.name.startswith("r1_")]
-    graph = compiled.graph.with_depths(dict.fromkeys(second, 1))
+    first, second = compiled.design.regions
+    tight = second.with_depths(dict.fromkeys((c.name for c in second.channels), 1))
+    design = Design.assemble("chain", [first, tight])
     inputs = {
         "A": Tensor.from_dense(np.zeros((4, 4), dtype=int), "dcsr"),
         "a": Tensor.from_dense(np.array(3), "dense"),
     }
-    for error in both_fail(compiled, inputs, graph):
+    for error in both_fail(compiled, inputs, design):
         assert isinstance(error, DeadlockError)
+        assert set(error.waiting) <= {c.name for c in second.channels}
         assert error.waiting
-        assert "r0_" not in str(error)
+        assert str(error).startswith("Region chain_1: Deadlock")
 
 
 def test_channels_of_other_regions_do_not_wait(design: VerilatedDesign) -> None:
     """Without a circle all channels that are empty are named. The second region's root never fires."""
-    memories, extents = load(design.graph, random_inputs(0))
+    memories, extents = load(design.design, random_inputs(0))
     pattern = [True] * 100_000 + [False]
     with pytest.raises(DeadlockError) as failure:
-        design.run(memories, extents, stalls={"r1_root": pattern})
+        design.run(memories, extents, stalls={"layers_1.root": pattern})
     assert failure.value.waiting == []
-    assert "r1_root.out->" in str(failure.value)
-    assert "r0_" not in str(failure.value)
-    assert "r2_" not in str(failure.value)
+    assert str(failure.value).startswith("Region layers_1: Deadlock")
+    assert "root.out->" in str(failure.value)
+    first, second, third = ({c.name for c in graph.channels} for graph in design.design.regions)
+    assert not [name for name in (first | third) - second if name in str(failure.value)]

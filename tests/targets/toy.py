@@ -7,6 +7,7 @@ A run copies A.vals to C.vals, a word a cycle. The word 0xDEAD is an overflow of
 from samhw.graph import (
     Arch,
     Channel,
+    Design,
     Endpoint,
     Graph,
     Memory,
@@ -19,7 +20,7 @@ from samhw.graph import (
 )
 from samhw.graph.address_map import AddressMap
 
-__all__ = ["ARCH", "CAPACITY", "GRAPH", "verilog"]
+__all__ = ["ARCH", "CAPACITY", "DESIGN", "GRAPH", "verilog"]
 
 CAPACITY = 8
 ARCH = Arch()
@@ -72,10 +73,12 @@ GRAPH = Graph(
     extents={"i": CAPACITY},
 )
 
+DESIGN = Design.of(GRAPH)
+
 
 def verilog(*, identity: int | None = None, starts: bool = True) -> str:
     """The text, with stall ports and probes; it may claim another identity, or ignore `start`."""
-    map = AddressMap(GRAPH, ARCH)
+    map = AddressMap(DESIGN, ARCH)
     return _TEXT % {
         "identity": map.identity if identity is None else identity,
         "starts": int(starts),

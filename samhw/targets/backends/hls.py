@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from samhw.compiler import Compiled
+from samhw.graph import Design
 from samhw.hls import Options
 from samhw.sim import simulated_regions, total_cycles
 from samhw.targets.backends.backend import Backend, RegionRun, RunResult
@@ -36,15 +37,15 @@ class Hls(Backend):
         from samhw.targets.hls import HlsDesign, compare, golden
 
         options = Options(**settings)
-        graph, arch = compiled.graph, compiled.arch
-        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
-        runs = list(simulated_regions(graph, arch, memories, extents, trace=True))
+        whole, arch = compiled.design, compiled.arch
+        memories, extents = load_inputs(compiled.program, whole, tensors, compiled.recipes)
+        runs = list(simulated_regions(whole, arch, memories, extents, trace=True))
         # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
         # compared.
         words = {name: array for run in runs for name, array in run.result.memories.items()}
-        parts = [(graph, memories, runs)]
+        parts = [(whole, memories, runs)]
         if not options.one_top:
-            parts = [(run.graph, run.memories, [run]) for run in runs]
+            parts = [(Design.of(run.graph), run.memories, [run]) for run in runs]
         start = time.perf_counter()
         designs = HlsDesign.build_together([part for part, _, _ in parts], arch, options)
         building = time.perf_counter() - start
@@ -53,8 +54,7 @@ class Hls(Backend):
         for design, (part, inputs, models) in zip(designs, parts, strict=True):
             result = design.run(inputs, extents, golden(part, [model.result for model in models]), trace=True)
             running += result.seconds
-            for model in models:
-                compare(model.result, result)
+            compare([model.result for model in models], result)
             words |= result.memories
         regions = tuple(
             RegionRun(run.graph, run.result.cycles, unload(run.graph, words, extents), run.result)

@@ -39,16 +39,16 @@ class Simulator(Backend):
                 keeps out of memory are left out.
             options: as for `simulate`.
         """
-        graph, arch = compiled.graph, compiled.arch
-        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
+        design, arch = compiled.design, compiled.arch
+        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
         placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
         start = time.perf_counter()
-        results = simulate_regions(graph, arch, memories, extents, memory=placed, **options)
+        results = simulate_regions(design, arch, memories, extents, memory=placed, **options)
         seconds = time.perf_counter() - start
         words = {name: array for result in results for name, array in result.memories.items()}
         regions = tuple(
             RegionRun(region, result.cycles, unload(region, words, extents), result)
-            for region, result in zip(graph.regions, results, strict=True)
+            for region, result in zip(design.runs, results, strict=True)
         )
         return RunResult(self.name, total_cycles([r.cycles for r in regions]), regions, seconds)
 
@@ -59,14 +59,14 @@ class Simulator(Backend):
 
 def write_graph(compiled: Compiled, directory: Path) -> None:
     """What every build begins with."""
-    (directory / "graph.json").write_text(dumps(compiled.graph), encoding="utf-8")
-    (directory / "graph.dot").write_text(to_dot(compiled.graph), encoding="utf-8")
+    (directory / "graph.json").write_text(dumps(compiled.design), encoding="utf-8")
+    (directory / "graph.dot").write_text(to_dot(compiled.design), encoding="utf-8")
     (directory / "arch.json").write_text(compiled.arch.dumps(), encoding="utf-8")
 
 
 def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
     """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, the ones
     that are stored at all."""
-    stored = {m.tensor for m in compiled.graph.memories}
+    stored = {m.tensor for m in compiled.design.memories}
     wanted = compiled.schedule.off_chip
     return tuple(sorted(stored if wanted is None else stored.intersection(wanted)))

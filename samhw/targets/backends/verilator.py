@@ -42,17 +42,17 @@ class Verilator(Backend):
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.driver import VerilatedDesign
 
-        graph, arch = compiled.graph, compiled.arch
-        memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
+        design, arch = compiled.design, compiled.arch
+        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
         start = time.perf_counter()
-        design = VerilatedDesign.build(graph, arch, wave=_wave_format(wave))
+        rtl = VerilatedDesign.build(design, arch, wave=_wave_format(wave))
         built = time.perf_counter()
         _log.debug("running the RTL")
-        hardware = design.run(memories, extents, wave=wave, buffers=True)
+        hardware = rtl.run(memories, extents, wave=wave, buffers=True)
         seconds = time.perf_counter() - built
         regions = tuple(
             RegionRun(region, cycles, unload(region, hardware.memories, extents))
-            for region, cycles in zip(graph.regions, hardware.region_cycles, strict=True)
+            for region, cycles in zip(design.runs, hardware.region_cycles, strict=True)
         )
         return RunResult(self.name, hardware.cycles, regions, seconds, built - start)
 
@@ -64,23 +64,23 @@ class Verilator(Backend):
         from samhw.targets.driver import VerilatedDesign
 
         write_graph(compiled, directory)
-        graph, arch = compiled.graph, compiled.arch
-        addresses = AddressMap(graph, arch)
-        (directory / "samhw_top.v").write_text(verilog(graph, arch), encoding="utf-8")
+        design, arch = compiled.design, compiled.arch
+        addresses = AddressMap(design, arch)
+        (directory / "samhw_top.v").write_text(verilog(design, arch), encoding="utf-8")
         (directory / "address_map.json").write_text(
             json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
         )
         (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
-        VerilatedDesign.build(graph, arch, optimise=True).copy_to(directory)
+        VerilatedDesign.build(design, arch, optimise=True).copy_to(directory)
         if tensors is not None:
             _write_data(compiled, tensors, directory)
 
 
 def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    graph = compiled.graph
-    addresses = AddressMap(graph, compiled.arch)
-    memories, extents = load_inputs(compiled.program, graph, tensors, compiled.recipes)
+    design = compiled.design
+    addresses = AddressMap(design, compiled.arch)
+    memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
@@ -91,7 +91,7 @@ def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Pa
         words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
         commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
     commands += ["start", "wait 100000000"]
-    for memory in graph.memories:
+    for memory in design.memories:
         if memory.role is MemoryRole.OUTPUT:
             base = addresses.windows[memory.name].base
             commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")

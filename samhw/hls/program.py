@@ -1,4 +1,4 @@
-"""The HLS program of a graph, before it is text: streams, processes and memory ports."""
+"""The HLS program of a design, before it is text: streams, processes and memory ports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 
 from samhw.graph import Memory
 
-__all__ = ["Argument", "Design", "MemoryPort", "Process", "Region", "Stream"]
+__all__ = ["Argument", "HlsProgram", "MemoryPort", "Process", "Region", "Stream"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Design:
+class HlsProgram:
     """A whole HLS program: the top function's name, and the regions that it runs one after another. A single
     region is the top function itself."""
 

@@ -1,0 +1,157 @@
+"""What the compiler gives: the graphs of the regions, what they share, and the sequence in which they run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from samhw.errors import InputError
+from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
+from samhw.numerics import value_type
+
+__all__ = ["Design", "Run"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A step of a sequence: runs a region once, by its number."""
+
+    region: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """A whole program as hardware (docs/timing.md, "Regions"). Use `of` or `assemble`.
+
+    Attributes:
+        value: the text name of the value type of all regions.
+        regions: their graphs. Each has the memories, tensors and extents that it uses, as they are here but
+            for the role: INPUT or OUTPUT.
+        memories: of all regions. Between runs they keep what they hold, so a region finds in a buffer what
+            an earlier one has left there.
+        tensors: of all regions.
+        extents: the greatest extent of each index.
+        sequence: the steps of a run, in order.
+    """
+
+    name: str
+    value: str
+    regions: tuple[Graph, ...]
+    memories: tuple[Memory, ...]
+    tensors: tuple[TensorBinding, ...]
+    extents: Mapping[str, int] = field(default_factory=dict)
+    sequence: tuple[Run, ...] = (Run(0),)
+
+    @classmethod
+    def of(cls, graph: Graph) -> "Design":
+        """The design that runs one graph."""
+        return cls(graph.name, graph.value, (graph,), graph.memories, graph.tensors, graph.extents)
+
+    @classmethod
+    def assemble(cls, name: str, graphs: Sequence[Graph]) -> "Design":
+        """The design that runs graphs one after another.
+
+        Memories, tensors and extents of one name are one, as large as the largest. A tensor that one graph
+        writes and a later one reads becomes a buffer between them. Graphs are named after the design, with
+        their numbers if there are several.
+
+        Raises:
+            InputError: for graphs of different value types.
+        """
+        if len(graphs) == 1:
+            return cls.of(replace(graphs[0], name=name))
+        if len({graph.value for graph in graphs}) > 1:
+            raise InputError(f"The regions of {name} have different value types; give them one.")
+        roles = _roles(graphs)
+        memories: dict[str, Memory] = {}
+        tensors: dict[str, TensorBinding] = {}
+        extents: dict[str, int] = {}
+        for graph in graphs:
+            for memory in graph.memories:
+                known = memories.get(memory.name, memory)
+                capacity = max(memory.capacity, known.capacity)
+                memories[memory.name] = replace(memory, role=roles[memory.tensor], capacity=capacity)
+            for tensor in graph.tensors:
+                tensors[tensor.name] = replace(tensor, role=roles[tensor.name])
+            for index, extent in graph.extents.items():
+                extents[index] = max(extent, extents.get(index, 0))
+        return cls(
+            name,
+            graphs[0].value,
+            tuple(
+                _region(f"{name}_{number}", graph, memories, tensors, extents)
+                for number, graph in enumerate(graphs)
+            ),
+            tuple(memories.values()),
+            tuple(tensors.values()),
+            extents,
+            tuple(map(Run, range(len(graphs)))),
+        )
+
+    @cached_property
+    def memory(self) -> dict[str, Memory]:
+        """Memories by name."""
+        return {m.name: m for m in self.memories}
+
+    @cached_property
+    def runs(self) -> tuple[Graph, ...]:
+        """The graphs of the regions, in the order in which they run."""
+        return tuple(self.regions[step.region] for step in self.sequence)
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[int, Node], ...]:
+        """All nodes, each with the number of its region, in the order in which ERROR_NODE counts them
+        (docs/host_port.md)."""
+        return tuple((number, node) for number, graph in enumerate(self.regions) for node in graph.nodes)
+
+    @cached_property
+    def channels(self) -> tuple[tuple[int, Channel], ...]:
+        """All channels, each with the number of its region, in the order of their states."""
+        return tuple(
+            (number, channel) for number, graph in enumerate(self.regions) for channel in graph.channels
+        )
+
+    def label(self, region: int, name: str) -> str:
+        """What a node or a channel of a region is called where those of all regions meet."""
+        return f"{self.regions[region].name}.{name}" if len(self.regions) > 1 else name
+
+    def memory_type(self, memory: Memory) -> str:
+        """Name of the type of the values in a memory."""
+        return memory.value or self.value
+
+    def word_bits(self, memory: Memory, index_bits: int) -> int:
+        """Bits of a word of a memory, given those of an index."""
+        return value_type(self.memory_type(memory)).width if memory.is_value else index_bits
+
+
+def _roles(graphs: Iterable[Graph]) -> Mapping[str, MemoryRole]:
+    """The role of each tensor in the whole."""
+    roles: dict[str, MemoryRole] = {}
+    for graph in graphs:
+        for tensor in graph.tensors:
+            before = roles.get(tensor.name)
+            written_before = before in (MemoryRole.OUTPUT, MemoryRole.BUFFER)
+            buffer = written_before and tensor.role is MemoryRole.INPUT
+            roles[tensor.name] = MemoryRole.BUFFER if buffer else before or tensor.role
+    return roles
+
+
+def _region(
+    name: str,
+    graph: Graph,
+    memories: Mapping[str, Memory],
+    tensors: Mapping[str, TensorBinding],
+    extents: Mapping[str, int],
+) -> Graph:
+    """A graph as a region of a design: what it shares is as large as in the design, and in the same order."""
+    roles = {tensor.name: tensor.role for tensor in graph.tensors}
+    return replace(
+        graph,
+        name=name,
+        memories=tuple(
+            replace(memory, role=graph.memory[memory.name].role)
+            for memory in memories.values()
+            if memory.name in graph.memory
+        ),
+        tensors=tuple(replace(t, role=roles[t.name]) for t in tensors.values() if t.name in roles),
+        extents={index: extent for index, extent in extents.items() if index in graph.extents},
+    )

@@ -1,0 +1,84 @@
+"""Checks that the regions of a design fit together before anything is built from it."""
+
+from collections import Counter
+
+from samhw.errors import InputError
+from samhw.graph.design import Design
+from samhw.graph.ir import Graph, MemoryRole
+from samhw.graph.validate import check_unique, validate
+
+__all__ = ["validate_design"]
+
+
+def validate_design(design: Design) -> None:
+    """Raises `InputError` for the first thing that is wrong with a design or with one of its regions."""
+    check_unique("region", (graph.name for graph in design.regions))
+    check_unique("memory", (memory.name for memory in design.memories))
+    check_unique("tensor", (tensor.name for tensor in design.tensors))
+    for graph in design.regions:
+        validate(graph)
+        _check_shared(design, graph)
+    _check_sequence(design)
+    _check_flow(design)
+
+
+def _check_shared(design: Design, graph: Graph) -> None:
+    """What a region uses is the design's."""
+    if graph.value != design.value:
+        raise InputError(
+            f"Region {graph.name} computes on {graph.value}, and {design.name} on {design.value}; give them "
+            "one type."
+        )
+    for memory in graph.memories:
+        shared = design.memory.get(memory.name)
+        if shared is None or shared.capacity != memory.capacity:
+            raise InputError(
+                f"Memory {memory.name!r} of region {graph.name} is not that of {design.name}; make a design "
+                "with Design.assemble."
+            )
+    for index, extent in graph.extents.items():
+        if design.extents.get(index) != extent:
+            raise InputError(
+                f"Extent {index!r} of region {graph.name} is not that of {design.name}; make a design with "
+                "Design.assemble."
+            )
+
+
+def _check_sequence(design: Design) -> None:
+    """Each region runs once."""
+    times = Counter(step.region for step in design.sequence)
+    for number in range(len(design.regions)):
+        if times[number] != 1:
+            raise InputError(
+                f"The sequence of {design.name} runs region {number} {times[number]} times; run each once."
+            )
+    if unknown := sorted(times.keys() - set(range(len(design.regions)))):
+        raise InputError(f"The sequence of {design.name} runs region {unknown[0]}, which it lacks; add it.")
+
+
+def _check_flow(design: Design) -> None:
+    """Each memory has one region that writes it, or the host, and is written before it is read."""
+    written: dict[str, str] = {}
+    for graph in design.runs:
+        for memory in graph.memories:
+            role = design.memory[memory.name].role
+            if memory.role is MemoryRole.OUTPUT:
+                if role is MemoryRole.INPUT:
+                    raise InputError(
+                        f"Region {graph.name} writes memory {memory.name!r}, which is an input; make it an "
+                        "output or a buffer."
+                    )
+                if (other := written.setdefault(memory.name, graph.name)) != graph.name:
+                    raise InputError(
+                        f"The regions {other} and {graph.name} both write memory {memory.name!r}; give each "
+                        "its own."
+                    )
+            elif role is MemoryRole.OUTPUT:
+                raise InputError(
+                    f"Region {graph.name} reads memory {memory.name!r}, which is an output; make it a buffer."
+                )
+            elif role is MemoryRole.BUFFER and memory.name not in written:
+                raise InputError(
+                    f"Region {graph.name} reads memory {memory.name!r}, which no earlier region writes; "
+                    "order the regions otherwise."
+                )

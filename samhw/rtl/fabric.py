@@ -1,0 +1,202 @@
+"""What computes: the nodes and channels of a design, and the control of its runs."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from amaranth.hdl import Cat, Elaboratable, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch, Design, Endpoint
+from samhw.graph.names import identifiers
+from samhw.rtl.actor import Primitive
+from samhw.rtl.channel import Channel
+from samhw.rtl.control import RunControl
+from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.registry import component
+
+__all__ = ["Fabric"]
+
+Key = tuple[int, str]
+"""A node: the number of its region, and its name there."""
+
+
+class Fabric(wiring.Component):
+    """The nodes of all regions, their channels, and the control that runs region after region.
+
+    Args:
+        stall_ports: adds the input `stall`, a bit for each of `stallable`.
+        probes: adds outputs that show each token as it leaves its channel, as of `Top`.
+
+    Members:
+        run: starts and ends of runs.
+        extents: `extent_<index>` for each index; stable during a run.
+        memories: `mem_<memory>` for each memory, with the ports of the nodes to it.
+
+    Attributes:
+        ports: the signature of each memory's interface.
+        stallable: roots and writers, if there are stall ports.
+    """
+
+    run: wiring.PureInterface
+    extents: wiring.PureInterface
+    memories: wiring.PureInterface
+
+    def __init__(self, design: Design, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+        self.design = design
+        self.arch = arch
+        self.probes = probes
+        self.turn = {step.region: turn for turn, step in enumerate(design.sequence)}
+        self.nodes: dict[Key, Primitive] = {
+            (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
+            for region, node in design.nodes
+        }
+        self.channels = [
+            Channel(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
+            for region, c in design.channels
+        ]
+        self.stallable = [
+            (region, node.name)
+            for region, node in design.nodes
+            if stall_ports and (not node.inputs or not node.outputs)
+        ]
+        self.ports = self._ports()
+        names = memory_members(self.ports)
+        memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
+        extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        members: dict[str, object] = {
+            "run": Out(RunSignature(regions=len(design.regions), channels=len(self.channels))),
+            "extents": In(wiring.Signature(extents)),
+            "memories": Out(wiring.Signature(memories)),
+        }
+        if stall_ports:
+            members["stall"] = In(len(self.stallable))
+        if probes:
+            members |= self.probe_members()
+        super().__init__(members)
+
+    def probe_members(self) -> dict[str, object]:
+        """For channel k `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
+        members: dict[str, object] = {}
+        for k, channel in enumerate(self.channels):
+            members[f"probe{k}_valid"] = Out(1)
+            members[f"probe{k}_kind"] = Out(2)
+            members[f"probe{k}_payload"] = Out(channel.shape["payload"].shape)
+        return members
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        self._connect_channels(m)
+        self._connect_control(m)
+        self._connect_memories(m)
+        self._connect_extents(m)
+        return m
+
+    def _names(self) -> dict[Key, str]:
+        """The submodule of each node."""
+        several = len(self.design.regions) > 1
+        wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.nodes}
+        unique = identifiers(wishes.values())
+        return {key: unique[wish] for key, wish in wishes.items()}
+
+    def _connect_channels(self, m: Module) -> None:
+        names = self._names()
+        for key, unit in self.nodes.items():
+            m.submodules[names[key]] = unit
+        behind: dict[tuple[int, Endpoint], list[Channel]] = defaultdict(list)
+        for k, ((region, edge), channel) in enumerate(zip(self.design.channels, self.channels, strict=True)):
+            sink = edge.sink
+            m.submodules[f"ch_{names[region, sink.node]}_{sink.port}"] = channel
+            wiring.connect(m, channel.o, getattr(self.nodes[region, sink.node].i, sink.port))
+            behind[region, edge.source].append(channel)
+            if self.probes:
+                m.d.comb += [
+                    getattr(self, f"probe{k}_valid").eq(channel.o.valid & channel.o.ready),
+                    getattr(self, f"probe{k}_kind").eq(channel.o.payload.kind),
+                    getattr(self, f"probe{k}_payload").eq(channel.o.payload.payload),
+                ]
+        m.d.comb += [
+            self.run.empty.eq(Cat(channel.empty for channel in self.channels)),
+            self.run.full.eq(Cat(channel.full for channel in self.channels)),
+        ]
+        for region, node in self.design.nodes:
+            for port in node.outputs:
+                source = getattr(self.nodes[region, node.name].o, port.name)
+                channels = behind[region, Endpoint(node.name, port.name)]
+                # An output without a channel is always ready.
+                m.d.comb += source.ready.eq(all_of(c.i.ready for c in channels))
+                for channel in channels:
+                    m.d.comb += [
+                        channel.i.push.eq(source.push),
+                        channel.i.strobe.eq(source.strobe),
+                        channel.i.token.eq(source.token),
+                    ]
+
+    def _connect_control(self, m: Module) -> None:
+        nodes = list(self.nodes.values())
+        roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
+        writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
+        m.submodules.control = control = RunControl(
+            nodes=len(nodes),
+            writers=[self.turn[region] for region, _ in writers],
+            watchdog=self.arch.watchdog,
+        )
+        run = self.run
+        m.d.comb += [
+            control.fired.eq(Cat(n.fired for n in nodes)),
+            control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
+            control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
+            *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
+            *(self.nodes[root].start.eq(control.start[self.turn[root[0]]]) for root in roots),
+            *(self.nodes[key].stall.eq(self.stall[bit]) for bit, key in enumerate(self.stallable)),
+            control.request.eq(run.request),
+            run.running.eq(control.running),
+            run.done.eq(control.done),
+            run.cycle.eq(control.cycle),
+            run.region.eq(control.region),
+            *(ours.eq(theirs) for ours, theirs in zip(run.ends, control.ends, strict=True)),
+            run.error.eq(control.error),
+            run.error_node.eq(control.error_node),
+        ]
+
+    def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
+        """The memory ports of all nodes, each with the name of its memory, whether it writes, and its
+        region."""
+        for region, node in self.design.nodes:
+            for param, name in node.memories.items():
+                written = node.spec.memories[param].written
+                for port in self.nodes[region, node.name].memory_ports(param):
+                    yield name, written, region, port
+
+    def _ports(self) -> dict[str, MemorySignature]:
+        readers: dict[str, list[int]] = defaultdict(list)
+        writers: dict[str, int] = {}
+        for name, written, region, _ in self._memory_ports():
+            if written:
+                writers[name] = self.turn[region]
+            else:
+                readers[name].append(self.turn[region])
+        return {
+            memory.name: MemorySignature(
+                capacity=memory.capacity,
+                width=self.design.word_bits(memory, self.arch.index_bits),
+                readers=readers[memory.name],
+                writer=writers.get(memory.name),
+            )
+            for memory in self.design.memories
+        }
+
+    def _connect_memories(self, m: Module) -> None:
+        names = memory_members(self.ports)
+        interfaces = {name: wiring.flipped(getattr(self.memories, names[name])) for name in self.ports}
+        free = {name: iter(signature.reads) for name, signature in self.ports.items()}
+        for name, written, _, port in self._memory_ports():
+            wiring.connect(m, port, getattr(interfaces[name], "write" if written else next(free[name])))
+
+    def _connect_extents(self, m: Module) -> None:
+        names = extent_members(self.design.extents)
+        for region, node in self.design.nodes:
+            for param, index in node.extents.items():
+                own = getattr(self.nodes[region, node.name], param)
+                m.d.comb += own.eq(getattr(self.extents, names[index]))

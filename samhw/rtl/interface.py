@@ -1,0 +1,78 @@
+"""What lies between a fabric, which computes, and a shell, which gives it memories and a host
+(docs/host_port.md, "Fabric and shell")."""
+
+from collections.abc import Iterable, Sequence
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph.names import identifiers
+from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature
+
+__all__ = ["MemorySignature", "RunSignature", "extent_members", "memory_members"]
+
+
+class MemorySignature(wiring.Signature):
+    """The ports of all nodes to one memory, seen from the fabric.
+
+    Args:
+        capacity: in words.
+        width: of a word, in bits.
+        readers: the region of each read port. Regions count as they run.
+        writer: the region of the node that writes; None for a memory that only the host writes.
+
+    Members:
+        read<k>: the read ports, in the order of the nodes.
+        write: of a memory that a node writes.
+    """
+
+    def __init__(self, *, capacity: int, width: int, readers: Sequence[int], writer: int | None):
+        self.readers = tuple(readers)
+        self.writer = writer
+        address = ceil_log2(capacity)
+        members = {name: Out(MemoryReadSignature(address, width)) for name in self.reads}
+        if writer is not None:
+            members["write"] = Out(MemoryWriteSignature(address, width))
+        super().__init__(members)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the read ports."""
+        return tuple(f"read{k}" for k in range(len(self.readers)))
+
+
+class RunSignature(wiring.Signature):
+    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last two these
+    are members of `RunControl`, which says more of them.
+
+    Members:
+        request, running, done, cycle, region, ends, error, error_node: as of `RunControl`.
+        empty, full: a bit for each channel of the design.
+    """
+
+    def __init__(self, *, regions: int, channels: int):
+        super().__init__(
+            {
+                "request": In(1),
+                "running": Out(1),
+                "done": Out(1),
+                "cycle": Out(64),
+                "region": Out(regions),
+                "ends": Out(32).array(regions),
+                "error": Out(Error),
+                "error_node": Out(32),
+                "empty": Out(channels),
+                "full": Out(channels),
+            }
+        )
+
+
+def memory_members(memories: Iterable[str]) -> dict[str, str]:
+    """What the interface to each memory is called."""
+    return {name: f"mem_{identifier}" for name, identifier in identifiers(memories).items()}
+
+
+def extent_members(extents: Iterable[str]) -> dict[str, str]:
+    """What the extent of each index is called."""
+    return {index: f"extent_{identifier}" for index, identifier in identifiers(extents).items()}

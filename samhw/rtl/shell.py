@@ -1,0 +1,171 @@
+"""What a fabric is connected to: its tensors in memories on the chip, and a host at an AXI4-Lite port."""
+
+from collections.abc import Mapping
+
+from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch, MemoryRole
+from samhw.graph.address_map import AddressMap, Register, Window
+from samhw.rtl.host_port import AxiLiteSignature, HostPort
+from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.logic import any_of
+from samhw.rtl.memories import TensorMemory
+
+__all__ = ["Shell"]
+
+
+class Shell(wiring.Component):
+    """The memories of a design, the registers with its extents, and the host's port to all of it
+    (docs/host_port.md).
+
+    Args:
+        map: where the host finds everything.
+        ports: the interface of each memory of the fabric.
+
+    Members:
+        axi: the host's port.
+        run, extents, memories: as of `Fabric`, from the other side.
+    """
+
+    axi: wiring.PureInterface
+    run: wiring.PureInterface
+    extents: wiring.PureInterface
+    memories: wiring.PureInterface
+
+    def __init__(self, map: AddressMap, arch: Arch, ports: Mapping[str, MemorySignature]):
+        self.map = map
+        self.ports = ports
+        design = map.design
+        names = memory_members(ports)
+        memories = {names[name]: Out(signature) for name, signature in ports.items()}
+        extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        super().__init__(
+            {
+                "axi": Out(AxiLiteSignature()),
+                "run": In(RunSignature(regions=len(design.regions), channels=len(design.channels))),
+                "extents": Out(wiring.Signature(extents)),
+                "memories": In(wiring.Signature(memories)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.host_port = host = HostPort()
+        wiring.connect(m, wiring.flipped(self.axi), host.axi)
+        memories = self._memories(m)
+        names = extent_members(self.map.extents)
+        extents: dict[str, Signal] = {index: getattr(self.extents, names[index]) for index in names}
+        self._host_writes(m, host, memories, extents)
+        self._host_reads(m, host, memories, extents)
+        return m
+
+    def _memories(self, m: Module) -> dict[str, TensorMemory]:
+        memories = {}
+        for name, member in memory_members(self.ports).items():
+            ports = self.ports[name]
+            memories[name] = tensor = TensorMemory(
+                self.map.windows[name],
+                regions=len(self.map.design.regions),
+                readers=ports.readers,
+                writer=ports.writer or 0,
+            )
+            m.submodules[member] = tensor
+            m.d.comb += tensor.region.eq(self.run.region)
+            fabric = wiring.flipped(getattr(self.memories, member))
+            for port, read in zip(ports.reads, tensor.reads, strict=True):
+                wiring.connect(m, getattr(fabric, port), read)
+            if ports.writer is not None:
+                wiring.connect(m, fabric.write, tensor.write)
+        return memories
+
+    def _host_writes(
+        self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+    ) -> None:
+        """CONTROL always; extents, up to the greatest, and input memories only between runs."""
+        accepted = []
+        is_control = host.write_addr == Register.CONTROL
+        m.d.comb += self.run.request.eq(host.write & is_control & host.write_data[0])
+        accepted.append(is_control)
+        for index, register in extents.items():
+            here = (host.write_addr == self.map.extents[index]) & ~self.run.running
+            fits = host.write_data <= self.map.design.extents[index]
+            with m.If(host.write & here & fits):
+                m.d.sync += register.eq(host.write_data)
+            accepted.append(here & fits)
+        for name, tensor in memories.items():
+            window = self.map.windows[name]
+            if window.memory.role is MemoryRole.INPUT:
+                here, word = _within(window, host.write_addr)
+                m.d.comb += [
+                    tensor.host.addr.eq(word),
+                    tensor.host.data.eq(host.write_data),
+                    tensor.host.en.eq(host.write & here),
+                ]
+                accepted.append(here & ~self.run.running)
+        m.d.comb += host.write_ok.eq(any_of(accepted))
+
+    def _host_reads(
+        self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+    ) -> None:
+        """In the first cycle, addresses are decoded and memories read; in the second, each kind of word is
+        picked; in the third, one of them."""
+        registers = self._registers(extents)
+        number = host.read_addr[2:]
+        width = max(1, (len(registers) - 1).bit_length())
+        chosen = Signal(width)
+        is_register = Signal()
+        m.d.sync += [chosen.eq(number[:width]), is_register.eq(number < len(registers))]
+        word = Signal(32)
+        word_ok = Signal()
+        m.d.sync += [word.eq(Mux(is_register, Array(registers)[chosen], 0)), word_ok.eq(is_register)]
+
+        found: list[Value] = []
+        data: list[Value] = []
+        for name, tensor in memories.items():
+            window = self.map.windows[name]
+            if window.memory.role is not MemoryRole.INPUT:
+                here, address = _within(window, host.read_addr)
+                hit = Signal(name=f"hit_{len(found)}")
+                m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
+                m.d.sync += hit.eq(here & ~self.run.running)
+                found.append(hit)
+                data.append(Mux(hit, tensor.host.data, 0))
+        memory_word = Signal(32)
+        memory_ok = Signal()
+        m.d.sync += [memory_word.eq(any_of(data)), memory_ok.eq(any_of(found))]
+        m.d.sync += [host.read_data.eq(word | memory_word), host.read_ok.eq(word_ok | memory_ok)]
+
+    def _registers(self, extents: dict[str, Signal]) -> list[Value]:
+        """What each register reads, from address 0 on."""
+        run = self.run
+        by_address: dict[int, Value] = {
+            Register.CONTROL: Const(0, 32),
+            Register.STATUS: Cat(run.running, run.done, Cat(run.error).any()),
+            Register.ERROR: Cat(run.error),
+            Register.ERROR_NODE: run.error_node,
+            Register.CYCLES_LO: run.cycle[:32],
+            Register.CYCLES_HI: run.cycle[32:],
+            Register.IDENTITY: Const(self.map.identity, 32),
+        }
+        by_address |= {self.map.extents[index]: register for index, register in extents.items()}
+        by_address |= dict(zip(self.map.region_ends, run.ends, strict=True))
+        states = Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True))
+        for n, address in enumerate(self.map.channel_states):
+            by_address[address] = states[32 * n : 32 * (n + 1)]
+        registers = [by_address[4 * n] for n in range(len(by_address))]
+        return [_word(register) for register in registers]
+
+
+def _word(value: Value) -> Value:
+    return Cat(value, Const(0, 32 - len(value))) if len(value) < 32 else value
+
+
+def _within(window: Window, address: Value) -> tuple[Value, Value]:
+    """Whether a byte address lies in a memory, and the word it names there."""
+    bits = (window.size - 1).bit_length()
+    word = address[2:bits]
+    here = address[bits:] == window.base >> bits
+    capacity = window.memory.capacity
+    return (here & (word < capacity) if capacity << 2 < window.size else here), word

@@ -1,0 +1,88 @@
+"""The fabric by itself, with memories that are no shell's: what lies between them, and that it is enough."""
+
+from collections import defaultdict
+
+from amaranth.sim import Simulator, SimulatorContext
+
+from samhw.graph import Arch, Design
+from samhw.rtl.actor import Error
+from samhw.rtl.fabric import Fabric
+
+from .graphs import copy_graph
+
+PATIENCE = 100
+
+
+def copies() -> Design:
+    """T[i] = A[i], then C[i] = T[i], all compressed."""
+    return Design.assemble("test", [copy_graph(target="T"), copy_graph(source="T")])
+
+
+def test_memories_and_their_ports():
+    """A scanner reads `pos` twice; a buffer is written in one region and read in the other."""
+    ports = Fabric(copies(), Arch()).ports
+    assert {name: (signature.readers, signature.writer) for name, signature in ports.items()} == {
+        "A.pos1": ((0, 0), None),
+        "A.crd1": ((0,), None),
+        "A.vals": ((0,), None),
+        "T.pos1": ((1, 1), 0),
+        "T.crd1": ((1,), 0),
+        "T.vals": ((1,), 0),
+        "C.pos1": ((), 1),
+        "C.crd1": ((), 1),
+        "C.vals": ((), 1),
+    }
+    assert list(ports["T.pos1"].members) == ["read0", "read1", "write"]
+    assert list(ports["A.crd1"].members) == ["read0"]
+
+
+def test_it_runs_with_any_memories():
+    """Words in Python, which answer as the interface asks for: the run takes the cycles that it takes with
+    memories on the chip (test_top_regions.py)."""
+    fabric = Fabric(copies(), Arch())
+    words: dict[str, dict[int, int]] = defaultdict(dict)
+    words["mem_A_pos1"] = {0: 0, 1: 3}
+    words["mem_A_crd1"] = {0: 2, 1: 5, 2: 7}
+    words["mem_A_vals"] = {0: 20, 1: 50, 2: 70}
+    interfaces = {name: getattr(fabric.memories, name) for name in fabric.memories.signature.members}
+
+    async def memories(ctx: SimulatorContext) -> None:
+        while True:
+            asked, taken = [], []
+            for name, interface in interfaces.items():
+                for member in interface.signature.members:
+                    port = getattr(interface, member)
+                    if ctx.get(port.en):
+                        (taken if member == "write" else asked).append((name, port, ctx.get(port.addr)))
+            answers = [(port, words[name].get(addr, 0)) for name, port, addr in asked]
+            for name, port, addr in taken:
+                words[name][addr] = ctx.get(port.data)
+            await ctx.tick()
+            for port, word in answers:
+                ctx.set(port.data, word)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(fabric.extents.extent_x, 100)
+        ctx.set(fabric.run.request, 1)
+        await ctx.tick()
+        ctx.set(fabric.run.request, 0)
+        for _ in range(PATIENCE):
+            if ctx.get(fabric.run.done):
+                break
+            await ctx.tick()
+        assert ctx.get(fabric.run.done)
+        assert ctx.get(fabric.run.cycle) == 23
+        assert [ctx.get(end) for end in fabric.run.ends] == [11, 23]
+        assert ctx.get(fabric.run.error) == Error(0)
+        assert ctx.get(fabric.run.empty) == (1 << len(fabric.channels)) - 1
+        assert ctx.get(fabric.run.full) == 0
+
+    simulator = Simulator(fabric)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.add_testbench(memories, background=True)
+    simulator.run()
+    # Word 0 of `pos` is 0 in every memory, and nobody writes it.
+    assert words["mem_C_pos1"] == {1: 3}
+    assert words["mem_C_crd1"] == words["mem_A_crd1"]
+    assert words["mem_C_vals"] == words["mem_A_vals"]

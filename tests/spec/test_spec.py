@@ -21,7 +21,7 @@ from tests.spec.examples import EXAMPLES
 
 ARCH = Arch(memory=5, locate=7, step=3)
 
-FOLLOWS_FROM_ANSWERS = {"memories", "extents", "operand_type", "result_type", "instance"}
+FOLLOWS_FROM_ANSWERS = {"memories", "extents", "operand_type", "result_type", "instance", "inside", "ordered"}
 CONVENTIONS = {"named", "subject", "note"}
 """How a node is called and spoken of, for which there is a rule."""
 

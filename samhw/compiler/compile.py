@@ -23,7 +23,7 @@ from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, Region, Reshape
-from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate
+from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding, merge, validate, with_indices
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import LevelType
@@ -262,7 +262,7 @@ class _Compiler:
             partial,
             table.rows[:-1],
             table,
-            graph.with_depths(sized.depths),
+            with_indices(graph).with_depths(sized.depths),
             sized.reasons,
         )
 

@@ -18,7 +18,7 @@ from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, Program, Region, Reshape
 from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
-from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate
+from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate, with_indices
 from samhw.graph.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
@@ -296,7 +296,7 @@ class _Compiler:
             partial,
             table.rows[:-1],
             table,
-            graph.with_depths(sized.depths),
+            with_indices(graph).with_depths(sized.depths),
             sized.reasons,
         )
 

@@ -5,18 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
-from samhw.graph import (
-    Arch,
-    Channel,
-    Endpoint,
-    Graph,
-    Memory,
-    Node,
-    TensorBinding,
-    latency,
-    make,
-    with_indices,
-)
+from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding, latency, make
 
 __all__ = ["generate"]
 
@@ -32,8 +21,8 @@ def generate(
 ) -> Graph:
     """Expands the writers of the table, and recursively what they read; producers come first in the graph.
 
-    Nodes get the index that they work on. Channels get the latency of their source and the least depth that
-    runs at full rate; `size_channels` deepens them.
+    Scanners get the index of their coordinates, from which `with_indices` gives the others theirs. Channels
+    get the latency of their source and the least depth that runs at full rate; `size_channels` deepens them.
     """
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
@@ -68,7 +57,7 @@ def generate(
         for c in channels
     ]
     used = {memory for node in nodes.values() for memory in node.memories.values()}
-    graph = Graph(
+    return Graph(
         name=name,
         value=value,
         nodes=tuple(nodes.values()),
@@ -77,4 +66,3 @@ def generate(
         tensors=tuple(tensors),
         extents=dict(extents),
     )
-    return with_indices(graph)

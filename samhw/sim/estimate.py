@@ -22,7 +22,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from samhw.graph import Endpoint, Graph, Node
+from samhw.graph import Endpoint, Graph, Node, StreamKind
 from samhw.sim.machine import Machine
 
 __all__ = ["Estimate"]
@@ -99,9 +99,10 @@ def _sums_everything(node: Node) -> bool:
 
 def _source(graph: Graph, node: Node) -> str:
     """The node that a scanner's references come from."""
-    return graph.fanin[Endpoint(node.name, "ref")].source.node
+    return graph.fanin[Endpoint(node.name, node.inputs[0].name)].source.node
 
 
 def _readers(graph: Graph, name: str) -> list[Endpoint]:
     """Where a scanner's references go."""
-    return [channel.sink for channel in graph.fanout.get(Endpoint(name, "ref"), ())]
+    outputs = [p.name for p in graph.node[name].outputs if p.stream.kind is StreamKind.REF]
+    return [channel.sink for port in outputs for channel in graph.fanout.get(Endpoint(name, port), ())]

@@ -35,6 +35,8 @@ class _Alu(KeepsLevels):
         value=VALUE,
         to=RESULT,
     )
+    inner_latency = None
+    ordered_inputs = ()
     thins = False
     cell = None
 
@@ -58,12 +60,6 @@ class _Alu(KeepsLevels):
         op = params["op"]
         types = self.result_type if op in WIDENING else self.operand_type
         return arch.alu_latency(op, types(params, value))
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def follows(self, port: str, params: Params) -> str | None:
         return _streams(params)[0]

@@ -11,6 +11,8 @@ __all__ = ["ARRAY"]
 class _Array(KeepsLevels):
     kind = "array"
     params = parameters(vals=read(StoredArray.VALS, 1, Each.TAKEN), value=VALUE)
+    inner_latency = None
+    ordered_inputs = ()
     thins = False
     cell = None
 
@@ -22,12 +24,6 @@ class _Array(KeepsLevels):
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.memory
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"

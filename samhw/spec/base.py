@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -13,9 +13,17 @@ from samhw.spec.arch import Arch
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
-__all__ = ["PORTS", "KeepsLevels", "Ports", "Spec", "Work", "too_shallow"]
+__all__ = ["PORTS", "Extents", "KeepsLevels", "Ports", "Spec", "Words", "Work", "too_shallow"]
 
 Ports = Sequence[Port]
+
+InnerLatency = Literal["step", "memory", "locate"] | None
+
+Words = Mapping[str, NDArray[Any]]
+"""The words of memories, by name."""
+
+Extents = Mapping[str, int]
+"""Those of a run, by index."""
 
 PORTS = 20
 """The most inputs, and the most outputs, of an actor."""
@@ -71,15 +79,19 @@ class Spec(ABC):
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         """Latency of an output, in cycles. `value` is the graph's value type."""
 
+    @property
     @abstractmethod
-    def inside(self, arch: Arch) -> int:
-        """Cycles from a token to what it makes an output give, before the latency of the output."""
+    def inner_latency(self) -> InnerLatency:
+        """That of the channels inside, which a token passes before it makes an output give something: a field
+        of `Arch`, or None if there are none."""
 
     # Streams
 
+    @property
     @abstractmethod
-    def ordered(self, port: str) -> bool:
-        """The input relies on coordinates that strictly increase inside a fiber."""
+    def ordered_inputs(self) -> tuple[str, ...]:
+        """The inputs that rely on coordinates that strictly increase inside a fiber; `crd` stands for `crd0`,
+        `crd1` and so on."""
 
     @property
     @abstractmethod
@@ -107,13 +119,7 @@ class Spec(ABC):
         """The operations on values that it does, if it does any."""
 
     @abstractmethod
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         """Of a scanner, how many coordinates it gives for the first `fibers` references, at the words and
         extents of a run; None for others."""
 
@@ -147,6 +153,14 @@ class Spec(ABC):
         return f"{self.cell} {subject}" if self.cell else subject
 
     # What follows from the answers
+
+    def inside(self, arch: Arch) -> int:
+        """Cycles from a token to what it makes an output give, before the latency of the output."""
+        return int(getattr(arch, self.inner_latency)) if self.inner_latency else 0
+
+    def ordered(self, port: str) -> bool:
+        """Whether an input relies on coordinates that strictly increase inside a fiber."""
+        return port.rstrip("0123456789") in self.ordered_inputs
 
     @cached_property
     def memories(self) -> Mapping[str, MemoryUse]:
@@ -208,13 +222,7 @@ class KeepsLevels(Spec):
     def kept(self, params: Params) -> int | None:
         return None
 
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return None
 
     @property

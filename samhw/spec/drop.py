@@ -11,6 +11,8 @@ __all__ = ["DROP_CRD", "DROP_VAL"]
 class _Dropper(KeepsLevels):
     """Its outputs are its inputs, with less in them."""
 
+    inner_latency = None
+    ordered_inputs = ()
     thins = True
     cell = None
 
@@ -19,12 +21,6 @@ class _Dropper(KeepsLevels):
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.step
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def work(self, params: Params) -> Work | None:
         return None

@@ -9,16 +9,12 @@ __all__ = ["CRD_HOLD", "LOCATE", "REPEAT"]
 
 
 class _Hold(KeepsLevels):
+    inner_latency = None
+    ordered_inputs = ()
     thins = False
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return None
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def work(self, params: Params) -> Work | None:
         return None

@@ -24,6 +24,8 @@ class _Join(KeepsLevels):
         ),
         value=VALUE,
     )
+    inner_latency = None
+    ordered_inputs = ("crd",)
 
     def refusal(self, depth: int, params: Params) -> str | None:
         if len(params["payloads"]) != params["inputs"]:
@@ -37,12 +39,6 @@ class _Join(KeepsLevels):
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.step
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return port.startswith("crd")
 
     def follows(self, port: str, params: Params) -> str | None:
         return "crd0"

@@ -1,13 +1,10 @@
 """The reducers, which take a level away: reduce_scalar, reduce_vector."""
 
-from collections.abc import Mapping
 from typing import Any
-
-from numpy.typing import NDArray
 
 from samhw.numerics import REDUCTIONS
 from samhw.spec.arch import Arch
-from samhw.spec.base import PORTS, Ports, Spec, Work, too_shallow
+from samhw.spec.base import PORTS, Extents, Ports, Spec, Words, Work, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import crd, val
 
@@ -17,30 +14,23 @@ _MOST = PORTS - 2
 
 
 class _Reducer(Spec):
+    ordered_inputs = ()
     thins = False
     scans = False
     cell = None
     finds_disorder = False
 
-    def ordered(self, port: str) -> bool:
-        return False
-
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")
 
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return None
 
 
 class _ReduceScalar(_Reducer):
     kind = "reduce_scalar"
     params = parameters(op=choice(*REDUCTIONS), value=VALUE)
+    inner_latency = "step"
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
@@ -49,9 +39,6 @@ class _ReduceScalar(_Reducer):
         return [val("val", depth)], [val("val", depth - 1)]
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
-        return arch.step
-
-    def inside(self, arch: Arch) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:
@@ -74,6 +61,8 @@ class _ReduceVector(_Reducer):
         bits=Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths),
         value=VALUE,
     )
+    inner_latency = None
+    """Its bitmaps take some cycles, but what passes by it waits for a whole fiber."""
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, len(params["bits"]) + 1)
@@ -86,9 +75,6 @@ class _ReduceVector(_Reducer):
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.memory if port == "val" else arch.step
-
-    def inside(self, arch: Arch) -> int:
-        return 0
 
     def follows(self, port: str, params: Params) -> str | None:
         return "crd0"

@@ -11,6 +11,8 @@ __all__ = ["ROOT"]
 class _Root(KeepsLevels):
     kind = "root"
     params = parameters()
+    inner_latency = None
+    ordered_inputs = ()
     thins = False
     cell = None
 
@@ -22,12 +24,6 @@ class _Root(KeepsLevels):
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.step
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def follows(self, port: str, params: Params) -> str | None:
         return None

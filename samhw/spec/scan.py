@@ -1,12 +1,7 @@
 """The level scanners: scan_dense, scan_compressed, scan_singleton."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from numpy.typing import NDArray
-
 from samhw.spec.arch import Arch
-from samhw.spec.base import Ports, Spec, Work
+from samhw.spec.base import Extents, Ports, Spec, Words, Work
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
@@ -16,6 +11,7 @@ __all__ = ["SCAN_COMPRESSED", "SCAN_DENSE", "SCAN_SINGLETON"]
 class _Scanner(Spec):
     """Gives the coordinates below each reference, and a reference for each of them."""
 
+    ordered_inputs = ()
     thins = False
     scans = True
     cell = "LS"
@@ -25,9 +21,6 @@ class _Scanner(Spec):
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth)], [crd("crd", depth + 1), ref("ref", depth + 1)]
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
@@ -42,21 +35,13 @@ class _Scanner(Spec):
 class _ScanDense(_Scanner):
     kind = "scan_dense"
     params = parameters(extent=EXTENT)
+    inner_latency = "locate"
     finds_disorder = False
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.step
 
-    def inside(self, arch: Arch) -> int:
-        return arch.locate
-
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return fibers * extents[params["extent"]]
 
 
@@ -65,43 +50,27 @@ class _ScanCompressed(_Scanner):
     params = parameters(
         pos=read(StoredArray.POS, 2, Each.TAKEN), crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT
     )
+    inner_latency = "memory"
     finds_disorder = True
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.memory if port == "crd" else arch.step
 
-    def inside(self, arch: Arch) -> int:
-        return arch.memory
-
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
-        pos = memories[params["pos"]]
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        pos = words[params["pos"]]
         return int(pos[min(fibers, len(pos) - 1)]) if len(pos) else 0
 
 
 class _ScanSingleton(_Scanner):
     kind = "scan_singleton"
     params = parameters(crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT)
+    inner_latency = None
     finds_disorder = False
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         return arch.memory if port == "crd" else arch.step
 
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def coordinates(
-        self,
-        params: Params,
-        fibers: int,
-        memories: Mapping[str, NDArray[Any]],
-        extents: Mapping[str, int],
-    ) -> int | None:
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return fibers
 
 

@@ -11,17 +11,13 @@ __all__ = ["WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
 
 
 class _Writer(KeepsLevels):
+    inner_latency = None
+    ordered_inputs = ()
     thins = False
     cell = "LW"
 
     def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
         raise AssertionError(f"{self.kind} has no output {port}")
-
-    def inside(self, arch: Arch) -> int:
-        return 0
-
-    def ordered(self, port: str) -> bool:
-        return False
 
     def follows(self, port: str, params: Params) -> str | None:
         raise AssertionError(f"{self.kind} has no output {port}")

@@ -23,6 +23,7 @@ from samhw.graph import (
 
 CRD = Stream(StreamKind.CRD, 1)
 REF = Stream(StreamKind.REF, 0)
+VAL = Stream(StreamKind.VAL, 0)
 
 
 def example() -> Graph:
@@ -158,6 +159,36 @@ def test_broken(what: str) -> None:
     change, message = BROKEN[what]
     with pytest.raises(InputError, match=message):
         validate(change(example()))
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_values_have_the_type_of_their_memory(value: str) -> None:
+    root = Node("root", "root", {}, (), (Port("out", REF),))
+    array = Node("array", "array", {"vals": "v"}, (Port("ref", REF),), (Port("val", VAL),))
+    write = Node("write", "write_val", {"vals": "w"}, (Port("val", VAL),), ())
+    graph = Graph(
+        name="values",
+        value="i32",
+        nodes=(root, array, write),
+        channels=(
+            Channel(Endpoint("root", "out"), Endpoint("array", "ref"), 1, 2),
+            Channel(Endpoint("array", "val"), Endpoint("write", "val"), 1, 2),
+        ),
+        memories=(
+            Memory("v", "a", "vals", MemoryRole.INPUT, 1),
+            Memory("w", "b", "vals", MemoryRole.OUTPUT, 1),
+        ),
+        tensors=(),
+    )
+    for k, user in enumerate(("array", "write")):
+        memories = list(graph.memories)
+        memories[k] = replace(memories[k], value=value)
+        other = replace(graph, memories=tuple(memories))
+        if value == graph.value:
+            validate(other)
+        else:
+            with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[vw]' holds f32"):
+                validate(other)
 
 
 def test_a_copy_without_what_is_derived() -> None:

@@ -218,6 +218,18 @@ def test_protocol_error() -> None:
         simulate(g.graph(), Arch(), memories, WIDE)
 
 
+def test_disorder_in_what_is_stored_is_called_so() -> None:
+    g = Builder()
+    g.add("root", "root", 0)
+    g.add("scan_compressed", "scan", 0, "root.out", pos="p", crd="c", extent="x")
+    g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
+    memories = {"p": np.array([0, 2]), "c": np.array([5, 3])}
+    with pytest.raises(
+        RunError, match=r"protocol at node 'scan' in cycle \d+: .* not stored in ascending order"
+    ):
+        simulate(g.graph(), Arch(), memories, WIDE)
+
+
 def test_check_finds_coordinates_out_of_order() -> None:
     g, memories = vector()
     g.add("scan_dense", "other", 1, "scan.ref", extent="n")

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.compiler import compile_program
 from samhw.errors import InputError
+from samhw.frontend import parse
 from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.hls.processes import LOWERINGS
 from samhw.numerics import ALL_OPERATIONS
@@ -19,7 +21,7 @@ from tests.spec.examples import EXAMPLES
 
 ARCH = Arch(memory=5, locate=7, step=3)
 
-FOLLOWS_FROM_ANSWERS = {"memories", "extents", "operand_type", "result_type", "instance"}
+FOLLOWS_FROM_ANSWERS = {"memories", "extents", "operand_type", "result_type", "instance", "inside", "ordered"}
 CONVENTIONS = {"named", "subject", "note"}
 """How a node is called and spoken of, for which there is a rule."""
 
@@ -120,6 +122,41 @@ def test_the_first_token_comes_when_the_spec_says(kind: str) -> None:
         latency = node.spec.latency(port.name, node.params, ARCH, "i32")
         first = bench.outputs[port.name][0][0]
         assert first == example.gives + node.spec.inside(ARCH) + latency
+
+
+SPMM = """
+tensor A[i=3, k=24] : dcsr
+tensor X[k, j=4] : csr
+tensor T[i, j] : dcsr
+T[i,j] = A[i,k] * X[k,j] order i,k,j
+"""
+
+
+def test_arrays_are_those_of_the_memories_that_the_compiler_gives() -> None:
+    graph = compile_program(parse(SPMM)).graph
+    used = {
+        (node.kind, node.spec.memories[param].array, graph.memory[name].array.rstrip("0123456789"))
+        for node in graph.nodes
+        for param, name in node.memories.items()
+    }
+    assert {kind for kind, _, _ in used} == {"scan_compressed", "array", "write_compressed", "write_val"}
+    assert all(said == given for _, said, given in used)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fibers", "coordinates"),
+    [
+        ("scan_dense", 3, 12),
+        ("scan_compressed", 2, 5),
+        ("scan_compressed", 9, 6),  # No more than there are.
+        ("scan_singleton", 3, 3),
+        ("repeat", 3, None),
+    ],
+)
+def test_what_a_scanner_gives(kind: str, fibers: int, coordinates: int | None) -> None:
+    node = node_of(kind)
+    memories = {"p": np.array([0, 2, 5, 6]), "c": np.arange(9)}
+    assert node.spec.coordinates(node.params, fibers, memories, {"x": 4}) == coordinates
 
 
 @pytest.mark.parametrize("kind", kinds())

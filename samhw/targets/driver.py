@@ -176,8 +176,9 @@ class Session:
             memories: words (non-negative integers) of the input memories; shorter than the memory is fine.
             extents: the extent of each index of the design.
             trace: also give every token with the cycle in which it was taken. Needs `probes`.
-            stalls: for a root or a writer, by `Design.label`, the cycles of the run in which it must not fire, as
-                a list of booleans that repeats: in cycle c entry c modulo its length holds. Needs `stall_ports`.
+            stalls: for a root or a writer, by `Design.label`, the cycles of the run in which it must not
+                fire, as a list of booleans that repeats: in cycle c entry c modulo its length holds. Needs
+                `stall_ports`.
             buffers: also read back what the regions have passed on to each other.
             limit: cycles after which the run is given up.
             wave: a file that records every signal, loading included. Needs `wave`; the run is then the first

@@ -144,9 +144,9 @@ class VerilatedDesign:
 class Session:
     """A process that runs the design again and again. After a failed run it is back at power-on."""
 
-    def __init__(self, design: VerilatedDesign):
-        self._design = design
-        self._harness = Harness(design.program.path)
+    def __init__(self, rtl: VerilatedDesign):
+        self._rtl = rtl
+        self._harness = Harness(rtl.program.path)
         self._check_identity()
 
     def __enter__(self) -> "Session":
@@ -174,10 +174,11 @@ class Session:
 
         Args:
             memories: words (non-negative integers) of the input memories; shorter than the memory is fine.
-            extents: the extent of each index of the graph.
+            extents: the extent of each index of the design.
             trace: also give every token with the cycle in which it was taken. Needs `probes`.
-            stalls: for a root or a writer, the cycles of the run in which it must not fire, as a list of
-                booleans that repeats: in cycle c entry c modulo its length holds. Needs `stall_ports`.
+            stalls: for a root or a writer, by `Design.label`, the cycles of the run in which it must not
+                fire, as a list of booleans that repeats: in cycle c entry c modulo its length holds. Needs
+                `stall_ports`.
             buffers: also read back what the regions have passed on to each other.
             limit: cycles after which the run is given up.
             wave: a file that records every signal, loading included. Needs `wave`; the run is then the first
@@ -186,27 +187,27 @@ class Session:
         Raises `InputError` for arguments that do not fit the build, and `RunError` for a run that ends in an
         error, a deadlock or at the limit.
         """
-        design, harness = self._design, self._harness
+        rtl, harness = self._rtl, self._harness
         self._check_options(trace, bool(stalls), wave is not None)
         self._check_data(memories, extents)
         patterns = self._stall_patterns(stalls) if stalls else None
         if wave is not None:
             harness.reset()
             harness.wave(wave)
-        for index, address in design.map.extents.items():
+        for index, address in rtl.map.extents.items():
             harness.load(address, extents[index])
         for name, words in memories.items():
-            harness.load(design.map.windows[name].base, words)
+            harness.load(rtl.map.windows[name].base, words)
         if patterns is not None:
             harness.stall(patterns)
         if trace:
             harness.trace()
         harness.start()
         ending = harness.wait(limit)
-        ends = harness.read(design.map.region_ends.start, len(design.map.region_ends))
+        ends = harness.read(rtl.map.region_ends.start, len(rtl.map.region_ends))
         if ending.status != "done":
             harness.reset()
-            raise _failure(design.design, ending, int(np.count_nonzero(ends)), limit)
+            raise _failure(rtl.design, ending, int(np.count_nonzero(ends)), limit)
         result = HardwareResult(
             ending.cycles,
             _region_cycles(ends),
@@ -220,24 +221,24 @@ class Session:
 
     def _check_identity(self) -> None:
         found = int(self._harness.read(Register.IDENTITY, 1)[0])
-        expected = self._design.map.identity
+        expected = self._rtl.map.identity
         if found != expected:
             self.close()
             raise RunError(
-                f"The hardware identifies itself as {found:#010x}, but {self._design.design.name} is "
+                f"The hardware identifies itself as {found:#010x}, but {self._rtl.design.name} is "
                 f"{expected:#010x}; build it again from this graph."
             )
 
     def _check_options(self, trace: bool, stalls: bool, wave: bool) -> None:
-        if wave and not self._design.wave:
+        if wave and not self._rtl.wave:
             raise InputError("This build records no waves; build it with wave='vcd' or wave='fst'.")
-        if stalls and not self._design.stall_ports:
+        if stalls and not self._rtl.stall_ports:
             raise InputError("This build has no stall ports; build it with stall_ports=True.")
-        if trace and not self._design.probes:
+        if trace and not self._rtl.probes:
             raise InputError("This build has no probes; build it with probes=True.")
 
     def _check_data(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
-        design = self._design.design
+        design = self._rtl.design
         for index, greatest in design.extents.items():
             if index not in extents:
                 raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
@@ -257,7 +258,7 @@ class Session:
                 )
 
     def _stall_patterns(self, stalls: Mapping[str, ArrayLike]) -> list[NDArray[np.bool_]]:
-        stallable = self._design.stallable
+        stallable = self._rtl.stallable
         for name in stalls.keys() - set(stallable):
             raise InputError(f"Node {name!r} has no stall input; those that have are {', '.join(stallable)}.")
         patterns = [np.asarray(stalls.get(name, [False]), dtype=bool) for name in stallable]
@@ -267,7 +268,7 @@ class Session:
         return patterns
 
     def _read(self, extents: Mapping[str, int], buffers: bool) -> dict[str, Words]:
-        design, windows = self._design.design, self._design.map.windows
+        design, windows = self._rtl.design, self._rtl.map.windows
         roles = {MemoryRole.OUTPUT, MemoryRole.BUFFER} if buffers else {MemoryRole.OUTPUT}
         memories: dict[str, Words] = {}
         for tensor in design.tensors:
@@ -281,7 +282,7 @@ class Session:
         return memories
 
     def _traces(self, ending: Ending) -> dict[str, Trace]:
-        design = self._design.design
+        design = self._rtl.design
         traces = ending.traces(len(design.channels))
         return {
             design.label(region, channel.name): trace

@@ -96,7 +96,8 @@ def measure(
         for cause, cycles in _waits(statistics).items():
             waits[cause] += cycles
         if region.cycles > longest[0]:
-            longest = region.cycles, str(bottleneck(graph, statistics))
+            where = f"Region {graph.name}: " if len(result.regions) > 1 else ""
+            longest = region.cycles, f"{where}{bottleneck(graph, statistics)}"
     return Measure(
         regions=len(result.regions),
         cycles=result.cycles,

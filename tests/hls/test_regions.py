@@ -10,7 +10,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import parse
-from samhw.graph import Design, MemoryRole
+from samhw.graph import Design, MemoryRole, Run
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit
 from samhw.numerics import Words
@@ -125,6 +125,15 @@ def test_a_change_changes_only_its_region() -> None:
         "src/square_1_kernel.cpp",
         "src/samhw/alu.hpp",
     }
+
+
+def test_regions_are_called_in_the_order_of_the_sequence() -> None:
+    """Whatever their numbers are."""
+    program, _ = compiled()
+    first, second = program.design.regions
+    turned = replace(program.design, regions=(second, first), sequence=(Run(1), Run(0)))
+    for options in (ON_CHIP, IN_MEMORY):
+        assert emit(turned, program.arch, options) == emit(program.design, program.arch, options)
 
 
 def test_kernels_in_order() -> None:

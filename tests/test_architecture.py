@@ -1,6 +1,7 @@
 """Imports between folders point one way, and models and RTL know nothing of each other."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -67,6 +68,7 @@ def modules(package: Path) -> dict[str, Path]:
     return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
 
 
+@cache
 def imports(package: Path) -> "nx.DiGraph[str]":
     """Which modules of a package import which, wherever in them the imports stand: in functions and under
     TYPE_CHECKING too."""
@@ -119,4 +121,5 @@ def test_circles_are_found_wherever_imports_stand(tmp_path: Path) -> None:
         (package / f"{name}.py").write_text(text)
     assert circles(package) == {frozenset({"p.a", "p.b", "p.c"})}
     (package / "c.py").write_text("from p import A\n")
+    imports.cache_clear()
     assert circles(package) == {frozenset({"p", "p.a", "p.b", "p.c"})}

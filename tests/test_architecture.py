@@ -2,6 +2,7 @@
 primitive is, its spec alone knows."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -123,6 +124,7 @@ def modules(package: Path) -> dict[str, Path]:
     return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
 
 
+@cache
 def imports(package: Path) -> "nx.DiGraph[str]":
     """Which modules of a package import which, wherever in them the imports stand: in functions and under
     TYPE_CHECKING too."""
@@ -175,4 +177,5 @@ def test_circles_are_found_wherever_imports_stand(tmp_path: Path) -> None:
         (package / f"{name}.py").write_text(text)
     assert circles(package) == {frozenset({"p.a", "p.b", "p.c"})}
     (package / "c.py").write_text("from p import A\n")
+    imports.cache_clear()
     assert circles(package) == {frozenset({"p", "p.a", "p.b", "p.c"})}

@@ -18,6 +18,7 @@ from benchmarks import (
     iteration_spaces,
     off_chip_memory,
     order_sweep,
+    same_designs,
     sparsity_sweep,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
@@ -25,6 +26,8 @@ from samhw.errors import RunError
 from samhw.frontend import load_model, model_data, model_names
 from samhw.schedule import Schedule
 from samhw.targets import Outcome, compare
+
+pytestmark = pytest.mark.slow
 
 
 def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -117,7 +120,6 @@ def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
         assert 1.2 * found[program, "on chip"]["cycles"] < cycles[0] < cycles[1]
 
 
-@pytest.mark.slow
 def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:
     found = by(list(fusion_levels.rows(["sae"], 0, 0.0)), "fusion")
     assert found[("full",)]["speed-up"] < 0.1
@@ -149,7 +151,6 @@ def test_iteration_spaces() -> None:
     assert operations["unfused"] == operations["fused, factored"] < operations["fused, global"]
 
 
-@pytest.mark.slow
 def test_order_sweep() -> None:
     found = order_sweep.normalised(list(order_sweep.rows(4, 4)))
     assert len(by(found, "order")) == 24
@@ -189,3 +190,43 @@ def test_an_impossible_schedule_has_no_measure() -> None:
     order = ("j", "k", "l", "i")
     product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
     assert measure(product, Schedule("partial", order=order)) is None
+
+
+VERILOG = """
+module top(a, b);
+  /* node A */ (* src = 1 *) assign b = a; // IDENTITY
+  assign c = 32'd77;
+endmodule
+"""
+
+
+def test_same_designs_sees_past_names_and_nothing_else() -> None:
+    named = VERILOG.replace("(a, b)", "(x, b)").replace("= a", "= x").replace("32'd77", "32'd5")
+    assert same_designs.nameless(VERILOG, 77) == same_designs.nameless(named, 5)
+    for change in (("= a", "= b"), ("assign c", "assign b"), ("32'd77", "32'd78"), ("assign c", "wire c")):
+        other = VERILOG.replace(*change)
+        assert other != VERILOG
+        assert same_designs.nameless(VERILOG, 77) != same_designs.nameless(other, 77)
+
+
+def test_same_designs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A checkout equals itself, and what it gave before, until one of the two differs."""
+    root = Path(same_designs.__file__).parents[1]
+    kept = tmp_path / "kept.json"
+    arguments = ["--only", "spmv,mmadd", "--fuse", "full"]
+
+    def exit_code(*more: object) -> object:
+        monkeypatch.setattr(sys, "argv", ["same_designs", *map(str, more), *arguments])
+        with pytest.raises(SystemExit) as end:
+            same_designs.main()
+        return end.value.code
+
+    assert exit_code(root, root, "--keep", kept) == 0
+    assert exit_code(kept, root) == 0
+    other = json.loads(kept.read_text())
+    other["mmadd full"]["cycles"][0] += 1
+    kept.write_text(json.dumps(other))
+    assert exit_code(kept, root) == 1
+    assert "345" in capsys.readouterr().out

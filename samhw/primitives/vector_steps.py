@@ -115,12 +115,9 @@ def emit(bits: Sequence[int]) -> Step:
     masks = tuple((1 << width) - 1 for width in bits)
     shifts = _shifts(bits)
     inner_width = bits[0]
-    val = n
-    bank = n + 1
-    point = 1 << 0 | 1 << val
+    val, bank = n, n + 1
     streams = (1 << n + 1) - 1
-    wait = firing(1)
-    look = firing(1)
+    wait = look = firing(1)
     take = firing(1, 1)
     take_push = firing(1, 1, streams)
     take_flush = firing(1, 1, streams | 1 << bank)
@@ -143,15 +140,13 @@ def emit(bits: Sequence[int]) -> Step:
                     pushes |= 1 << s
                     out_kind[s] = STOP
                     out_data[s] = m - 1 - s << 4  # STOP(0, m-1-s)
-                out_kind[val] = STOP
-                out_data[val] = m - 1 << 4
+                out_kind[val], out_data[val] = STOP, m - 1 << 4
                 state[LAST] = outer
                 state[FRESH] = m
                 return look | pushes << PUSHES
             due = state[FRESH] if state[OPEN] else n - 1
-            pushes = point
-            out_kind[0] = VAL
-            out_data[0] = addr & masks[0]
+            pushes = 1 << 0 | 1 << val
+            out_kind[0], out_data[0] = VAL, addr & masks[0]
             for s in range(1, due + 1):
                 pushes |= 1 << s
                 out_kind[s] = VAL
@@ -177,19 +172,16 @@ def emit(bits: Sequence[int]) -> Step:
                 else:
                     low = n - 1 - s
                 out_data[s] = low | hi - 1 - s << 4
-            out_kind[val] = STOP
-            out_data[val] = out_data[0]
+            out_kind[val], out_data[val] = STOP, out_data[0]
             if lo > n:
                 return take_push
-            out_kind[bank] = VAL
-            out_data[bank] = 0
+            out_kind[bank], out_data[bank] = VAL, 0
             state[BANK] = 1 - state[BANK]
             state[OPEN] = 0
             return take_flush
         if head == DONE:
             for s in range(n + 1):
-                out_kind[s] = DONE
-                out_data[s] = 0
+                out_kind[s], out_data[s] = DONE, 0
             return take_push
         return protocol
 

@@ -105,53 +105,49 @@ def bench_primitive(
     Raises:
         RunError: the first overflow, capacity, protocol or range error.
     """
-    memories, extents, sinks = memories or {}, extents or {}, sinks or {}
-    input_depths, output_depths = input_depths or {}, output_depths or {}
-    role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
-    graph = Graph(
-        name=node.name,
-        value=value,
-        nodes=(node,),
-        channels=(),
-        memories=tuple(Memory(name, "", "", role, len(words)) for name, words in memories.items()),
-        tensors=(),
-        extents=extents,
-    )
+    memories, extents = memories or {}, extents or {}
+    graph = _alone(node, value, memories, extents)
     stores, written = make_stores(graph, memories, extents)
     node_outputs: Ends = {}
     node_inputs: Ends = {}
     workers = build_node(node, expand(node, graph, arch), stores, node_outputs, node_inputs)
 
     pushed: dict[str, list[int]] = {port.name: [] for port in node.inputs}
+    outputs: dict[str, Trace] = {port.name: [] for port in node.outputs}
     fed: dict[str, Queue] = {}
-    for port in node.inputs:
-        source = _source(inputs[port.name])
-        queue = Queue(f"source->{port.name}", 1, input_depths.get(port.name, arch.internal_depth(1)))
-        queue.tap = _push_recorder(pushed[port.name])
-        fed[port.name] = queue
-        connect(queue, (source, 0), node_inputs[Endpoint(node.name, port.name)])
-        workers.append(source)
-    outputs: dict[str, Trace] = {}
-    for port in node.outputs:
-        sink = _sink(sinks.get(port.name, ()))
-        cycles = latency(node, port.name, arch, value)
-        queue = Queue(f"{port.name}->sink", cycles, output_depths.get(port.name, arch.internal_depth(cycles)))
-        queue.tap = _recorder(outputs.setdefault(port.name, []))
-        connect(queue, node_outputs[Endpoint(node.name, port.name)], (sink, 0))
-        workers.append(sink)
+    for name, cycles in pushed.items():
+        depth = (input_depths or {}).get(name, arch.internal_depth(1))
+        queue = fed[name] = Queue(f"source->{name}", 1, depth)
+        queue.tap = _push_recorder(cycles)
+        workers.append(source := _source(inputs[name]))
+        connect(queue, (source, 0), node_inputs[Endpoint(node.name, name)])
+    for name, trace in outputs.items():
+        delay = latency(node, name, arch, value)
+        depth = (output_depths or {}).get(name, arch.internal_depth(delay))
+        queue = Queue(f"{name}->sink", delay, depth)
+        queue.tap = _recorder(trace)
+        workers.append(sink := _sink((sinks or {}).get(name, ())))
+        connect(queue, node_outputs[Endpoint(node.name, name)], (sink, 0))
     machine = Machine(workers, {})
     execute(machine, engine)
     raise_fault(graph, workers)
     for name, queue in fed.items():
         pushed[name] += [cycle for _, _, _, cycle in queue.tokens]
     counts = machine.words_written()
-    writer = None if node.outputs else workers[0]
+    first = workers[0]
     return Bench(
         outputs=outputs,
         pushed=pushed,
         memories={name: array[: counts[name]] for name, array in written.items()},
-        committed=writer.last if writer is not None and writer.state[COMMITTED] else None,
+        committed=first.last if not node.outputs and first.state[COMMITTED] else None,
     )
+
+
+def _alone(node: Node, value: str, memories: Mapping[str, NDArray[Any]], extents: Mapping[str, int]) -> Graph:
+    """A graph of nothing but a node."""
+    role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
+    own = tuple(Memory(name, "", "", role, len(words)) for name, words in memories.items())
+    return Graph(node.name, value, (node,), (), own, (), extents)
 
 
 def _source(tokens: Sequence[tuple[int, Token]]) -> Worker:

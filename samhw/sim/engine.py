@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterable
 
 from samhw.primitives.step import NONE, TAKES, fault_needs
 from samhw.sim.fault import LATE
-from samhw.sim.machine import Plan, Worker
+from samhw.sim.machine import Plan, Queue, Worker
 from samhw.sim.ports import Arbiter
 
 __all__ = ["UNLIMITED", "Between", "nothing", "run"]
 
 Between = Callable[[int, int], None]
 """Is called now and then in a run, with the firings so far and the latest cycle of one. It may raise."""
+
+Ends = tuple[tuple[int, Queue], ...]
+"""Ports of a firing, each with its channel."""
 
 UNLIMITED = 1 << 62
 FIRES = 1 << TAKES
@@ -64,13 +67,13 @@ def run(
 def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter | None) -> None:
     """Fires a worker as often as the known tokens and slots allow, and wakes those whom that lets go on."""
     step = worker.actor.step
-    kind, data, ready = worker.kind, worker.data, worker.ready
+    kind, data = worker.kind, worker.data
     state, memory = worker.state, worker.memory
     out_kind, out_data = worker.out_kind, worker.out_data
     plans = worker.plans
     plan, worker.pending = worker.pending, None
-    gate, spacing, updated, access = worker.gate, worker.actor.spacing, worker.updated, worker.access
-    restrained = gate is not None or spacing is not None or access is not None
+    access, spacing = worker.access, worker.actor.spacing
+    restrained = worker.gate is not None or spacing is not None or access is not None
 
     for _ in range(TURN):
         if plan is None:
@@ -79,7 +82,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
                 _rest(worker, word)
                 return
             plan = plans.get(word) or worker.plan(word)
-        needs, takes, pushes = plan
+        _, takes, pushes = plan
         for _, queue in pushes:
             if not queue.spare and not queue.free:
                 queue.full = True
@@ -90,82 +93,105 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
             arbiter.wait(access, _cycle(worker, plan))
             worker.pending = plan
             return
-        plan = None
-
-        # t(n) = max(t(n-1) + 1, the heads that it needs, the slots that it takes, the last update of its key)
-        first = t = worker.last + 1
-        for i in needs:
-            if ready[i] > t:
-                t = ready[i]
-                late = i
-        if t > first:
-            queue = worker.inputs[late]
-            queue.starved += t - first
-            if queue.off_chip:
-                # Of that wait, what the memory takes beyond the latency of the channel.
-                waited = max(0, t - max(first, queue.tokens[0][3] + queue.latency))
-                queue.late += waited
-                queue.starved -= waited
-            first = t
-        for _, queue in pushes:
-            if not queue.spare and queue.free[0] > t:
-                t = queue.free[0]
-                narrow = queue
-        if t > first:
-            narrow.blocked += t - first
+        t = _time(worker, plan)
         if restrained:
-            if spacing is not None and (key := state[spacing.key]) in updated:
-                first, t = t, max(t, updated[key] + spacing.latency)
-                worker.spaced += t - first
-            if access is not None:
-                first, t = t, max(t, access.place)
-                worker.held += t - first
-            if gate is not None:
-                first, t = t, gate.allowed(t, worker.firings)
-                worker.stalled += t - first
+            t = _restrain(worker, t)
         if t > limit:
             worker.fault = t, LATE
             return
         worker.last = t
         worker.firings += 1
-        if spacing is not None and key >= 0:
-            updated[key] = t
-
-        for i, queue in takes:
-            tokens = queue.tokens
-            while len(tokens) > queue.high and tokens[queue.high][3] <= t:
-                queue.high += 1
-            pushed = tokens.popleft()[3]
-            if queue.tap is not None:
-                queue.tap(pushed, t, kind[i], data[i])
-            queue.popped += 1
-            queue.kinds[kind[i]] += 1
-            queue.dwell += t - pushed
-            queue.free.append(t + 1)
-            if tokens:
-                kind[i], data[i], ready[i], _ = tokens[0]
-            else:
-                kind[i] = NONE
-            if queue.full:
-                queue.full = False
-                work.append(queue.producer)
-
-        for j, queue in pushes:
-            free = queue.free
-            while free and free[0] <= t:
-                free.popleft()
-                queue.spare += 1
-            queue.spare -= 1
-            if free and queue.depth - queue.spare > queue.high:
-                queue.high = queue.depth - queue.spare
-            if access is None:
-                queue.append(out_kind[j], out_data[j], t + queue.latency, t)
-            else:
-                queue.append(out_kind[j], out_data[j], max(t, access.arrival[j]) + queue.latency, t)
-            if queue.wanted:
-                queue.wanted = False
-                work.append(queue.consumer)
+        if spacing is not None and (key := state[spacing.key]) >= 0:
+            worker.updated[key] = t
+        _take(worker, takes, t, work)
+        _push(worker, pushes, t, work)
+        plan = None
     work.append(worker)
+
+
+def _time(worker: Worker, plan: Plan) -> int:
+    """t(n) = max(t(n-1) + 1, the heads that a firing needs, the slots that it takes), counted as what it
+    waited for last."""
+    needs, _, pushes = plan
+    ready = worker.ready
+    first = t = worker.last + 1
+    for i in needs:
+        if ready[i] > t:
+            t = ready[i]
+            late = i
+    if t > first:
+        queue = worker.inputs[late]
+        queue.starved += t - first
+        if queue.off_chip:
+            # Of that wait, what the memory takes beyond the latency of the channel.
+            waited = max(0, t - max(first, queue.tokens[0][3] + queue.latency))
+            queue.late += waited
+            queue.starved -= waited
+        first = t
+    for _, queue in pushes:
+        if not queue.spare and queue.free[0] > t:
+            t = queue.free[0]
+            narrow = queue
+    if t > first:
+        narrow.blocked += t - first
+    return t
+
+
+def _restrain(worker: Worker, t: int) -> int:
+    """t(n) put off by the last update of its key, by a place among the requests to off-chip memory, and by a
+    gate."""
+    spacing, access, gate = worker.actor.spacing, worker.access, worker.gate
+    if spacing is not None and (key := worker.state[spacing.key]) in worker.updated:
+        first, t = t, max(t, worker.updated[key] + spacing.latency)
+        worker.spaced += t - first
+    if access is not None:
+        first, t = t, max(t, access.place)
+        worker.held += t - first
+    if gate is not None:
+        first, t = t, gate.allowed(t, worker.firings)
+        worker.stalled += t - first
+    return t
+
+
+def _take(worker: Worker, takes: Ends, t: int, work: deque[Worker]) -> None:
+    """Pops the heads that a firing in cycle t takes."""
+    kind, data, ready = worker.kind, worker.data, worker.ready
+    for i, queue in takes:
+        tokens = queue.tokens
+        while len(tokens) > queue.high and tokens[queue.high][3] <= t:
+            queue.high += 1
+        pushed = tokens.popleft()[3]
+        if queue.tap is not None:
+            queue.tap(pushed, t, kind[i], data[i])
+        queue.popped += 1
+        queue.kinds[kind[i]] += 1
+        queue.dwell += t - pushed
+        queue.free.append(t + 1)
+        if tokens:
+            kind[i], data[i], ready[i], _ = tokens[0]
+        else:
+            kind[i] = NONE
+        if queue.full:
+            queue.full = False
+            work.append(queue.producer)
+
+
+def _push(worker: Worker, pushes: Ends, t: int, work: deque[Worker]) -> None:
+    """Pushes what a firing in cycle t gives."""
+    out_kind, out_data, access = worker.out_kind, worker.out_data, worker.access
+    for j, queue in pushes:
+        free = queue.free
+        while free and free[0] <= t:
+            free.popleft()
+            queue.spare += 1
+        queue.spare -= 1
+        if free and queue.depth - queue.spare > queue.high:
+            queue.high = queue.depth - queue.spare
+        known = t if access is None else max(t, access.arrival[j])
+        queue.append(out_kind[j], out_data[j], known + queue.latency, t)
+        if queue.wanted:
+            queue.wanted = False
+            work.append(queue.consumer)
 
 
 def _cycle(worker: Worker, plan: Plan) -> int:

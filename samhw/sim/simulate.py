@@ -110,9 +110,7 @@ def simulate(
     machine = build_graph(graph, arch, stores)
     if memory is not None:
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(graph, arch, memory)
-        system.begin()
-        machine.arbiter = Arbiter(system)
-        machine.arbiter.attach(machine.workers)
+        _attach(machine, system)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -142,6 +140,13 @@ def simulate(
         end = max(end, machine.arbiter.committed())
         machine.arbiter.memory.end(end)
     return result(end)
+
+
+def _attach(machine: Machine, system: MemorySystem) -> None:
+    """Gives a machine a memory off chip."""
+    system.begin()
+    machine.arbiter = Arbiter(system)
+    machine.arbiter.attach(machine.workers)
 
 
 def _between(

@@ -138,6 +138,7 @@ def test_build_for_verilator(tmp_path: Path) -> None:
     assert result.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.verilator
 def test_run_on_verilator_equals_the_simulator() -> None:
     report = json.loads(

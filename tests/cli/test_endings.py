@@ -45,6 +45,7 @@ main(arguments, prog_name="samhw")
 bytes of a file."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 100])
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_a_full_disk_leaves_nothing(command: str, limit: int, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from io import StringIO
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -79,6 +80,7 @@ def test_words_are_whole_at_every_width(rows: list[list[str]], width: int) -> No
     assert body == [[word for row in rows[1:] for word in row[k].split()] for k in range(len(rows[0]))]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tables, st.integers(1, 160))
 def test_no_wider_than_it_needs_to_be(rows: list[list[str]], width: int) -> None:

@@ -7,6 +7,8 @@ from samhw.numerics import OPERATIONS, value_type
 from tests.hls.number_program import CONVERSIONS, SCALES, TYPES, apply, expected, interesting, names
 from tests.numerics.words import CHUNK, pairs, random_pairs, specials
 
+pytestmark = pytest.mark.slow
+
 RANDOM = 3000
 
 
@@ -33,7 +35,6 @@ def operands(name: str) -> list[np.ndarray]:
     return [first, *(rng.permutation(first) for _ in range(arity - 1))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", TYPES)
 def test_operations(value: str) -> None:
     for name in names():
@@ -42,7 +43,6 @@ def test_operations(value: str) -> None:
             agree(name, *operands(name))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", ["bf16", "f32"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
 def test_rounding_of_floats(op: str, value: str) -> None:

@@ -250,6 +250,7 @@ def test_what_has_no_partner_keeps_its_bits():
 LENGTHS = [3, 0, 38, 17, 17, 1, 0, 9, 25, 2, 33, 8, 7, 24, 16, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "counts"),
     [

@@ -78,6 +78,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.verilator
 def test_it_does_what_a_memory_of_amaranth_does():
     design = SideBySide()

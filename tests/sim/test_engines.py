@@ -337,6 +337,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         simulate(graph, Arch(), memories, WIDE, engine="compiled")
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, memories = long_vector(3)
     plain = outcome(graph, Arch(), memories, WIDE, engine="plain")
@@ -373,6 +374,7 @@ def test_what_running_ahead_finds_too_much_is_taken_back() -> None:
             assert outcome(*data, engine="compiled", **options) == plain
 
 
+@pytest.mark.slow
 def test_what_running_ahead_adds_up_is_taken_back() -> None:
     """Places of a vector reducer would overflow if anything were added to them twice."""
     program = gustavson(40_000 * np.eye(12, dtype=np.int64), np.full((12, 12), 40_000))

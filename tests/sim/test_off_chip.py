@@ -44,6 +44,7 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
     agree(graph, arch, program.memories, program.extents, off_chip, stalls, program.expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(compiled_programs(), drams(), st.integers(0, 2**32 - 1))
 def test_programs_agree_with_the_clock(source: Program, dram: Dram, seed: int) -> None:

@@ -14,7 +14,7 @@ from samhw.targets.driver import HardwareResult, Session, VerilatedDesign
 from samhw.targets.images import load
 from samhw.tensors import Tensor
 
-pytestmark = pytest.mark.verilator
+pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
 LAYERS = """
 tensor A[i=6, k=6] : dcsr
@@ -66,7 +66,6 @@ def run_both(session: Session, design: VerilatedDesign, seed: int) -> tuple[Hard
     return rtl, list(simulate_regions(design.graph, design.arch, memories, extents))
 
 
-@pytest.mark.slow
 def test_cycles_are_those_of_the_simulator_region_by_region(design: VerilatedDesign) -> None:
     assert len(design.graph.regions) == 3
     with design.session() as session:
@@ -107,7 +106,6 @@ def both_fail(compiled: Compiled, inputs: Mapping[str, Tensor], graph: Graph | N
     return [model.value, rtl.value]
 
 
-@pytest.mark.slow
 def test_an_error_in_a_later_region_names_its_node() -> None:
     """100 fits a byte, its double does not."""
     inputs = {
@@ -119,7 +117,6 @@ def test_an_error_in_a_later_region_names_its_node() -> None:
         assert "'r2_add'" in str(error)
 
 
-@pytest.mark.slow
 def test_a_deadlock_in_a_later_region_names_channels_of_it() -> None:
     """As in test_real_design.py, with B written by a first region."""
     program = parse(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from samhw.compiler import compile_program
@@ -9,7 +10,8 @@ from samhw.errors import ScheduleError
 from samhw.frontend import kernel_names, model_names, parse
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.targets import check, run
-from samhw.workload import bind_program, compile_workload, make_model_workload
+from samhw.tensors import Tensor
+from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
 
 GCN = Schedule(
     fuse=[["T1", "U1"], ["Z1", "H1"], ["U2", "Z2"]],
@@ -54,6 +56,14 @@ def test_room_follows_the_formats() -> None:
         assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
 
 
+def test_what_is_compressed_needs_less_room() -> None:
+    workload = make_workload(parse("tensor a[i=64] : dense\nb[i] = 2 * a[i]\n"), [])
+    sparse = Tensor.from_dense(np.eye(1, 64)[0], "dense")
+    workload = replace(workload, tensors={"a": sparse})
+    assert workload.capacity().entries["a"] == 64
+    assert workload.capacity(Schedule(formats={"a": "csf"})).entries["a"] == 2  # The two positions.
+
+
 def test_a_format_against_every_order_is_refused_or_permitted() -> None:
     workload = bind_program("spmm", ["random:size=9,density=0.3,seed=1"])
     against = Schedule(formats={"A": "csc"})
@@ -84,6 +94,9 @@ def assert_reproduced(program: str, schedule: Schedule) -> None:
     except ScheduleError:
         return
     used = Schedule.from_fields(compiled.schedule.to_json())
+    chosen = [r for r in compiled.regions if not r.copy and not r.reshapes]
+    assert used.order == {r.region.label: r.order for r in chosen if r.region.label and r.order}
+    assert used.order
     again = compile_workload(workload, used)
     assert [r.order for r in again.regions] == [r.order for r in compiled.regions]
     assert [r.graph for r in again.regions] == [r.graph for r in compiled.regions]

@@ -2,9 +2,9 @@
 
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, RegionRun, RunResult
-from samhw.targets.backends.hls import Hls
-from samhw.targets.backends.sim import Simulator, off_chip_tensors
-from samhw.targets.backends.verilator import Verilator
+from samhw.targets.backends.hls import HlsBackend
+from samhw.targets.backends.sim import SimulatorBackend, off_chip_tensors
+from samhw.targets.backends.verilator import VerilatorBackend
 
 __all__ = [
     "BACKENDS",
@@ -18,15 +18,15 @@ __all__ = [
     "off_chip_tensors",
 ]
 
-MODEL = Simulator()
+MODEL = SimulatorBackend()
 """What others are compared with."""
-RTL = Verilator()
+RTL = VerilatorBackend()
 """What `samhw correlate` compares with it."""
 
 BACKENDS: tuple[Backend, ...] = (
     MODEL,
     RTL,
-    Hls(),
+    HlsBackend(),
 )
 
 

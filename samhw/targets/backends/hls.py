@@ -16,12 +16,12 @@ from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
-__all__ = ["Hls"]
+__all__ = ["HlsBackend"]
 
 _log = logging.getLogger(__name__)
 
 
-class Hls(Backend):
+class HlsBackend(Backend):
     """The C simulation, compared with the simulator token by token; needs a C++ compiler. It has no cycles:
     they are the simulator's."""
 

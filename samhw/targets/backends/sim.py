@@ -13,10 +13,10 @@ from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
-__all__ = ["Simulator", "off_chip_tensors", "write_graph"]
+__all__ = ["SimulatorBackend", "off_chip_tensors", "write_graph"]
 
 
-class Simulator(Backend):
+class SimulatorBackend(Backend):
     """The simulator."""
 
     name = "sim"

@@ -18,12 +18,12 @@ from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
-__all__ = ["Verilator"]
+__all__ = ["VerilatorBackend"]
 
 _log = logging.getLogger(__name__)
 
 
-class Verilator(Backend):
+class VerilatorBackend(Backend):
     """The RTL, run by Verilator; needs a C++ compiler."""
 
     name = "verilator"

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.compiler import compile_program
 from samhw.frontend import parse
-from samhw.graph import Arch, Endpoint, Graph, dumps, levels, loads, merge, with_indices
+from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
 from tests.graph.test_validate import example
 
@@ -36,7 +36,7 @@ INDICES = {
 
 @pytest.fixture(scope="module")
 def spmm() -> Graph:
-    return compile_program(parse(SPMM), value="f32").graph
+    return compile_program(parse(SPMM), value="f32").design.regions[0]
 
 
 def test_a_node_knows_the_index_that_it_works_on(spmm: Graph) -> None:
@@ -55,7 +55,7 @@ def test_the_indices_of_streams(spmm: Graph) -> None:
 
 def test_the_outer_streams_of_a_reducer_have_fewer_levels() -> None:
     text = "tensor A[k=24, i=3, j=4] : csf\ntensor T[i, j] : csf\nT[i,j] = A[k,i,j] order k,i,j"
-    graph = compile_program(parse(text)).graph
+    graph = compile_program(parse(text)).design.regions[0]
     (reducer,) = (node for node in graph.nodes if node.kind == "reduce_vector")
     known = levels(graph)
     assert reducer.index == "k"
@@ -64,7 +64,7 @@ def test_the_outer_streams_of_a_reducer_have_fewer_levels() -> None:
 
 
 def test_a_scalar_reducer_sums_over_its_innermost_index() -> None:
-    graph = compile_program(parse("tensor x[i=9] : csf\ntensor s\ns = x[i]")).graph
+    graph = compile_program(parse("tensor x[i=9] : csf\ntensor s\ns = x[i]")).design.regions[0]
     assert {node.kind: node.index for node in graph.nodes} == {
         "root": "",
         "scan_compressed": "i",
@@ -75,19 +75,19 @@ def test_a_scalar_reducer_sums_over_its_innermost_index() -> None:
 
 
 def test_regions_keep_the_indices(spmm: Graph) -> None:
-    merged = merge("both", [spmm, replace(spmm, memories=spmm.memories)])
-    assert [node.index for node in merged.nodes] == 2 * [node.index for node in spmm.nodes]
+    both = Design.assemble("both", [spmm, replace(spmm, memories=spmm.memories)])
+    assert [node.index for _, node in both.nodes] == 2 * [node.index for node in spmm.nodes]
     assert with_indices(spmm) == spmm
 
 
 def test_json_has_the_index_and_does_not_need_it(spmm: Graph) -> None:
-    assert loads(dumps(spmm)) == spmm
-    data = json.loads(dumps(example()))
-    for node in data["nodes"]:
+    assert loads(dumps(Design.of(spmm))) == Design.of(spmm)
+    data = json.loads(dumps(Design.of(example())))
+    for node in data["regions"][0]["nodes"]:
         del node["index"]
-    assert loads(json.dumps(data)) == example()
+    assert loads(json.dumps(data)) == Design.of(example())
 
 
 def test_hardware_does_not_depend_on_indices(spmm: Graph) -> None:
     bare = replace(spmm, nodes=tuple(replace(node, index="") for node in spmm.nodes))
-    assert AddressMap(bare, Arch()).identity == AddressMap(spmm, Arch()).identity
+    assert AddressMap(Design.of(bare), Arch()).identity == AddressMap(Design.of(spmm), Arch()).identity

@@ -14,9 +14,9 @@ from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.hls.processes import LOWERINGS
 from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import ActorNetwork, Place, expand
-from samhw.sim import bench_primitive
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
 from tests.primitives.test_by_hand import tokens
+from tests.sim.bench import bench_primitive
 from tests.spec.examples import EXAMPLES
 
 ARCH = Arch(memory=5, locate=7, step=3)
@@ -133,7 +133,7 @@ T[i,j] = A[i,k] * X[k,j] order i,k,j
 
 
 def test_arrays_are_those_of_the_memories_that_the_compiler_gives() -> None:
-    graph = compile_program(parse(SPMM)).graph
+    graph = compile_program(parse(SPMM)).design.regions[0]
     used = {
         (node.kind, node.spec.memories[param].array, graph.memory[name].array.rstrip("0123456789"))
         for node in graph.nodes

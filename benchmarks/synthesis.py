@@ -34,7 +34,7 @@ from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import MemoryReadSignature, Primitive
 from samhw.rtl.alu import Alu
 from samhw.rtl.array import Array
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
@@ -143,7 +143,7 @@ class InBuild(Elaboratable):
         m.submodules.component = component = self.component
         for name in component.i.signature.members:
             head = getattr(component.i, name)
-            m.submodules[f"i_{name}"] = channel = Channel(head.payload.shape(), self.depth)
+            m.submodules[f"i_{name}"] = channel = Fifo(head.payload.shape(), self.depth)
             wiring.connect(m, channel.o, head)
             self._enter(m, f"i_{name}_push", channel.i.push)
             m.d.comb += channel.i.strobe.eq(channel.i.push)
@@ -151,7 +151,7 @@ class InBuild(Elaboratable):
             self._leave(m, f"i_{name}_ready", channel.i.ready)
         for name in component.o.signature.members:
             pushed = getattr(component.o, name)
-            m.submodules[f"o_{name}"] = channel = Channel(pushed.token.shape(), self.depth)
+            m.submodules[f"o_{name}"] = channel = Fifo(pushed.token.shape(), self.depth)
             wiring.connect(m, pushed, channel.i)
             self._leave(m, f"o_{name}_valid", channel.o.valid)
             self._leave(m, f"o_{name}_token", channel.o.payload)

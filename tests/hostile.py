@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from samhw.frontend import Access, Concat, Expr, Program, Region, Statement, rewritten
-from samhw.frontend.tokens import KEYWORDS
+from samhw.frontend.lexemes import KEYWORDS
 from samhw.tensors import Tensor
 
 _WORDS = """

@@ -18,7 +18,7 @@ T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
 
 from samhw.frontend.bounds import Bounded, Rounding, bounds, evaluate_with_bounds
-from samhw.frontend.build import Index, ProgramBuilder, Tensor
+from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
@@ -62,6 +62,7 @@ __all__ = [
     "Call",
     "Capacity",
     "Concat",
+    "DeclaredTensor",
     "Dimensions",
     "Div",
     "Expr",
@@ -79,7 +80,6 @@ __all__ = [
     "Span",
     "Statement",
     "Sub",
-    "Tensor",
     "TensorDecl",
     "accesses",
     "bounds",

@@ -11,7 +11,7 @@ from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.tensors import Format
 
-__all__ = ["Index", "ProgramBuilder", "Tensor"]
+__all__ = ["DeclaredTensor", "Index", "ProgramBuilder"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Index:
     extent: int | None = None
 
 
-class Tensor(Arithmetic):
+class DeclaredTensor(Arithmetic):
     """A declared tensor: ``A[i, k]`` is an operand, ``A[i, k] = ...`` a statement.
 
     A scalar stands for itself (``alpha * A[i, k]``) and is assigned by ``x[()] = ...``.
@@ -89,7 +89,7 @@ class ProgramBuilder:
 
     def tensor(
         self, name: str, indices: Index | tuple[Index, ...] = (), format: str | Format | None = None
-    ) -> Tensor:
+    ) -> DeclaredTensor:
         """Declare a tensor; without indices, a scalar.
 
         Without a format it is dense; where a statement with an order writes it, its modes are stored in
@@ -99,15 +99,15 @@ class ProgramBuilder:
         names = tuple(mode.name for mode in modes)
         shape = tuple(mode.extent for mode in modes)
         self._declarations.append(Declaration(name, names, shape, format))
-        return Tensor(self, name, modes)
+        return DeclaredTensor(self, name, modes)
 
     def assign(
         self,
-        target: Access | Tensor,
+        target: Access | DeclaredTensor,
         value: Operand,
         order: Sequence[Index] | None = None,
         *,
-        where: Access | Tensor | None = None,
+        where: Access | DeclaredTensor | None = None,
         reduction: str = "sum",
     ) -> None:
         """Add the statement ``target = value``; ``T[i, j] = value`` does the same, without an order.

@@ -21,10 +21,10 @@ from samhw.frontend.expr import (
     free_indices,
     terms,
 )
+from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
 from samhw.frontend.statement import Region, Statement
-from samhw.frontend.tokens import LONGEST_NAME, is_name
 from samhw.numerics import value_type
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]

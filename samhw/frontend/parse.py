@@ -10,10 +10,10 @@ from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
 from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
+from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
 from samhw.frontend.statement import Region, Statement
-from samhw.frontend.tokens import Kind, Token, tokenize
 from samhw.numerics import value_type
 
 __all__ = ["dumps", "load", "parse"]
@@ -68,7 +68,7 @@ class _Parser:
         declarations: list[Declaration] = []
         regions: list[Region] = []
         value: str | None = None
-        while self.token.kind is not Kind.END:
+        while self.token.kind is not LexemeKind.END:
             if self.at_value():
                 if value is not None:
                     self.fail(self.token, "the value type is given twice; remove one of the lines")
@@ -87,10 +87,10 @@ class _Parser:
     def at_value(self) -> bool:
         """A line `value TYPE`. No keyword: a tensor may have the name, and what assigns to it goes on with a
         bracket, or with "=" before or behind a reduction."""
-        if self.token.kind is not Kind.NAME or self.token.text != "value":
+        if self.token.kind is not LexemeKind.NAME or self.token.text != "value":
             return False
         first, second = (self.tokens[min(self.position + n, len(self.tokens) - 1)] for n in (1, 2))
-        return first.kind is Kind.NAME and not (second.kind is Kind.SYMBOL and second.text == "=")
+        return first.kind is LexemeKind.NAME and not (second.kind is LexemeKind.SYMBOL and second.text == "=")
 
     def value(self) -> str:
         self.advance()
@@ -142,9 +142,9 @@ class _Parser:
     def format_text(self) -> str:
         """Everything up to the end of the line: the grammar of formats is their own."""
         first = last = self.token
-        if first.kind in (Kind.NEWLINE, Kind.END):
+        if first.kind in (LexemeKind.NEWLINE, LexemeKind.END):
             self.fail(first, f"expected a format after ':', found {first}; name one such as dense or csr")
-        while self.token.kind not in (Kind.NEWLINE, Kind.END):
+        while self.token.kind not in (LexemeKind.NEWLINE, LexemeKind.END):
             last = self.advance()
         return re.sub(r"(#[^\n]*)?\s+", " ", self.source.text[first.start : last.stop])
 
@@ -155,7 +155,7 @@ class _Parser:
         self.expect("{")
         statements = []
         while not self.at("}"):
-            if self.token.kind is Kind.END:
+            if self.token.kind is LexemeKind.END:
                 self.fail(start, "this fuse block is not closed; end it with '}'")
             if self.at("fuse") or self.at("tensor"):
                 self.fail(self.token, f"{self.token} cannot stand in a fuse block; move it out of the block")
@@ -175,7 +175,7 @@ class _Parser:
             self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
         lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
         reduction = "sum"
-        if self.token.kind is Kind.NAME and self.token.text in REDUCTIONS:
+        if self.token.kind is LexemeKind.NAME and self.token.text in REDUCTIONS:
             reduction = self.advance().text
         self.expect("=")
         rhs = self.sum()
@@ -216,7 +216,7 @@ class _Parser:
             self.fail(self.token, f"expressions nest at most {MAX_DEPTH} deep; use several statements")
         if self.at("-"):
             minus = self.advance()
-            if self.token.kind is Kind.NUMBER:
+            if self.token.kind is LexemeKind.NUMBER:
                 expr: Expr = Literal(-_number(self.advance()), span=minus.span)
             else:
                 expr = Neg(self.unary(), span=minus.span)
@@ -230,7 +230,7 @@ class _Parser:
     # access = name [ "[" name { "," name } "]" ]
 
     def atom(self) -> Expr:
-        if self.token.kind is Kind.NUMBER:
+        if self.token.kind is LexemeKind.NUMBER:
             number = self.advance()
             return Literal(_number(number), span=number.span)
         if self.accept("("):
@@ -240,7 +240,7 @@ class _Parser:
         name = self.name("a tensor, a number or '('")
         return self.call(name) if self.at("(") else self.access(name)
 
-    def call(self, name: Token) -> Expr:
+    def call(self, name: Lexeme) -> Expr:
         match name.text:
             case "reshape":
                 self.expect("(")
@@ -257,25 +257,25 @@ class _Parser:
                 return Concat(index.text, tuple(operands), span=name.span)
         return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
 
-    def access(self, name: Token) -> Access:
+    def access(self, name: Lexeme) -> Access:
         indices = self.bracketed("[", lambda: self.name("an index").text, "]") if self.at("[") else ()
         return Access(name.text, indices, span=name.span)
 
     # Tools for the rules above.
 
     @property
-    def token(self) -> Token:
+    def token(self) -> Lexeme:
         """The token to be read next."""
         return self.tokens[self.position]
 
-    def advance(self) -> Token:
+    def advance(self) -> Lexeme:
         token = self.token
-        if token.kind is not Kind.END:
+        if token.kind is not LexemeKind.END:
             self.position += 1
         return token
 
     def at(self, text: str) -> bool:
-        return self.token.kind in (Kind.SYMBOL, Kind.KEYWORD) and self.token.text == text
+        return self.token.kind in (LexemeKind.SYMBOL, LexemeKind.KEYWORD) and self.token.text == text
 
     def accept(self, text: str) -> bool:
         found = self.at(text)
@@ -283,15 +283,15 @@ class _Parser:
             self.advance()
         return found
 
-    def expect(self, text: str) -> Token:
+    def expect(self, text: str) -> Lexeme:
         if not self.at(text):
             self.fail(self.token, f"expected '{text}', found {self.token}")
         return self.advance()
 
-    def name(self, what: str) -> Token:
-        if self.token.kind is Kind.KEYWORD:
+    def name(self, what: str) -> Lexeme:
+        if self.token.kind is LexemeKind.KEYWORD:
             self.fail(self.token, f"expected {what}, found {self.token}; a keyword cannot be a name")
-        if self.token.kind is not Kind.NAME:
+        if self.token.kind is not LexemeKind.NAME:
             self.fail(self.token, f"expected {what}, found {self.token}")
         return self.advance()
 
@@ -306,13 +306,13 @@ class _Parser:
         return tuple(items)
 
     def end_of_line(self, alternative: str = "an operator") -> None:
-        if self.token.kind not in (Kind.NEWLINE, Kind.END):
+        if self.token.kind not in (LexemeKind.NEWLINE, LexemeKind.END):
             self.fail(self.token, f"expected {alternative} or the end of the line, found {self.token}")
         self.advance()
 
-    def fail(self, token: Token, message: str) -> NoReturn:
+    def fail(self, token: Lexeme, message: str) -> NoReturn:
         raise self.source.error(token.span, message)
 
 
-def _number(token: Token) -> int | float:
+def _number(token: Lexeme) -> int | float:
     return int(token.text) if token.text.isdigit() else float(token.text)

@@ -2,17 +2,17 @@
 
 from samhw.hls.emit import Options, emit, vectors
 from samhw.hls.lower import lower
-from samhw.hls.program import HlsProgram, MemoryPort, Process, Region, Stream
+from samhw.hls.program import HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.regions import emit_order
 from samhw.hls.together import emit_together
 
 __all__ = [
     "HlsProgram",
+    "HlsRegion",
+    "HlsStream",
     "MemoryPort",
     "Options",
     "Process",
-    "Region",
-    "Stream",
     "emit",
     "emit_order",
     "emit_together",

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from samhw.hls.program import HlsProgram, Region
+from samhw.hls.program import HlsProgram, HlsRegion
 
 __all__ = ["check"]
 
@@ -29,7 +29,7 @@ def check(program: HlsProgram, sources: Mapping[str, str]) -> None:
                 raise AssertionError(f"{path} has an array without a size: {found[0].strip()}")
 
 
-def _check_streams(region: Region) -> None:
+def _check_streams(region: HlsRegion) -> None:
     writers = Counter(s.name for p in region.processes for s in p.writes)
     readers = Counter(s.name for p in region.processes for s in p.reads)
     for stream in region.streams:

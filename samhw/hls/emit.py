@@ -13,12 +13,12 @@ from samhw.graph import Arch, Design, Graph
 from samhw.graph.names import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
-from samhw.hls.interface import Port, kernel_ports, sequencer
+from samhw.hls.interface import PointerArgument, kernel_ports, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
-from samhw.hls.lowering import extent_arguments
-from samhw.hls.program import Argument, HlsProgram, MemoryPort, Process, Region, Stream
+from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
+from samhw.hls.region_builder import extent_arguments
 from samhw.hls.templates import render
 
 __all__ = ["Options", "emit", "vectors"]
@@ -163,7 +163,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
     }
 
 
-def _bundles(ports: tuple[Port, ...], *, shared: bool) -> dict[str, str]:
+def _bundles(ports: tuple[PointerArgument, ...], *, shared: bool) -> dict[str, str]:
     """The AXI port of each pointer: one of its own, or one for indices and one for values where they are only
     copied, one after another."""
     if shared:
@@ -184,7 +184,7 @@ def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
     return links
 
 
-def _body(region: Region, program: HlsProgram, graph: Graph, options: Options) -> dict[str, Any]:
+def _body(region: HlsRegion, program: HlsProgram, graph: Graph, options: Options) -> dict[str, Any]:
     """What a region's own file is rendered for."""
     alone = library([replace(program, regions=(region,))], [graph], on_chip=options.on_chip)
     return {
@@ -194,7 +194,7 @@ def _body(region: Region, program: HlsProgram, graph: Graph, options: Options) -
     }
 
 
-def _blocks(region: Region, options: Options) -> list[dict[str, Any]]:
+def _blocks(region: HlsRegion, options: Options) -> list[dict[str, Any]]:
     """The calls of a node, and before them the streams and scalars that they write."""
     blocks: list[dict[str, Any]] = []
     for process in region.processes:
@@ -221,7 +221,7 @@ def _argument(argument: Argument, options: Options) -> str:
     match argument:
         case MemoryPort():
             return argument.array if options.on_chip else argument.name
-        case Stream(name=name):
+        case HlsStream(name=name):
             return name
         case str():
             return argument

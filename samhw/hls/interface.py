@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from samhw.graph import Design, Graph, Memory, MemoryRole
 from samhw.graph.names import identifiers
 from samhw.hls.cpp import memory_word
-from samhw.hls.lowering import extent_arguments
-from samhw.hls.program import HlsProgram, Region
+from samhw.hls.program import HlsProgram, HlsRegion
+from samhw.hls.region_builder import extent_arguments
 
-__all__ = ["Call", "Copy", "Port", "Sequencer", "kernel_ports", "sequencer"]
+__all__ = ["Copy", "PointerArgument", "RegionCall", "Sequencer", "kernel_ports", "sequencer"]
 
 
 @dataclass(frozen=True)
-class Port:
+class PointerArgument:
     """A pointer argument of the top function.
 
     `first` names the memory's first port. There are more if several processes of a region read the memory;
@@ -46,10 +46,10 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Call:
+class RegionCall:
     """The call of a region, and what is copied for later regions once it has ended."""
 
-    region: Region
+    region: HlsRegion
     about: str
     arguments: tuple[str, ...]
     counts: tuple[str, ...]
@@ -68,27 +68,27 @@ class Sequencer:
     """
 
     extents: Mapping[str, str]
-    ports: tuple[Port, ...]
-    arrays: tuple[Port, ...]
+    ports: tuple[PointerArgument, ...]
+    arrays: tuple[PointerArgument, ...]
     counts: Mapping[str, str]
-    calls: tuple[Call, ...]
+    calls: tuple[RegionCall, ...]
 
     @property
-    def loads(self) -> tuple[Port, ...]:
+    def loads(self) -> tuple[PointerArgument, ...]:
         """The arrays that are filled before the first region."""
         return tuple(array for array in self.arrays if array.memory.role is MemoryRole.INPUT)
 
     @property
-    def stores(self) -> tuple[Port, ...]:
+    def stores(self) -> tuple[PointerArgument, ...]:
         """The arrays that are emptied behind the last region."""
         return tuple(array for array in self.arrays if array.memory.role is MemoryRole.OUTPUT)
 
 
-def kernel_ports(region: Region) -> tuple[Port, ...]:
+def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
     """The ports of a region that is a top function itself."""
     first: dict[str, str] = {}
     return tuple(
-        Port(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name), p.array)
+        PointerArgument(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name), p.array)
         for p in (*region.inputs, *region.outputs)
     )
 
@@ -120,12 +120,12 @@ def sequencer(program: HlsProgram, design: Design, *, on_chip: bool) -> Sequence
     )
 
 
-def _is_copied(first: Port, others: list[Port]) -> bool:
+def _is_copied(first: PointerArgument, others: list[PointerArgument]) -> bool:
     """Whether what a region writes has to be copied for others."""
     return first.memory.role is MemoryRole.BUFFER and bool(others)
 
 
-def _places(program: HlsProgram, design: Design) -> dict[str, list[Port]]:
+def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgument]]:
     """The ports or arrays of each memory of the design, by its name."""
     most = Counter(dict.fromkeys(design.memory, 1))
     for region in program.regions:
@@ -133,10 +133,10 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[Port]]:
     texts = [(name, k) for k in range(max(most.values())) for name in design.memory if k < most[name]]
     names = identifiers(name if k == 0 else f"{name} {k + 1}" for name, k in texts)
     words = identifiers(design.memory)
-    places: dict[str, list[Port]] = {name: [] for name in design.memory}
+    places: dict[str, list[PointerArgument]] = {name: [] for name in design.memory}
     for name, k in texts:
         memory = design.memory[name]
-        port = Port(
+        port = PointerArgument(
             name=names[name if k == 0 else f"{name} {k + 1}"],
             memory=memory,
             word=memory_word(memory, design.memory_type(memory)),
@@ -149,14 +149,14 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[Port]]:
 
 
 def _call(
-    region: Region,
+    region: HlsRegion,
     graph: Graph,
-    places: Mapping[str, list[Port]],
+    places: Mapping[str, list[PointerArgument]],
     counts: Mapping[str, str],
     extents: Mapping[str, str],
     on_chip: bool,
-) -> Call:
-    def text(port: Port) -> str:
+) -> RegionCall:
+    def text(port: PointerArgument) -> str:
         return port.array if on_chip else port.name
 
     readers: Counter[str] = Counter()
@@ -166,7 +166,7 @@ def _call(
         readers[port.memory.name] += 1
     memories += [text(places[port.memory.name][0]) for port in region.outputs]
     given = [port for port in region.outputs if port.memory.name in counts]
-    return Call(
+    return RegionCall(
         region=region,
         about=_about(graph),
         arguments=(

@@ -5,10 +5,10 @@ import networkx as nx
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, validate_design
 from samhw.hls.cpp import top_name
-from samhw.hls.lowering import Lowering
 from samhw.hls.notes import note
 from samhw.hls.processes import LOWERINGS
-from samhw.hls.program import HlsProgram, Region
+from samhw.hls.program import HlsProgram, HlsRegion
+from samhw.hls.region_builder import RegionBuilder
 
 __all__ = ["lower"]
 
@@ -35,13 +35,13 @@ def lower(design: Design, arch: Arch) -> HlsProgram:
     return HlsProgram(top_name(design.name), arch.index_bits, regions)
 
 
-def _region(graph: Graph, arch: Arch) -> Region:
+def _region(graph: Graph, arch: Arch) -> HlsRegion:
     if len(graph.nodes) > MOST_NODES:
         raise InputError(
             f"{graph.name} has {len(graph.nodes):,} nodes, and the HLS status can name {MOST_NODES:,}; "
             "split the program."
         )
-    to = Lowering(graph, arch)
+    to = RegionBuilder(graph, arch)
     for node in _along_the_flow(graph):
         if node.kind not in LOWERINGS:
             raise InputError(
@@ -49,7 +49,7 @@ def _region(graph: Graph, arch: Arch) -> Region:
             )
         to.note = note(to, node)
         LOWERINGS[node.kind](to, node)
-    return Region(
+    return HlsRegion(
         name=top_name(graph.name),
         extents=to.extents,
         inputs=tuple(to.inputs),

@@ -8,20 +8,20 @@ from collections.abc import Callable
 
 from samhw.graph import Node
 from samhw.hls.cpp import INDEX, value_class
-from samhw.hls.lowering import Lowering
-from samhw.hls.program import Stream
+from samhw.hls.program import HlsStream
+from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import Float, value_type
 
 __all__ = ["LOWERINGS", "alu_operator", "is_blocked"]
 
 
-def _root(to: Lowering, node: Node) -> None:
+def _root(to: RegionBuilder, node: Node) -> None:
     out = to.output(node, "out")
     to.process("root", out, reads=(), writes=(out,))
     to.spread(node, {"out": out})
 
 
-def _scan_dense(to: Lowering, node: Node) -> None:
+def _scan_dense(to: RegionBuilder, node: Node) -> None:
     ref, extents = to.input(node, "ref"), to.extents_of(node)
     base = to.internal(node, "base", INDEX, to.arch.internal_depth(to.arch.locate))
     crd, out = to.output(node, "crd"), to.output(node, "ref")
@@ -30,7 +30,7 @@ def _scan_dense(to: Lowering, node: Node) -> None:
     to.spread(node, {"crd": crd, "ref": out})
 
 
-def _scan_compressed(to: Lowering, node: Node) -> None:
+def _scan_compressed(to: RegionBuilder, node: Node) -> None:
     ref = to.input(node, "ref")
     depth = to.arch.internal_depth(to.arch.memory)
     start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
@@ -58,7 +58,7 @@ def _scan_compressed(to: Lowering, node: Node) -> None:
     to.spread(node, {"crd": crd, "ref": out})
 
 
-def _scan_singleton(to: Lowering, node: Node) -> None:
+def _scan_singleton(to: RegionBuilder, node: Node) -> None:
     ref = to.input(node, "ref")
     crd, out = to.output(node, "crd"), to.output(node, "ref")
     coordinates = to.memory(node, "crd")
@@ -76,11 +76,13 @@ def _scan_singleton(to: Lowering, node: Node) -> None:
     to.spread(node, {"crd": crd, "ref": out})
 
 
-def _plain(function: str, *template: Callable[[Lowering, Node], str]) -> Callable[[Lowering, Node], None]:
+def _plain(
+    function: str, *template: Callable[[RegionBuilder, Node], str]
+) -> Callable[[RegionBuilder, Node], None]:
     """A primitive of one process, which gets the inputs, the outputs, and the extents that it needs. Of
     template arguments it gets its number and those that are worked out by `template`."""
 
-    def lower(to: Lowering, node: Node) -> None:
+    def lower(to: RegionBuilder, node: Node) -> None:
         inputs = tuple(to.input(node, port.name) for port in node.inputs)
         outputs = {port.name: to.output(node, port.name) for port in node.outputs}
         writes = tuple(outputs.values())
@@ -98,13 +100,13 @@ def _plain(function: str, *template: Callable[[Lowering, Node], str]) -> Callabl
     return lower
 
 
-def _array(to: Lowering, node: Node) -> None:
+def _array(to: RegionBuilder, node: Node) -> None:
     ref, val, vals = to.input(node, "ref"), to.output(node, "val"), to.memory(node, "vals")
     to.process("array", ref, val, vals, reads=(ref,), writes=(val,), template=(to.number(node), vals.words))
     to.spread(node, {"val": val})
 
 
-def alu_operator(to: Lowering, node: Node) -> str:
+def alu_operator(to: RegionBuilder, node: Node) -> str:
     """The functor of an ALU, with its immediates as words."""
     op, operand, result = node.params["op"], to.graph.operand_type(node), to.graph.result_type(node)
     immediates = node.params.get("immediates", {})
@@ -126,13 +128,13 @@ def is_blocked(value: str, op: str) -> bool:
     return op == "sum" and isinstance(value_type(value), Float)
 
 
-def _reduce_scalar(to: Lowering, node: Node) -> None:
+def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
     value = to.graph.operand_type(node)
     op, number, type = node.params["op"], to.number(node), value_class(value)
     latency = to.arch.reduce_latency(op, value)
     val = to.input(node, "val")
 
-    def pair(suffix: str, depth: int) -> tuple[Stream, Stream]:
+    def pair(suffix: str, depth: int) -> tuple[HlsStream, HlsStream]:
         return to.internal(node, f"sum{suffix}", type, depth), to.internal(
             node, f"stop{suffix}", INDEX, depth
         )
@@ -167,7 +169,7 @@ def _reduce_scalar(to: Lowering, node: Node) -> None:
     to.spread(node, {"val": out})
 
 
-def _reduce_vector(to: Lowering, node: Node) -> None:
+def _reduce_vector(to: RegionBuilder, node: Node) -> None:
     """The second bank of docs/primitives.md is a stream that holds a whole fiber, and with it the room of all
     internal channels that the rule has between the banks and the end."""
     arch, value = to.arch, to.graph.operand_type(node)
@@ -195,7 +197,7 @@ def _reduce_vector(to: Lowering, node: Node) -> None:
     to.spread(node, outputs)
 
 
-def _write_compressed(to: Lowering, node: Node) -> None:
+def _write_compressed(to: RegionBuilder, node: Node) -> None:
     crd, pos, coordinates = to.input(node, "crd"), to.memory(node, "pos"), to.memory(node, "crd")
     to.process(
         "write_compressed",
@@ -205,7 +207,7 @@ def _write_compressed(to: Lowering, node: Node) -> None:
     )
 
 
-def _write_dense(to: Lowering, node: Node) -> None:
+def _write_dense(to: RegionBuilder, node: Node) -> None:
     crd = to.input(node, "crd")
     to.process(
         "write_dense",
@@ -217,7 +219,7 @@ def _write_dense(to: Lowering, node: Node) -> None:
     )
 
 
-def _write_val(to: Lowering, node: Node) -> None:
+def _write_val(to: RegionBuilder, node: Node) -> None:
     val, vals = to.input(node, "val"), to.memory(node, "vals")
     to.process(
         "write_val",
@@ -227,7 +229,7 @@ def _write_val(to: Lowering, node: Node) -> None:
     )
 
 
-LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
+LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "root": _root,
     "scan_dense": _scan_dense,
     "scan_compressed": _scan_compressed,

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from samhw.graph import Memory
 
-__all__ = ["Argument", "HlsProgram", "MemoryPort", "Process", "Region", "Stream"]
+__all__ = ["Argument", "HlsProgram", "HlsRegion", "HlsStream", "MemoryPort", "Process"]
 
 
 @dataclass(frozen=True)
-class Stream:
+class HlsStream:
     """A FIFO between two processes. `type` is the C++ type of its values; `depth` in tokens.
 
     `channel` is the name of the graph's channel that it carries, if it carries one.
@@ -37,7 +37,7 @@ class MemoryPort:
     """Name of the array on the chip that stands for it."""
 
 
-Argument = Stream | MemoryPort | str
+Argument = HlsStream | MemoryPort | str
 """What a process gets: a stream, a memory, or the name of a scalar."""
 
 
@@ -51,14 +51,14 @@ class Process:
     function: str
     template: tuple[str, ...]
     arguments: tuple[Argument, ...]
-    reads: tuple[Stream, ...]
-    writes: tuple[Stream, ...]
+    reads: tuple[HlsStream, ...]
+    writes: tuple[HlsStream, ...]
     note: str = ""
     """The comment above the call."""
 
 
 @dataclass(frozen=True)
-class Region:
+class HlsRegion:
     """A DATAFLOW region: the nodes of a graph that run at the same time.
 
     Attributes:
@@ -75,7 +75,7 @@ class Region:
     extents: Mapping[str, str]
     inputs: tuple[MemoryPort, ...]
     outputs: tuple[MemoryPort, ...]
-    streams: tuple[Stream, ...]
+    streams: tuple[HlsStream, ...]
     processes: tuple[Process, ...]
     errors: tuple[str, ...]
     counts: Mapping[str, str]
@@ -89,7 +89,7 @@ class HlsProgram:
 
     top: str
     index_bits: int
-    regions: tuple[Region, ...]
+    regions: tuple[HlsRegion, ...]
 
     @property
     def processes(self) -> tuple[Process, ...]:
@@ -97,7 +97,7 @@ class HlsProgram:
         return tuple(process for region in self.regions for process in region.processes)
 
     @cached_property
-    def streams(self) -> dict[str, Stream]:
+    def streams(self) -> dict[str, HlsStream]:
         """Those of all regions by name, in the order of their declaration; where there are several regions,
         that of the region stands before the name."""
         several = len(self.regions) > 1

@@ -13,7 +13,7 @@ from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, is_payload, make_token, same_token, token_layout
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
 from samhw.rtl.units import alu_unit, token_width
 
 __all__ = ["Alu"]
@@ -72,7 +72,7 @@ class Alu(Primitive):
         first = heads[0]
         table = FiringTable(m, inputs.values())
         with m.If(reduce(and_, map(is_payload, heads))):
-            table.row(takes=inputs.values(), pushes={val.i: make_token(Kind.VAL)})
+            table.row(takes=inputs.values(), pushes={val.i: make_token(TokenKind.VAL)})
         with m.Elif(reduce(and_, [~is_payload(first), *(same_token(first, head) for head in heads[1:])])):
             end = make_token(first.kind, first.payload[:8])
             table.row(takes=inputs.values(), pushes={val.i: end})

@@ -10,7 +10,7 @@ from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, is_payload, make_token, token_layout
+from samhw.rtl.token import TokenKind, is_payload, make_token, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["Array"]
@@ -40,13 +40,13 @@ class Array(Primitive):
 
         table = FiringTable(m, [self.i.ref])
         head = self.i.ref.payload
-        kind = Mux(is_payload(head), Kind.VAL, head.kind)
+        kind = Mux(is_payload(head), TokenKind.VAL, head.kind)
         table.row(takes=[self.i.ref], pushes={val.i: make_token(kind, head.payload[:8])})
         was_empty = Signal()
         beyond = Signal()
         m.d.sync += [
-            was_empty.eq(head.kind == Kind.EMPTY),
-            beyond.eq(self.i.ref.valid & (head.kind == Kind.VAL) & (head.payload >= self.vals_capacity)),
+            was_empty.eq(head.kind == TokenKind.EMPTY),
+            beyond.eq(self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)),
         ]
         m.d.comb += [
             self.mem_vals.addr.eq(head.payload),

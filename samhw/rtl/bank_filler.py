@@ -11,7 +11,16 @@ from samhw.rtl.channel import PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import all_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, Kind, is_payload, make_token, same_token, stop_hi, stop_lo, token_layout
+from samhw.rtl.token import (
+    CONTROL,
+    TokenKind,
+    is_payload,
+    make_token,
+    same_token,
+    stop_hi,
+    stop_lo,
+    token_layout,
+)
 
 __all__ = ["BankFiller"]
 
@@ -92,7 +101,7 @@ class BankFiller(wiring.Component):
         with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
             m.d.comb += self.update.eq(1)
         with m.Elif(all_of(same_token(head.payload, first) for head in heads[1:])):
-            with m.If(first.kind == Kind.DONE), table.row(takes=heads, pushes=token):
+            with m.If(first.kind == TokenKind.DONE), table.row(takes=heads, pushes=token):
                 pass
             with m.Elif(stop_hi(first) < n), table.row(takes=heads):
                 pass

@@ -8,11 +8,11 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
 from samhw.rtl.banked_memory import BankedMemory
-from samhw.rtl.channel import Channel, PushSignature
+from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.priority import lowest_bit, more_than_one
-from samhw.rtl.token import Kind, make_token, stop_lo, token_layout
+from samhw.rtl.token import TokenKind, make_token, stop_lo, token_layout
 
 __all__ = ["INDEX_BITS", "BitmapWalker"]
 
@@ -84,8 +84,8 @@ class BitmapWalker(wiring.Component):
             operand_width=self._bit_index_width,
             latency=1,
         )
-        m.submodules.addr = addr = Channel(self.i.payload.shape(), depth)
-        m.submodules.word = word = Channel(token_layout(max(bits, _STOP_BITS)), depth)
+        m.submodules.addr = addr = Fifo(self.i.payload.shape(), depth)
+        m.submodules.word = word = Fifo(token_layout(max(bits, _STOP_BITS)), depth)
         bit_addr = self.mark_addr[self._low :]
         m.d.comb += [
             bitmap.bank.eq(self.bank),
@@ -131,12 +131,12 @@ class BitmapWalker(wiring.Component):
                 },
             )
 
-        flush = (head.kind == Kind.STOP) & (stop_lo(head) <= self._kept)
-        with m.If(flush if self._top else head.kind == Kind.VAL), row(Kind.VAL):
+        flush = (head.kind == TokenKind.STOP) & (stop_lo(head) <= self._kept)
+        with m.If(flush if self._top else head.kind == TokenKind.VAL), row(TokenKind.VAL):
             m.d.comb += read.en.eq(1)
-        with m.Elif(head.kind == Kind.STOP), row(Kind.EMPTY):
+        with m.Elif(head.kind == TokenKind.STOP), row(TokenKind.EMPTY):
             pass
-        with m.Elif(head.kind == Kind.DONE), row(Kind.DONE):
+        with m.Elif(head.kind == TokenKind.DONE), row(TokenKind.DONE):
             pass
         return table
 
@@ -153,19 +153,19 @@ class BitmapWalker(wiring.Component):
         m.d.comb += [
             left.eq(word.payload.payload & ~gone),
             others.eq(left & (left - 1)),
-            is_stop.eq(addr.payload.kind == Kind.STOP),
+            is_stop.eq(addr.payload.kind == TokenKind.STOP),
             output.result.eq(Cat(lowest_bit(left), Mux(is_stop, 0, addr.payload.payload))),
         ]
 
         both = [addr, word]
         table = FiringTable(m, both)
-        with m.If((word.payload.kind == Kind.VAL) & left.any()):
+        with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
             last = ~more_than_one(left) & ~is_stop
             with table.row(
-                needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(Kind.VAL)}
+                needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(TokenKind.VAL)}
             ):
                 m.d.sync += gone.eq(Mux(last, 0, gone | (left ^ others)))
-        with m.Elif(is_stop | (addr.payload.kind == Kind.DONE)):
+        with m.Elif(is_stop | (addr.payload.kind == TokenKind.DONE)):
             token = make_token(addr.payload.kind, addr.payload.payload[:_STOP_BITS])
             with table.row(takes=both, pushes={output.i: token}):
                 m.d.sync += gone.eq(0)

@@ -10,12 +10,12 @@ from amaranth.lib import data, wiring
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.sum_actor import SumActor, outer_end
-from samhw.rtl.token import CONTROL, Kind, make_token, stop_lo, token_layout
+from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_lo, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["BlockSum"]
@@ -51,8 +51,8 @@ class BlockSum(SumActor):
         for k, depth in enumerate(depths):
             source, sink = actors[k : k + 2]
             m.submodules["chain" if sink is self.chain else f"pair{k}"] = sink
-            m.submodules[f"sum{k}"] = sums = Channel(token_layout(self.width), depth)
-            m.submodules[f"stop{k}"] = stops = Channel(CONTROL, depth)
+            m.submodules[f"sum{k}"] = sums = Fifo(token_layout(self.width), depth)
+            m.submodules[f"stop{k}"] = stops = Fifo(CONTROL, depth)
             wiring.connect(m, source.o.sum, sums.i)
             wiring.connect(m, source.o.stop, stops.i)
             wiring.connect(m, sums.o, sink.i.sum)
@@ -82,19 +82,19 @@ class _Mark(SumActor):
         m.d.comb += sum.result.eq(x)
 
         table = FiringTable(m, [self.i.val])
-        value, empty, done = (make_token(kind) for kind in (Kind.VAL, Kind.EMPTY, Kind.DONE))
+        value, empty, done = (make_token(kind) for kind in (TokenKind.VAL, TokenKind.EMPTY, TokenKind.DONE))
         end = outer_end(head)
         with m.Switch(head.kind):
-            with m.Case(Kind.VAL, Kind.EMPTY):
+            with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 pushes = {sum.i: value, stop.i: value}
                 with table.row(takes=[self.i.val], pushes=pushes, pushes_if=dict.fromkeys(pushes, have)):
                     m.d.sync += [x.eq(head.payload), have.eq(1)]
-            with m.Case(Kind.STOP):
+            with m.Case(TokenKind.STOP):
                 with m.If(stop_lo(head) != 0):
                     table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: end})
                 with m.Else(), table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: end}):
                     m.d.sync += [x.eq(0), have.eq(0)]
-            with m.Case(Kind.DONE):
+            with m.Case(TokenKind.DONE):
                 table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m
@@ -113,18 +113,18 @@ class _Adder(SumActor):
     def _goes_on(self) -> Value:
         """The element at the head is not the last of its fiber."""
         sum, stop = self._heads()
-        return (sum.kind == Kind.VAL) & (stop.kind == Kind.VAL)
+        return (sum.kind == TokenKind.VAL) & (stop.kind == TokenKind.VAL)
 
     def _ends(self) -> Value:
         """The element at the head is the last of its fiber."""
         sum, stop = self._heads()
-        return (sum.kind == Kind.VAL) & ((stop.kind == Kind.EMPTY) | (stop.kind == Kind.STOP))
+        return (sum.kind == TokenKind.VAL) & ((stop.kind == TokenKind.EMPTY) | (stop.kind == TokenKind.STOP))
 
     def _passes(self) -> Value:
         """The heads tell of no element."""
         sum, stop = self._heads()
-        return ((sum.kind == Kind.EMPTY) & (stop.kind == Kind.STOP)) | (
-            (sum.kind == Kind.DONE) & (stop.kind == Kind.DONE)
+        return ((sum.kind == TokenKind.EMPTY) & (stop.kind == TokenKind.STOP)) | (
+            (sum.kind == TokenKind.DONE) & (stop.kind == TokenKind.DONE)
         )
 
 
@@ -170,7 +170,7 @@ class _Chain(_Adder):
         registers = self.latency - 1
         sum, stop = self._outputs(m, registers=registers)
         m.submodules.loop = loop = Output(self.width, latency=self.latency, registers=registers)
-        m.submodules.partial = partial = Channel(token_layout(self.width), 2)
+        m.submodules.partial = partial = Fifo(token_layout(self.width), 2)
         wiring.connect(m, loop.o, partial.i)
         sum_head, stop_head = self._heads()
         have = Signal()
@@ -194,7 +194,7 @@ class _Chain(_Adder):
             with table.row(
                 takes=both,
                 takes_if={partial.o: looped},
-                pushes={loop.i: make_token(Kind.VAL)},
+                pushes={loop.i: make_token(TokenKind.VAL)},
                 pushes_if={loop.i: others},
             ):
                 m.d.sync += [x.eq(sum_head.payload), have.eq(~others), looped.eq(others)]

@@ -7,7 +7,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.hold import Hold
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, token_layout
+from samhw.rtl.token import TokenKind, token_layout
 
 __all__ = ["CrdHold"]
 
@@ -28,7 +28,7 @@ class CrdHold(Primitive):
         wiring.connect(m, wiring.flipped(self.i.inner), hold.inner)
         wiring.connect(m, hold.o, crd.i)
         wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
-        no_coordinate = self.i.outer.valid & (self.i.outer.payload.kind == Kind.EMPTY)
+        no_coordinate = self.i.outer.valid & (self.i.outer.payload.kind == TokenKind.EMPTY)
         m.d.comb += [
             crd.result.eq(hold.payload),
             self.fired.eq(hold.fired),

@@ -10,7 +10,15 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token, outer_is_stop_below, stop_hi, stop_lo, stop_token, token_layout
+from samhw.rtl.token import (
+    TokenKind,
+    make_token,
+    outer_is_stop_below,
+    stop_hi,
+    stop_lo,
+    stop_token,
+    token_layout,
+)
 
 __all__ = ["DropCrd"]
 
@@ -38,8 +46,8 @@ class DropCrd(Primitive):
         pend = Signal(token_layout(width), reset_less=True)
         emitted = Signal(token_layout(width))
         leaving = Signal(token_layout(width))
-        emitted_is_s0 = (emitted.kind == Kind.STOP) & (emitted.payload[:8] == 0)
-        pend_is_s0 = pending & (pend.kind == Kind.STOP) & (pend.payload[:8] == 0)
+        emitted_is_s0 = (emitted.kind == TokenKind.STOP) & (emitted.payload[:8] == 0)
+        pend_is_s0 = pending & (pend.kind == TokenKind.STOP) & (pend.payload[:8] == 0)
         m.d.comb += [
             emitted.eq(inner),
             leaving.eq(Mux(pending, pend, emitted)),
@@ -66,15 +74,15 @@ class DropCrd(Primitive):
                 yield
 
         outer_push = {outer_out.i: make_token(outer.kind, outer.payload[:8])}
-        outer_is_val = outer.kind == Kind.VAL
+        outer_is_val = outer.kind == TokenKind.VAL
         outer_ends = outer_is_stop_below(outer, inner)
         with m.Switch(inner.kind):
-            with m.Case(Kind.VAL):
+            with m.Case(TokenKind.VAL):
                 with m.If(have), emitting([self.i.inner]):
                     pass
                 with m.Elif(outer_is_val), emitting(both, outer_push):
                     m.d.sync += have.eq(1)
-            with m.Case(Kind.STOP):
+            with m.Case(TokenKind.STOP):
                 with m.If(inner.payload[:8] == 0):
                     with m.If(have), emitting([self.i.inner]):
                         m.d.sync += have.eq(0)
@@ -92,11 +100,11 @@ class DropCrd(Primitive):
                             m.d.sync += gone.eq(0)
                 with m.Elif(outer_ends), emitting(both, outer_push):
                     m.d.sync += have.eq(0)
-            with m.Case(Kind.DONE):
+            with m.Case(TokenKind.DONE):
                 token = make_token(leaving.kind, leaving.payload[:8])
                 with m.If(pending), table.row(needs=[self.i.inner], pushes={inner_out.i: token}):
                     m.d.sync += pending.eq(0)
-                with m.Elif(outer.kind == Kind.DONE):
+                with m.Elif(outer.kind == TokenKind.DONE):
                     table.row(takes=both, pushes={**outer_push, inner_out.i: token})
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol))]
         return m

@@ -8,7 +8,7 @@ from samhw.numerics import Float, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, is_payload, make_token, same_token, token_layout
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["DropVal"]
@@ -34,9 +34,9 @@ class DropVal(Primitive):
 
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
-        with m.If((coordinate.kind == Kind.VAL) & is_payload(value)):
+        with m.If((coordinate.kind == TokenKind.VAL) & is_payload(value)):
             with m.If(_is_nonzero(self.value_type, value.payload)):
-                token = make_token(Kind.VAL)
+                token = make_token(TokenKind.VAL)
                 table.row(takes=both, pushes={crd.i: token, val.i: token})
             with m.Else():
                 table.row(takes=both)

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.graph import Arch, Design, Endpoint
 from samhw.graph.names import identifiers
 from samhw.rtl.actor import Primitive
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
@@ -53,7 +53,7 @@ class Fabric(wiring.Component):
             for region, node in design.nodes
         }
         self.channels = [
-            Channel(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
+            Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
             for region, c in design.channels
         ]
         self.stallable = [
@@ -104,7 +104,7 @@ class Fabric(wiring.Component):
         names = self._names()
         for key, unit in self.nodes.items():
             m.submodules[names[key]] = unit
-        behind: dict[tuple[int, Endpoint], list[Channel]] = defaultdict(list)
+        behind: dict[tuple[int, Endpoint], list[Fifo]] = defaultdict(list)
         for k, ((region, edge), channel) in enumerate(zip(self.design.channels, self.channels, strict=True)):
             sink = edge.sink
             m.submodules[f"ch_{names[region, sink.node]}_{sink.port}"] = channel

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import ControlSignature
-from samhw.rtl.token import Kind, is_payload, make_token, outer_is_stop_below, stop_lo, token_layout
+from samhw.rtl.token import TokenKind, is_payload, make_token, outer_is_stop_below, stop_lo, token_layout
 
 __all__ = ["Hold"]
 
@@ -54,13 +54,13 @@ class Hold(wiring.Component):
 
         inner_token = make_token(inner.kind, inner.payload[:8])
         with m.Switch(inner.kind):
-            with m.Case(Kind.VAL):
+            with m.Case(TokenKind.VAL):
                 with m.If(held):
                     table.row(takes=[self.inner], pushes={self.o: make_token(h.kind)})
                 with m.Elif(is_payload(outer)):
                     with table.row(takes=both, pushes={self.o: make_token(outer.kind)}):
                         m.d.sync += [held.eq(1), h.eq(outer)]
-            with m.Case(Kind.STOP):
+            with m.Case(TokenKind.STOP):
                 with m.If(inner.payload[:8] == 0):
                     with m.If(held), table.row(takes=[self.inner], pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
@@ -72,6 +72,6 @@ class Hold(wiring.Component):
                 with m.Elif(((stop_lo(inner) == 0) == held) & outer_is_stop_below(outer, inner)):
                     with table.row(takes=both, pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
-            with m.Case(Kind.DONE), m.If(~held & (outer.kind == Kind.DONE)):
+            with m.Case(TokenKind.DONE), m.If(~held & (outer.kind == TokenKind.DONE)):
                 table.row(takes=both, pushes={self.o: inner_token})
         return m

@@ -8,7 +8,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.joiner import Joiner, all_ends
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token
+from samhw.rtl.token import TokenKind, make_token
 
 __all__ = ["Intersect"]
 
@@ -25,9 +25,9 @@ class Intersect(Joiner):
         less: Sequence[Sequence[Value]],
     ) -> None:
         heads = [head.payload for head in self._crds]
-        is_val = [head.kind == Kind.VAL for head in heads]
+        is_val = [head.kind == TokenKind.VAL for head in heads]
         all_val = all_of(is_val)
-        val_or_stop = all_of(v | (head.kind == Kind.STOP) for v, head in zip(is_val, heads, strict=True))
+        val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
         late = [any_of(less[i][j] for j in range(len(heads)) if j != i) for i in range(len(heads))]
         # Against a STOP every coordinate is behind.
         behind = [v & (~all_val | below) for v, below in zip(is_val, late, strict=True)]

@@ -8,7 +8,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.hold import Hold
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, token_layout
+from samhw.rtl.token import TokenKind, token_layout
 from samhw.rtl.units import MultiplyAdd
 
 __all__ = ["Locate"]
@@ -37,7 +37,7 @@ class Locate(Primitive):
 
         head = self.i.crd.payload
         beyond = Signal()
-        m.d.sync += beyond.eq(self.i.crd.valid & (head.kind == Kind.VAL) & (head.payload >= self.extent))
+        m.d.sync += beyond.eq(self.i.crd.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.extent))
         m.d.comb += [
             unit.a.eq(hold.payload),
             unit.b.eq(self.extent),

@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
-from samhw.rtl.token import CONTROL, Kind, token_layout
+from samhw.rtl.token import CONTROL, TokenKind, token_layout
 
 __all__ = ["ControlSignature", "Output"]
 
@@ -53,7 +53,7 @@ class Output(wiring.Component):
         strobe, control = self.i.push, self.i.token
         for stage in range(self.registers):
             strobe, control = _register(m, strobe, control, f"operation{stage}")
-        is_val = control.kind == Kind.VAL
+        is_val = control.kind == TokenKind.VAL
         token = Signal(token_layout(self.width))
         m.d.comb += [
             self.used.eq(strobe & is_val),

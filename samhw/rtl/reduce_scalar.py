@@ -8,10 +8,10 @@ from samhw.numerics import Float, ValueType
 from samhw.rtl.accumulate import Accumulate
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.block_sum import BlockSum
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, Kind, make_token, token_layout
+from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["ReduceScalar"]
@@ -44,8 +44,8 @@ class ReduceScalar(Primitive):
         width = token_width(self.value_type)
         depth = self.arch.internal_depth(self.sums.latency)
         m.submodules.sums = sums = self.sums
-        m.submodules.sum = sum = Channel(token_layout(width), depth)
-        m.submodules.stop = stop = Channel(CONTROL, depth)
+        m.submodules.sum = sum = Fifo(token_layout(width), depth)
+        m.submodules.stop = stop = Fifo(CONTROL, depth)
         m.submodules.val = val = Output(width, latency=self.arch.step)
         wiring.connect(m, wiring.flipped(self.i.val), sums.i.val)
         wiring.connect(m, sums.o.sum, sum.i)
@@ -66,16 +66,18 @@ class ReduceScalar(Primitive):
         m.d.comb += val.result.eq(sum.payload)
 
         table = FiringTable(m, [sums, stops])
-        value = make_token(Kind.VAL)
-        stop_below = make_token(Kind.STOP, stop.payload)
-        with m.If((sum.kind == Kind.VAL) & (stop.kind == Kind.EMPTY)):
+        value = make_token(TokenKind.VAL)
+        stop_below = make_token(TokenKind.STOP, stop.payload)
+        with m.If((sum.kind == TokenKind.VAL) & (stop.kind == TokenKind.EMPTY)):
             table.row(takes=[sums, stops], pushes={val.i: value})
-        with m.Elif((sum.kind == Kind.VAL) & (stop.kind == Kind.STOP) & ~half):
+        with m.Elif((sum.kind == TokenKind.VAL) & (stop.kind == TokenKind.STOP) & ~half):
             with table.row(needs=[sums, stops], pushes={val.i: value}):
                 m.d.sync += half.eq(1)
-        with m.Elif(((sum.kind == Kind.VAL) | (sum.kind == Kind.EMPTY)) & (stop.kind == Kind.STOP)):
+        with m.Elif(
+            ((sum.kind == TokenKind.VAL) | (sum.kind == TokenKind.EMPTY)) & (stop.kind == TokenKind.STOP)
+        ):
             with table.row(takes=[sums, stops], pushes={val.i: stop_below}):
                 m.d.sync += half.eq(0)
-        with m.Elif((sum.kind == Kind.DONE) & (stop.kind == Kind.DONE)):
-            table.row(takes=[sums, stops], pushes={val.i: make_token(Kind.DONE)})
+        with m.Elif((sum.kind == TokenKind.DONE) & (stop.kind == TokenKind.DONE)):
+            table.row(takes=[sums, stops], pushes={val.i: make_token(TokenKind.DONE)})
         return table

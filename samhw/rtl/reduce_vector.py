@@ -12,7 +12,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.bank_filler import BankFiller
 from samhw.rtl.banked_memory import BankedMemory
 from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.row_emitter import RowEmitter
 from samhw.rtl.token import CONTROL, token_layout
@@ -78,11 +78,11 @@ class ReduceVector(Primitive):
             wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
 
         # The stops of a flush pass the walkers from the top down, and then free the bank.
-        m.submodules.flush = flush = Channel(CONTROL, arch.internal_depth(latency + 1))
+        m.submodules.flush = flush = Fifo(CONTROL, arch.internal_depth(latency + 1))
         wiring.connect(m, fill.flush, flush.i)
         upstream = flush
         for k, walker in reversed(list(enumerate(walkers))):
-            m.submodules[f"addr{k}"] = below = Channel(walker.o.token.shape(), arch.internal_depth(arch.step))
+            m.submodules[f"addr{k}"] = below = Fifo(walker.o.token.shape(), arch.internal_depth(arch.step))
             wiring.connect(m, upstream.o, walker.i)
             wiring.connect(m, walker.o, below.i)
             upstream = below

@@ -8,7 +8,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Primitive
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token, token_layout
+from samhw.rtl.token import TokenKind, make_token, token_layout
 
 __all__ = ["Root"]
 
@@ -36,9 +36,9 @@ class Root(Primitive):
             m.d.sync += [value_due.eq(1), done_due.eq(1)]
 
         table = FiringTable(m, [], stall=self.stall if self.stall_port else Const(0))
-        with m.If(value_due), table.row(pushes={out.i: make_token(Kind.VAL)}):
+        with m.If(value_due), table.row(pushes={out.i: make_token(TokenKind.VAL)}):
             m.d.sync += value_due.eq(0)
-        with m.Elif(done_due), table.row(pushes={out.i: make_token(Kind.DONE)}):
+        with m.Elif(done_due), table.row(pushes={out.i: make_token(TokenKind.DONE)}):
             m.d.sync += done_due.eq(0)
         m.d.comb += self.fired.eq(table.fired)
         return m

@@ -11,7 +11,7 @@ from samhw.rtl.actor import MemoryReadSignature
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, Kind, make_token, stop_hi, stop_lo, stop_token, token_layout
+from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token, token_layout
 
 __all__ = ["RowEmitter"]
 
@@ -85,29 +85,29 @@ class RowEmitter(wiring.Component):
             self.drain.addr.eq(head.payload),
         ]
         with m.Switch(head.kind):
-            with m.Case(Kind.VAL):
+            with m.Case(TokenKind.VAL):
                 with m.If(emitted & (changed != 0)):
                     ends = {out.i: stop_token(0, changed - 1 - s) for s, out in outputs}
                     inner = {out.i: changed > s for s, out in outputs}
                     with table.row(needs=[self.i], pushes=ends, pushes_if=inner):
                         m.d.sync += [fresh.eq(changed), *remember]
                 with m.Else():
-                    values = {out.i: make_token(Kind.VAL) for _, out in outputs}
+                    values = {out.i: make_token(TokenKind.VAL) for _, out in outputs}
                     due = {out.i: ~emitted | (fresh >= s) for s, out in outputs}
                     with table.row(takes=[self.i], pushes=values, pushes_if=due):
                         m.d.comb += self.drain.en.eq(1)
                         m.d.sync += [emitted.eq(1), fresh.eq(0), *remember]
-            with m.Case(Kind.STOP):
+            with m.Case(TokenKind.STOP):
                 with m.If(lo <= n):
                     stops = {out.i: stop_token(Mux(emitted, 0, n - 1 - s), hi - 1 - s) for s, out in outputs}
-                    with table.row(takes=[self.i], pushes={**stops, bank.i: make_token(Kind.VAL)}):
+                    with table.row(takes=[self.i], pushes={**stops, bank.i: make_token(TokenKind.VAL)}):
                         m.d.sync += emitted.eq(0)
                 with m.Else():
                     stops = {out.i: stop_token(lo - 1 - s, hi - 1 - s) for s, out in outputs}
                     with table.row(takes=[self.i], pushes=stops):
                         pass
-            with m.Case(Kind.DONE):
-                done = {out.i: make_token(Kind.DONE) for _, out in outputs}
+            with m.Case(TokenKind.DONE):
+                done = {out.i: make_token(TokenKind.DONE) for _, out in outputs}
                 with table.row(takes=[self.i], pushes=done):
                     m.d.comb += self.done.eq(1)
         return m

@@ -7,11 +7,11 @@ from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.coordinates import check_coordinates
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token, token_layout
+from samhw.rtl.token import TokenKind, make_token, token_layout
 from samhw.rtl.walk import Walk
 
 __all__ = ["ScanCompressed"]
@@ -55,8 +55,8 @@ class ScanCompressed(Primitive):
         m.submodules.walk = walk = Walk()
         m.submodules.crd = crd = Output(width, latency=latency, registers=1)
         m.submodules.ref = ref = Output(width, latency=self.arch.step)
-        m.submodules.starts = starts = Channel(token_layout(width), self.arch.internal_depth(latency))
-        m.submodules.ends = ends = Channel(token_layout(width), self.arch.internal_depth(latency))
+        m.submodules.starts = starts = Fifo(token_layout(width), self.arch.internal_depth(latency))
+        m.submodules.ends = ends = Fifo(token_layout(width), self.arch.internal_depth(latency))
         wiring.connect(m, start.o, starts.i)
         wiring.connect(m, end.o, ends.i)
         walk.feed(m, starts.o)
@@ -100,10 +100,10 @@ class ScanCompressed(Primitive):
         beyond_pos = Signal()
         beyond_crd = Signal()
         backwards = Signal()
-        at_fiber = starts.o.valid & (starts.o.payload.kind == Kind.VAL)
+        at_fiber = starts.o.valid & (starts.o.payload.kind == TokenKind.VAL)
         m.d.sync += [
             beyond_pos.eq(
-                self.i.ref.valid & (fiber.kind == Kind.VAL) & (fiber.payload >= self.pos_capacity - 1)
+                self.i.ref.valid & (fiber.kind == TokenKind.VAL) & (fiber.payload >= self.pos_capacity - 1)
             ),
             beyond_crd.eq(at_fiber & (s < e) & (position >= self.crd_capacity)),
             backwards.eq(at_fiber & (s > e)),

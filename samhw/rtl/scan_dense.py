@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In
 
 from samhw.graph import Arch
 from samhw.rtl.actor import Primitive
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import make_token, token_layout
@@ -34,7 +34,7 @@ class ScanDense(Primitive):
         width, latency = self.arch.index_bits, self.arch.locate
         m.submodules.unit = unit = self.unit
         m.submodules.scaled = scaled = Output(width, latency=latency, registers=unit.registers)
-        m.submodules.base = base = Channel(token_layout(width), self.arch.internal_depth(latency))
+        m.submodules.base = base = Fifo(token_layout(width), self.arch.internal_depth(latency))
         m.submodules.walk = walk = Walk()
         m.submodules.crd = crd = Output(width, latency=self.arch.step)
         m.submodules.ref = ref = Output(width, latency=self.arch.step)

@@ -9,7 +9,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.coordinates import check_coordinates
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, token_layout
+from samhw.rtl.token import TokenKind, token_layout
 from samhw.rtl.walk import Walk
 
 __all__ = ["ScanSingleton"]
@@ -50,7 +50,9 @@ class ScanSingleton(Primitive):
         head = self.i.ref.payload
         reference = head.payload
         beyond = Signal()
-        m.d.sync += beyond.eq(self.i.ref.valid & (head.kind == Kind.VAL) & (reference >= self.crd_capacity))
+        m.d.sync += beyond.eq(
+            self.i.ref.valid & (head.kind == TokenKind.VAL) & (reference >= self.crd_capacity)
+        )
         beyond_extent, _ = check_coordinates(m, self.mem_crd.data, used=crd.used, extent=self.extent)
         m.d.comb += [
             walk.empty.eq(0),

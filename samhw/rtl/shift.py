@@ -8,7 +8,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token, token_layout
+from samhw.rtl.token import TokenKind, make_token, token_layout
 
 __all__ = ["Shift"]
 
@@ -28,7 +28,7 @@ class Shift(Primitive):
 
         table = FiringTable(m, [self.i.crd])
         head = self.i.crd.payload
-        with m.If(head.kind != Kind.EMPTY):
+        with m.If(head.kind != TokenKind.EMPTY):
             table.row(takes=[self.i.crd], pushes={crd.i: make_token(head.kind, head.payload[:8])})
         m.d.comb += [
             crd.result.eq(head.payload + self.extent),

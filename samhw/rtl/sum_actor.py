@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, Kind, make_token, stop_hi, stop_lo, stop_token, token_layout
+from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token, token_layout
 
 __all__ = ["SumActor", "outer_end"]
 
@@ -63,4 +63,4 @@ def outer_end(head: data.View) -> Value:
     """What a STOP at `head` leaves for the output, which is one level shallower: EMPTY if only a fiber of
     payloads ends."""
     lo, hi = stop_lo(head), stop_hi(head)
-    return Mux(hi == 0, make_token(Kind.EMPTY), stop_token(lo - (lo != 0), hi - 1))
+    return Mux(hi == 0, make_token(TokenKind.EMPTY), stop_token(lo - (lo != 0), hi - 1))

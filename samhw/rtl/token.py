@@ -5,7 +5,7 @@ from amaranth.lib import data, enum
 
 __all__ = [
     "CONTROL",
-    "Kind",
+    "TokenKind",
     "is_payload",
     "make_token",
     "outer_is_stop_below",
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-class Kind(enum.Enum, shape=2):  # type: ignore[call-arg]
+class TokenKind(enum.Enum, shape=2):  # type: ignore[call-arg]
     """The kind of a token."""
 
     VAL = 0
@@ -29,21 +29,23 @@ class Kind(enum.Enum, shape=2):  # type: ignore[call-arg]
 def token_layout(width: int) -> data.StructLayout:
     """A token whose payload has `width` bits. The payload of a stop is `lo` in bits 0..3 and `hi` in bits
     4..7."""
-    return data.StructLayout({"kind": Kind, "payload": width})
+    return data.StructLayout({"kind": TokenKind, "payload": width})
 
 
 CONTROL = token_layout(8)
 """A token as an actor decides on it: a payload just wide enough for a stop."""
 
 
-def make_token(kind: Kind | ValueLike, payload: ValueLike = 0) -> Value:
+def make_token(kind: TokenKind | ValueLike, payload: ValueLike = 0) -> Value:
     """The bits of a token, to be assigned to a signal of any `token_layout`."""
     return Cat(Value.cast(kind), payload)
 
 
 def stop_token(lo: ValueLike, hi: ValueLike) -> Value:
     """STOP(lo, hi); of the levels only the low 4 bits count."""
-    return make_token(Kind.STOP, Cat((Value.cast(lo) | Const(0, 4))[:4], (Value.cast(hi) | Const(0, 4))[:4]))
+    return make_token(
+        TokenKind.STOP, Cat((Value.cast(lo) | Const(0, 4))[:4], (Value.cast(hi) | Const(0, 4))[:4])
+    )
 
 
 def stop_lo(token: data.View) -> Value:
@@ -71,4 +73,4 @@ def outer_is_stop_below(outer: data.View, inner: data.View) -> Value:
     1)."""
     lo, hi = stop_lo(inner), stop_hi(inner)
     below = Cat((lo - (lo != 0))[:4], (hi - 1)[:4])
-    return (outer.kind == Kind.STOP) & (outer.payload[:8] == below)
+    return (outer.kind == TokenKind.STOP) & (outer.payload[:8] == below)

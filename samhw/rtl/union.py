@@ -8,7 +8,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.joiner import Joiner, all_ends
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import Kind, make_token
+from samhw.rtl.token import TokenKind, make_token
 
 __all__ = ["Union"]
 
@@ -25,9 +25,9 @@ class Union(Joiner):
         less: Sequence[Sequence[Value]],
     ) -> None:
         heads = [head.payload for head in self._crds]
-        is_val = [head.kind == Kind.VAL for head in heads]
+        is_val = [head.kind == TokenKind.VAL for head in heads]
         any_val = any_of(is_val)
-        val_or_stop = all_of(v | (head.kind == Kind.STOP) for v, head in zip(is_val, heads, strict=True))
+        val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
         least = [
             is_val[i] & ~any_of(is_val[j] & less[j][i] for j in range(len(heads)) if j != i)
             for i in range(len(heads))
@@ -37,11 +37,11 @@ class Union(Joiner):
             any_of(Mux(here, head.payload, 0) for here, head in zip(least, heads, strict=True))
         )
 
-        tokens = {crd.i: make_token(Mux(any_val, Kind.VAL, heads[0].kind), heads[0].payload[:8])}
+        tokens = {crd.i: make_token(Mux(any_val, TokenKind.VAL, heads[0].kind), heads[0].payload[:8])}
         for out, head, here in zip(refs, self._refs, least, strict=True):
             missing = any_val & ~here
             tokens[out.i] = make_token(
-                Mux(missing, Kind.EMPTY, head.payload.kind), Mux(any_val, 0, head.payload.payload[:8])
+                Mux(missing, TokenKind.EMPTY, head.payload.kind), Mux(any_val, 0, head.payload.payload[:8])
             )
         with m.If(ends | (any_val & val_or_stop)):
             taken = dict(zip([*self._crds, *self._refs], [ends | here for here in least] * 2, strict=True))

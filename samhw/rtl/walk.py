@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import ControlSignature
-from samhw.rtl.token import CONTROL, Kind, make_token, stop_hi, stop_lo, stop_token
+from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token
 
 __all__ = ["Walk"]
 
@@ -57,9 +57,9 @@ class Walk(wiring.Component):
         def both(token: Value) -> dict[wiring.PureInterface, Value]:
             return {self.crd: token, self.ref: token}
 
-        nothing = (head.kind == Kind.EMPTY) | (self.first & self.empty)
+        nothing = (head.kind == TokenKind.EMPTY) | (self.first & self.empty)
         with m.Switch(head.kind):
-            with m.Case(Kind.VAL, Kind.EMPTY):
+            with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 with m.If(open):
                     # The stop between this fiber and the one before it; an empty fiber leaves with it.
                     with table.row(
@@ -69,18 +69,18 @@ class Walk(wiring.Component):
                 with m.Elif(nothing), table.row(takes=[self.head]):
                     m.d.sync += open.eq(1)
                 with m.Else():
-                    token = make_token(Kind.VAL)
+                    token = make_token(TokenKind.VAL)
                     with table.row(needs=[self.head], takes_if={self.head: self.last}, pushes=both(token)):
                         m.d.comb += self.step.eq(1)
                         m.d.sync += [open.eq(self.last), self.first.eq(self.last)]
-            with m.Case(Kind.STOP):
+            with m.Case(TokenKind.STOP):
                 deeper = (stop_lo(head) != 0) | ~open
                 with table.row(
                     takes=[self.head], pushes=both(stop_token(stop_lo(head) + deeper, stop_hi(head) + 1))
                 ):
                     m.d.sync += open.eq(0)
-            with m.Case(Kind.DONE):
-                token = Mux(open, stop_token(0, 0), make_token(Kind.DONE))
+            with m.Case(TokenKind.DONE):
+                token = Mux(open, stop_token(0, 0), make_token(TokenKind.DONE))
                 with table.row(needs=[self.head], takes_if={self.head: ~open}, pushes=both(token)):
                     m.d.sync += open.eq(0)
         return m

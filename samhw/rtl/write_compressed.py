@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.token import Kind, stop_lo, token_layout
+from samhw.rtl.token import TokenKind, stop_lo, token_layout
 
 __all__ = ["WriteCompressed"]
 
@@ -53,13 +53,13 @@ class WriteCompressed(Primitive):
 
         table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
         with m.Switch(head.kind):
-            with m.Case(Kind.VAL), table.row(takes=[self.i.crd]):
+            with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
                 with m.If(coordinates == self.crd_capacity):
                     m.d.comb += capacity.eq(1)
                 with m.Else():
                     m.d.comb += self.mem_crd.en.eq(1)
                     m.d.sync += coordinates.eq(coordinates + 1)
-            with m.Case(Kind.STOP), table.row(takes=[self.i.crd]):
+            with m.Case(TokenKind.STOP), table.row(takes=[self.i.crd]):
                 with m.If(stop_lo(head) != 0):
                     pass
                 with m.Elif(next_fiber >= self.pos_capacity):
@@ -67,7 +67,7 @@ class WriteCompressed(Primitive):
                 with m.Else():
                     m.d.comb += self.mem_pos.en.eq(1)
                     m.d.sync += next_fiber.eq(next_fiber + 1)
-            with m.Case(Kind.DONE), table.row(takes=[self.i.crd]):
+            with m.Case(TokenKind.DONE), table.row(takes=[self.i.crd]):
                 m.d.comb += self.committed.eq(1)
                 m.d.sync += [coordinates.eq(0), next_fiber.eq(1)]
         m.d.comb += [

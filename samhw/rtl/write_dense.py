@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.graph import Arch
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.token import Kind, stop_lo, token_layout
+from samhw.rtl.token import TokenKind, stop_lo, token_layout
 
 __all__ = ["WriteDense"]
 
@@ -38,13 +38,13 @@ class WriteDense(Primitive):
         range_error = Signal()
         table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
         with m.Switch(head.kind):
-            with m.Case(Kind.VAL), table.row(takes=[self.i.crd]):
+            with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
                 m.d.comb += range_error.eq(head.payload != expected)
                 m.d.sync += expected.eq(expected + 1)
-            with m.Case(Kind.STOP), table.row(takes=[self.i.crd]), m.If(stop_lo(head) == 0):
+            with m.Case(TokenKind.STOP), table.row(takes=[self.i.crd]), m.If(stop_lo(head) == 0):
                 m.d.comb += range_error.eq(expected != self.extent)
                 m.d.sync += expected.eq(0)
-            with m.Case(Kind.DONE), table.row(takes=[self.i.crd]):
+            with m.Case(TokenKind.DONE), table.row(takes=[self.i.crd]):
                 m.d.comb += self.committed.eq(1)
         m.d.comb += [
             self.fired.eq(table.fired),

@@ -8,7 +8,7 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.token import Kind, token_layout
+from samhw.rtl.token import TokenKind, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["WriteVal"]
@@ -50,13 +50,13 @@ class WriteVal(Primitive):
 
         table = FiringTable(m, [self.i.val], stall=self.stall if self.stall_port else Const(0))
         with table.row(takes=[self.i.val]), m.Switch(head.kind):
-            with m.Case(Kind.VAL, Kind.EMPTY):
+            with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 with m.If(values == self.vals_capacity):
                     m.d.comb += capacity.eq(1)
                 with m.Else():
                     m.d.comb += self.mem_vals.en.eq(1)
                     m.d.sync += values.eq(values + 1)
-            with m.Case(Kind.DONE):
+            with m.Case(TokenKind.DONE):
                 m.d.comb += self.committed.eq(1)
                 m.d.sync += values.eq(0)
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(capacity=capacity))]

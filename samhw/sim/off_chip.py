@@ -6,11 +6,11 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, Dram, Memory, OffChip
 from samhw.sim.dram import ORIGIN, Counts, clear_counts, dram_counts, dram_words
 
-__all__ = ["Array", "MemorySystem"]
+__all__ = ["MemorySystem", "PlacedMemory"]
 
 
 @dataclass(frozen=True)
-class Array:
+class PlacedMemory:
     """A memory of the design off chip: its first line, and the words of a line."""
 
     first: int
@@ -37,12 +37,12 @@ class MemorySystem:
                 f"There is no tensor {unknown[0]!r} in {design.name} to place off chip; "
                 f"it stores {', '.join(sorted(tensors))}."
             )
-        self.arrays: dict[str, Array] = {}
+        self.arrays: dict[str, PlacedMemory] = {}
         line = 0
         for memory in design.memories:
             if off_chip.holds(memory.tensor):
                 words = self.dram.burst_bytes // _word_bytes(design, memory, arch)
-                self.arrays[memory.name] = Array(line, words)
+                self.arrays[memory.name] = PlacedMemory(line, words)
                 line += -(-memory.capacity // words)
 
     def begin(self) -> None:

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from samhw.primitives import Place
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_rule import CYCLE, PortPlan, committed, serve_access
-from samhw.sim.worker import Access, Worker
+from samhw.sim.worker import MemoryAccess, Worker
 
 __all__ = ["Arbiter"]
 
@@ -21,15 +21,15 @@ class Arbiter:
 
     def __init__(self, memory: MemorySystem):
         self.memory = memory
-        self.accesses: list[Access] = []
-        self.waiting: list[tuple[int, int, Access]] = []
+        self.accesses: list[MemoryAccess] = []
+        self.waiting: list[tuple[int, int, MemoryAccess]] = []
 
     def attach(self, workers: Sequence[Worker]) -> None:
         """Gives ports to the workers that have memories off chip."""
         number = 0
         for worker in workers:
             if plans := self._plans(worker):
-                access = worker.access = Access(worker, number, plans, self.memory)
+                access = worker.access = MemoryAccess(worker, number, plans, self.memory)
                 number += len(plans)
                 self.accesses.append(access)
                 for output, read in enumerate(access.carried):
@@ -50,7 +50,7 @@ class Arbiter:
                         plans.append(PortPlan(n, array.first, array.words, lines, write))
         return plans
 
-    def wait(self, access: Access, cycle: int) -> None:
+    def wait(self, access: MemoryAccess, cycle: int) -> None:
         """An actor's next firing, which is in that cycle, waits to be served."""
         access.words[CYCLE] = cycle
         heappush(self.waiting, (cycle, access.number, access))

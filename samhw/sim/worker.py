@@ -19,7 +19,7 @@ from samhw.sim.port_rule import (
     want_rule,
 )
 
-__all__ = ["Access", "Earliest", "Gate", "Plan", "Queue", "Stalls", "Tap", "Worker"]
+__all__ = ["Earliest", "Gate", "MemoryAccess", "Plan", "Queue", "Stalls", "Tap", "Worker"]
 
 Plan = tuple[tuple[int, ...], tuple[tuple[int, "Queue"], ...], tuple[tuple[int, "Queue"], ...]]
 """A firing, unpacked: the inputs it needs, and (port, queue) of each it takes from and pushes to."""
@@ -187,7 +187,7 @@ class Worker:
         self.gate: Gate | None = None
         self.stalled = 0
         """Cycles that the gate held back firings."""
-        self.access: Access | None = None
+        self.access: MemoryAccess | None = None
         """Its ports to off-chip memory."""
         self.held = 0
         """Cycles that firings waited for places in those."""
@@ -203,7 +203,7 @@ class Worker:
         return self.plans[word]
 
 
-class Access:
+class MemoryAccess:
     """An actor's access to off-chip memory: its ports, and what its next firing asks for.
 
     Attributes:

@@ -19,7 +19,7 @@ from samhw.sim.fault import DISORDERED
 from samhw.targets.elaborate import generate_verilog
 from samhw.targets.harness import Ending, Harness, Trace
 from samhw.targets.images import stored_words
-from samhw.targets.verilator import TEMPLATES, Program, Wave, build_program
+from samhw.targets.verilator import TEMPLATES, BuiltProgram, Wave, build_program
 
 __all__ = ["HardwareResult", "Session", "VerilatedDesign"]
 
@@ -70,7 +70,7 @@ class VerilatedDesign:
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
-        self.program: Program = build_program(verilog, self._glue(), wave=wave, optimise=optimise)
+        self.program: BuiltProgram = build_program(verilog, self._glue(), wave=wave, optimise=optimise)
 
     @classmethod
     def build(

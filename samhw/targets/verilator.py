@@ -22,7 +22,7 @@ from samhw.targets.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.targets.processes import in_threads, run
 from samhw.targets.tools import Verilator, find_verilator
 
-__all__ = ["TEMPLATES", "Program", "Wave", "build_program"]
+__all__ = ["TEMPLATES", "BuiltProgram", "Wave", "build_program"]
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ _TELLING = re.compile(r"^%(Error|Warning)|\berror:|undefined reference")
 
 
 @dataclass(frozen=True)
-class Program:
+class BuiltProgram:
     """A built program. `seconds` is what the build took when it was made; `reused` that this was earlier."""
 
     path: Path
@@ -73,7 +73,7 @@ def build_program(
     wave: Wave | None = None,
     optimise: bool = False,
     vpi: Path | None = None,
-) -> Program:
+) -> BuiltProgram:
     """The program that joins a design with a harness.
 
     Args:
@@ -107,7 +107,7 @@ def build_program(
 
     folder = cached("verilated", key, make)
     seconds = json.loads((folder / "build.json").read_text())["seconds"]
-    return Program(folder / "simulate", seconds, not made)
+    return BuiltProgram(folder / "simulate", seconds, not made)
 
 
 @dataclass(frozen=True)

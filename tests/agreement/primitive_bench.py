@@ -20,7 +20,7 @@ from amaranth.lib import memory, wiring
 
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from samhw.rtl.registry import component
 from samhw.targets.cache import cached, digest
 from samhw.targets.elaborate import generator_digest
@@ -239,7 +239,7 @@ class _Cell(_Ports):
         waiting = []
         for port, lane in zip(node.inputs, self.inputs, strict=True):
             sink = getattr(dut.i, port.name)
-            m.submodules[f"i_{port.name}"] = channel = Channel(sink.payload.shape(), depths[f"i.{port.name}"])
+            m.submodules[f"i_{port.name}"] = channel = Fifo(sink.payload.shape(), depths[f"i.{port.name}"])
             wiring.connect(m, channel.o, sink)
             m.d.comb += [
                 channel.i.push.eq(lane.go),
@@ -251,7 +251,7 @@ class _Cell(_Ports):
             waiting.append(channel.o.valid)
         for port, lane in zip(node.outputs, self.outputs, strict=True):
             source = getattr(dut.o, port.name)
-            m.submodules[f"o_{port.name}"] = channel = Channel(source.token.shape(), depths[f"o.{port.name}"])
+            m.submodules[f"o_{port.name}"] = channel = Fifo(source.token.shape(), depths[f"o.{port.name}"])
             wiring.connect(m, source, channel.i)
             m.d.comb += [
                 lane.go.eq(channel.o.valid),

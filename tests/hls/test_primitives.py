@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.hls import HlsProgram, Region, Stream
+from samhw.hls import HlsProgram, HlsRegion, HlsStream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
-from samhw.hls.lowering import Lowering
 from samhw.hls.processes import LOWERINGS
+from samhw.hls.region_builder import RegionBuilder
 from samhw.targets.hls_tools import compile_program
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
@@ -57,7 +57,7 @@ class Bench:
             (),
             {f"{index}_{k}": n for k, case in enumerate(self.cases) for index, n in case.extents.items()},
         )
-        self.to = Lowering(self.graph, ARCH)
+        self.to = RegionBuilder(self.graph, ARCH)
         for node in self.nodes:
             for port in node.inputs:
                 type = (
@@ -65,7 +65,9 @@ class Bench:
                     if port.stream.kind is not StreamKind.VAL
                     else value_class(self.graph.operand_type(node))
                 )
-                self.to.feeds[Endpoint(node.name, port.name)] = Stream(f"in_{node.name}_{port.name}", type, 1)
+                self.to.feeds[Endpoint(node.name, port.name)] = HlsStream(
+                    f"in_{node.name}_{port.name}", type, 1
+                )
             LOWERINGS[node.kind](self.to, node)
 
     @staticmethod
@@ -76,14 +78,14 @@ class Bench:
         }
         return replace(case.node, name=f"n{k}", params={"value": case.value, **params})
 
-    def output(self, k: int, port: str) -> Stream:
+    def output(self, k: int, port: str) -> HlsStream:
         """The stream that a node's output was given."""
         return self.to.feeds[Endpoint(f"sink_n{k}_{port}", "in")]
 
     def sources(self) -> dict[str, str]:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
-        region = Region(
+        region = HlsRegion(
             name="bench",
             extents=to.extents,
             inputs=tuple(to.inputs),

@@ -16,7 +16,7 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.graph import DONE, EMPTY, VAL, Kind, Token, stop
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature, Primitive
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 from tests.worked import WORKED
 
 ARCH = WORKED
@@ -149,7 +149,7 @@ class Harness(wiring.Component):
         for name in self.inputs:
             wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(component.i, name))
         for name, shape in self.outputs.items():
-            m.submodules[f"channel_{name}"] = channel = Channel(shape, self.depths[name])
+            m.submodules[f"channel_{name}"] = channel = Fifo(shape, self.depths[name])
             wiring.connect(m, getattr(component.o, name), channel.i)
             wiring.connect(m, channel.o, wiring.flipped(getattr(self.o, name)))
         for name in self.controls:

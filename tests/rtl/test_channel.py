@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.rtl.channel import Channel
+from samhw.rtl.channel import Fifo
 
 
 @pytest.mark.parametrize("latency", [1, 2, 4])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 32, 33, 40])
 def test_against_a_queue(depth, latency):
-    channel = Channel(16, depth)
+    channel = Fifo(16, depth)
     random = Random(depth * 8 + latency)
 
     async def bench(ctx: SimulatorContext) -> None:

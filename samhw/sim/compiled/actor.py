@@ -12,7 +12,7 @@ from samhw.sim.worker import Worker
 __all__ = [
     "KIND_BITS",
     "ActorShape",
-    "Place",
+    "RecordPlace",
     "feeds_itself",
     "key_of",
     "pending_word",
@@ -26,7 +26,7 @@ KIND_BITS = 2
 """Of a token, below its payload."""
 
 
-class Place(IntEnum):
+class RecordPlace(IntEnum):
     """The places of a record, in order."""
 
     @staticmethod

@@ -5,12 +5,12 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import auto
 
-from samhw.sim.compiled.actor import Place
+from samhw.sim.compiled.actor import RecordPlace
 
 __all__ = ["ENTRY", "C", "I", "L", "M", "O", "R"]
 
 
-class R(Place):
+class R(RecordPlace):
     """The head of an actor's record; `samhw.sim.compiled.actor.ActorShape` says what follows."""
 
     CODE = auto()
@@ -44,7 +44,7 @@ class R(Place):
     HELD = auto()
 
 
-class C(Place):
+class C(RecordPlace):
     """A channel's record.
 
     Its ring has two words for each slot, in two rows: the token (payload << 2 | kind); and a cycle: the first
@@ -87,7 +87,7 @@ class C(Place):
     LATE = auto()
 
 
-class I(Place):  # noqa: E742
+class I(RecordPlace):  # noqa: E742
     """What a loop keeps at hand of an input and its channel. The kind and the payload of the head lie apart,
     as step functions want them."""
 
@@ -108,7 +108,7 @@ class I(Place):  # noqa: E742
     """The first cycle in which the head is there with its data, if these come from off-chip memory."""
 
 
-class O(Place):  # noqa: E742
+class O(RecordPlace):  # noqa: E742
     """What a loop keeps at hand of a channel that the actor pushes to."""
 
     TOKENS = auto()
@@ -122,7 +122,7 @@ class O(Place):  # noqa: E742
     HIGH = auto()
 
 
-class L(Place):
+class L(RecordPlace):
     """The log's record."""
 
     ENTRIES = auto()
@@ -135,7 +135,7 @@ class L(Place):
     """The cycle behind the last one."""
 
 
-class M(Place):
+class M(RecordPlace):
     """The arbiter's record."""
 
     MEMORY = auto()

@@ -13,7 +13,7 @@ from samhw.sim.compiled.native import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.layout import C, L, M, R
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
 from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Access, Worker
+from samhw.sim.worker import MemoryAccess, Worker
 from samhw.spec import PORTS
 
 __all__ = ["Ports", "look_at", "serve_next"]
@@ -81,7 +81,7 @@ class Ports:
         self._record = np.zeros(len(M), np.int64)
         self._table = np.zeros((0, 2), np.int64)
 
-    def address_of(self, access: Access) -> int:
+    def address_of(self, access: MemoryAccess) -> int:
         """The address of an access's record."""
         return self._accesses[access].ctypes.data
 

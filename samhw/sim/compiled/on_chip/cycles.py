@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import auto
 
 from samhw.primitives.step import PUSHES, TAKES, Words
-from samhw.sim.compiled.actor import Place
+from samhw.sim.compiled.actor import RecordPlace
 from samhw.sim.compiled.gate import GateKind, gate_rule
 from samhw.sim.compiled.native import UNKNOWN, local_words, words_at
 from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, NEVER, UP_TO_DATE, A, C, S
@@ -34,7 +34,7 @@ STATES = 40
 """The states that there is room for: those of a phase, and a few more."""
 
 
-class X(Place):
+class X(RecordPlace):
     """What is kept at hand of an input."""
 
     READY = auto()
@@ -49,7 +49,7 @@ class X(Place):
     """The first token whose cycle in FREE is another one than before."""
 
 
-class Y(Place):
+class Y(RecordPlace):
     """What is kept at hand of a channel that the actor pushes to."""
 
     READY = auto()

@@ -7,7 +7,7 @@ n; the rows of a channel begin with the same token, and records hold the address
 
 from enum import auto
 
-from samhw.sim.compiled.actor import Place
+from samhw.sim.compiled.actor import RecordPlace
 
 __all__ = [
     "COUNT_BITS",
@@ -36,7 +36,7 @@ COUNT_BITS on, how many firings before the only one the last one with its key wa
 COUNT_BITS = 32
 
 
-class A(Place):
+class A(RecordPlace):
     """The head of an actor's record; `samhw.sim.compiled.actor.ActorShape` says what follows."""
 
     FIRE = auto()
@@ -103,7 +103,7 @@ class A(Place):
     RECENT_MASK = auto()
 
 
-class C(Place):
+class C(RecordPlace):
     """A channel's record."""
 
     TOKENS = auto()
@@ -154,7 +154,7 @@ class C(Place):
     DONES = auto()
 
 
-class S(Place):
+class S(RecordPlace):
     """A state of timing; behind it for each input the tokens popped and the cycles starved, and for each
     channel that the actor pushes to the tokens pushed and the cycles blocked."""
 
@@ -169,7 +169,7 @@ class S(Place):
     """1 if a firing had to wait for a slot."""
 
 
-class G(Place):
+class G(RecordPlace):
     """The record of a graph."""
 
     ACTORS = auto()
@@ -188,7 +188,7 @@ class G(Place):
     """What timing the phase has cost so far, in firings."""
 
 
-class I(Place):  # noqa: E742
+class I(RecordPlace):  # noqa: E742
     """What a function keeps at hand of an input and its channel."""
 
     HEAD = auto()
@@ -197,7 +197,7 @@ class I(Place):  # noqa: E742
     """Address behind the last one."""
 
 
-class O(Place):  # noqa: E742
+class O(RecordPlace):  # noqa: E742
     """What a function keeps at hand of a channel that the actor pushes to."""
 
     NEXT = auto()

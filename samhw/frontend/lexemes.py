@@ -6,7 +6,7 @@ from enum import Enum
 
 from samhw.frontend.source import Source, Span
 
-__all__ = ["KEYWORDS", "LONGEST_NAME", "Kind", "Token", "is_name", "tokenize"]
+__all__ = ["KEYWORDS", "LONGEST_NAME", "Lexeme", "LexemeKind", "is_name", "tokenize"]
 
 KEYWORDS = frozenset({"tensor", "fuse", "order", "where"})
 
@@ -31,7 +31,7 @@ LONGEST_NAME = 200
 """Characters of a name, since files are called after it."""
 
 
-class Kind(Enum):
+class LexemeKind(Enum):
     """What a token is."""
 
     NAME = "name"
@@ -43,10 +43,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Token:
+class Lexeme:
     """A word, its place, and where in the text it starts and stops (offsets)."""
 
-    kind: Kind
+    kind: LexemeKind
     text: str
     span: Span
     start: int
@@ -54,9 +54,9 @@ class Token:
 
     def __str__(self) -> str:
         match self.kind:
-            case Kind.NEWLINE:
+            case LexemeKind.NEWLINE:
                 return "the end of the line"
-            case Kind.END:
+            case LexemeKind.END:
                 return "the end of the text"
         return f"'{self.text}'"
 
@@ -66,12 +66,12 @@ def is_name(text: str) -> bool:
     return text.isascii() and text.isidentifier() and text not in KEYWORDS
 
 
-def tokenize(source: Source) -> list[Token]:
+def tokenize(source: Source) -> list[Lexeme]:
     """The tokens of a text, an END last. Only those line ends are kept that may end a statement.
 
     Raises InputError at a character that is no part of the language.
     """
-    tokens: list[Token] = []
+    tokens: list[Lexeme] = []
     line, line_start, open_brackets = 1, 0, 0
     for match in _TOKEN.finditer(source.text):
         text, start, stop = match.group(), match.start(), match.end()
@@ -79,31 +79,31 @@ def tokenize(source: Source) -> list[Token]:
         match match.lastgroup:
             case "newline":
                 if open_brackets == 0 and tokens and not _continues(tokens[-1]):
-                    tokens.append(Token(Kind.NEWLINE, text, span, start, stop))
+                    tokens.append(Lexeme(LexemeKind.NEWLINE, text, span, start, stop))
                 line, line_start = line + 1, stop
             case "number":
                 if len(text) > _LONGEST_NUMBER:
                     raise source.error(
                         span, f"this number is longer than {_LONGEST_NUMBER} characters; round it"
                     )
-                tokens.append(Token(Kind.NUMBER, text, span, start, stop))
+                tokens.append(Lexeme(LexemeKind.NUMBER, text, span, start, stop))
             case "name":
-                kind = Kind.KEYWORD if text in KEYWORDS else Kind.NAME
-                tokens.append(Token(kind, text, span, start, stop))
+                kind = LexemeKind.KEYWORD if text in KEYWORDS else LexemeKind.NAME
+                tokens.append(Lexeme(kind, text, span, start, stop))
             case "symbol":
                 if text in "([":
                     open_brackets += 1
                 elif text in ")]":
                     open_brackets = max(0, open_brackets - 1)
-                tokens.append(Token(Kind.SYMBOL, text, span, start, stop))
+                tokens.append(Lexeme(LexemeKind.SYMBOL, text, span, start, stop))
             case "other":
                 raise source.error(
                     span, f"unexpected character {text!r}; an expression is made of + - * / ( )"
                 )
     end = len(source.text)
-    tokens.append(Token(Kind.END, "", Span(line, end - line_start + 1), end, end))
+    tokens.append(Lexeme(LexemeKind.END, "", Span(line, end - line_start + 1), end, end))
     return tokens
 
 
-def _continues(last: Token) -> bool:
-    return last.kind is Kind.NEWLINE or (last.kind is Kind.SYMBOL and last.text in _CONTINUES)
+def _continues(last: Lexeme) -> bool:
+    return last.kind is LexemeKind.NEWLINE or (last.kind is LexemeKind.SYMBOL and last.text in _CONTINUES)

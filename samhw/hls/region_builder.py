@@ -5,27 +5,27 @@ from collections.abc import Iterable, Mapping
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
 from samhw.graph.names import Names, identifiers, plain
 from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
-from samhw.hls.program import Argument, MemoryPort, Process, Stream
+from samhw.hls.program import Argument, HlsStream, MemoryPort, Process
 
-__all__ = ["Lowering", "extent_arguments"]
+__all__ = ["RegionBuilder", "extent_arguments"]
 
 FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
 
 
-class Lowering:
+class RegionBuilder:
     """An HLS program in the making: what the nodes' lowerings (processes.py) add to."""
 
     def __init__(self, graph: Graph, arch: Arch):
         self.graph = graph
         self.arch = arch
-        self.streams: list[Stream] = []
+        self.streams: list[HlsStream] = []
         self.processes: list[Process] = []
         self.inputs: list[MemoryPort] = []
         self.outputs: list[MemoryPort] = []
         self.errors: list[str] = []
         self.counts: dict[str, str] = {}
-        self.feeds: dict[Endpoint, Stream] = {}
+        self.feeds: dict[Endpoint, HlsStream] = {}
         """The stream of each input port, as far as its producer is lowered."""
         self.words = {name: f"{text}_words" for name, text in identifiers(graph.memory).items()}
         # The function sees these constants, so that nothing in it may have their names.
@@ -41,8 +41,8 @@ class Lowering:
         self,
         function: str,
         *arguments: Argument,
-        reads: tuple[Stream, ...],
-        writes: tuple[Stream, ...] = (),
+        reads: tuple[HlsStream, ...],
+        writes: tuple[HlsStream, ...] = (),
         template: tuple[str, ...] = (),
     ) -> None:
         """Adds a call. The comment stands above the first call of a node."""
@@ -65,24 +65,24 @@ class Lowering:
         """An identifier like the text that nothing else has."""
         return self.names.fresh(plain(text))
 
-    def input(self, node: Node, port: str) -> Stream:
+    def input(self, node: Node, port: str) -> HlsStream:
         """The stream that feeds an input."""
         return self.feeds[Endpoint(node.name, port)]
 
-    def internal(self, node: Node, name: str, type: str, depth: int) -> Stream:
+    def internal(self, node: Node, name: str, type: str, depth: int) -> HlsStream:
         """A stream between two processes of one node."""
-        stream = Stream(self.name(f"{self.base(node)}_{name}"), type, depth)
+        stream = HlsStream(self.name(f"{self.base(node)}_{name}"), type, depth)
         self.streams.append(stream)
         return stream
 
-    def output(self, node: Node, port: str) -> Stream:
+    def output(self, node: Node, port: str) -> HlsStream:
         """The stream that an output feeds. `spread` must follow, behind the process that writes it."""
         channels = self.graph.fanout.get(Endpoint(node.name, port), ())
         kind = node.output(port).stream.kind
         type = value_class(self.graph.result_type(node)) if kind is StreamKind.VAL else INDEX
         name = self.base(node) if port == "out" else f"{self.base(node)}_{port}"
         only = channels[0] if len(channels) == 1 else None
-        stream = Stream(
+        stream = HlsStream(
             self.name(name), type, only.depth if only else FANOUT_DEPTH, only.name if only else None
         )
         self.streams.append(stream)
@@ -90,7 +90,7 @@ class Lowering:
             self.feeds[only.sink] = stream
         return stream
 
-    def spread(self, node: Node, outputs: Mapping[str, Stream]) -> None:
+    def spread(self, node: Node, outputs: Mapping[str, HlsStream]) -> None:
         """Copies the outputs that feed several inputs, and empties those that feed none."""
         for port, stream in outputs.items():
             channels = self.graph.fanout.get(Endpoint(node.name, port), ())
@@ -101,7 +101,7 @@ class Lowering:
                 for channel in channels:
                     sink = self.graph.node[channel.sink.node]
                     name = self.name(f"{stream.name}_to_{self.base(sink)}")
-                    copies.append(Stream(name, stream.type, channel.depth, channel.name))
+                    copies.append(HlsStream(name, stream.type, channel.depth, channel.name))
                     self.feeds[channel.sink] = copies[-1]
                 self.streams += copies
                 self.process("copy", stream, *copies, reads=(stream,), writes=tuple(copies))

@@ -77,6 +77,10 @@ class _Copier:
         read, written = self.fused(region).stored_uses()
         position = {index: mode for mode, index in enumerate(read.indices)}
         mode_order = tuple(position[index] for index in written.stored)
+        if mode_order == self.tensors[read.tensor].format.mode_order:
+            # Only the statement's own order is against the storage of both.
+            self.regions.append(replace(region, statements=(Statement(written.access, read.access),)))
+            return
         kind = self.kind(written.tensor)
         if read.access.indices == written.access.indices and kind is self.copied_levels(read.tensor):
             # As this pass itself writes it, so that it changes nothing where it comes by again.

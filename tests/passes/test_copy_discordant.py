@@ -152,3 +152,11 @@ def test_a_copy_that_the_program_makes_is_used(operand: str, result: str) -> Non
     assert str(copy.copy).startswith("T is A in the mode order")
     assert [str(s) for s in rest.region.statements] == ["U[i, j] = T[i, j] * T[i, j] + T[i, j]"]
     results(parse(text))
+
+
+def test_an_order_against_two_tensors_that_agree_needs_no_copy() -> None:
+    text = "tensor A[i=5, j=7] : csr\ntensor T[j, i] : csc\nT[j, i] = A[i, j]    order j, i\n"
+    (region,) = compile_program(parse(text)).regions
+    assert region.copy is None
+    assert region.order == ("i", "j")
+    results(parse(text))

@@ -87,14 +87,9 @@ def run(
     tensors off chip.
     """
     backend = find_backend(backend_name)
-    _check_options(backend, wave, regions)
+    _check_options(backend, wave, regions, memory)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
-    if dram and not backend.takes_memory:
-        raise InputError(
-            f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
-            "tensors on chip; leave out the one or the other."
-        )
     workload = options.workload(program, data)
     compiled = options.compile(program, workload, backend.arch)
     recorded = recording(compiled, trace, window)
@@ -120,15 +115,14 @@ def run(
     error = max(c.max_abs_error for c in checks)
     unproved = max(c.unproved for c in checks)
     if json_target:
+        placed = off_chip_tensors(compiled) if dram else ()
         report = {
             "program": compiled.program.name,
             "data": workload.name,
             "backend": backend.name,
             "value": compiled.value,
             "fuse": schedule.to_json()["fuse"],
-            "schedule": replace(
-                compiled.schedule, off_chip=off_chip_tensors(compiled) if dram else ()
-            ).to_json(),
+            "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
             **_figures(compiled, model, chosen),
             "checked": good,
             "max_abs_error": error,
@@ -176,8 +170,13 @@ def _print_check(right: bool, error: float, unproved: int) -> None:
         )
 
 
-def _check_options(backend: Backend, wave: str | None, regions: str | None) -> None:
+def _check_options(backend: Backend, wave: str | None, regions: str | None, memory: str | None) -> None:
     """Raises `InputError` for an option that the backend has no use for."""
+    if memory and not backend.takes_memory:
+        raise InputError(
+            f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
+            "tensors on chip; leave out the one or the other."
+        )
     if wave and not backend.records_waves:
         raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
     if regions and "one_top" not in backend.settings:

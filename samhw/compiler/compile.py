@@ -19,7 +19,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, Program, Region, Reshape
 from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
 from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate, with_indices
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
 from samhw.schedule import Iteration, Schedule

@@ -21,7 +21,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 

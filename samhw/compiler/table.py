@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from samhw.graph.names import Names
+from samhw.names import Names
 
 __all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
 

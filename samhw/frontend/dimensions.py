@@ -12,7 +12,7 @@ from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Concat, Reshape
 from samhw.frontend.source import Source, error_at
 from samhw.frontend.statement import Statement
-from samhw.graph.names import Names
+from samhw.names import Names
 
 __all__ = ["Dimensions"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Program, Region, Statement
 from samhw.fusion.stored import stored_format
-from samhw.graph.names import Names
+from samhw.names import Names
 
 __all__ = ["FusedRegion", "Instance", "Sharing", "StoredUse"]
 

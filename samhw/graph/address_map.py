@@ -10,7 +10,7 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
-from samhw.graph.names import Names, comment_text, identifiers, plain
+from samhw.names import Names, comment_text, identifiers, plain
 from samhw.spec import Arch
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]

@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from samhw.graph import Memory
-from samhw.graph.names import comment_text, plain
+from samhw.names import comment_text, plain
 from samhw.numerics import Fixed, Float, Integer, value_type
 
 __all__ = ["INDEX", "comment", "memory_word", "project_name", "top_name", "value_class"]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
-from samhw.graph.names import identifiers
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
 from samhw.hls.interface import PointerArgument, kernel_ports, sequencer
@@ -20,6 +19,7 @@ from samhw.hls.lower import lower
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.region_builder import extent_arguments
 from samhw.hls.templates import render
+from samhw.names import identifiers
 
 __all__ = ["Options", "emit", "vectors"]
 

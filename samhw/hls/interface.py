@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Design, Graph, Memory, MemoryRole
-from samhw.graph.names import identifiers
 from samhw.hls.cpp import memory_word
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import extent_arguments
+from samhw.names import identifiers
 
 __all__ = ["Copy", "PointerArgument", "RegionCall", "Sequencer", "kernel_ports", "sequencer"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
-from samhw.graph.names import Names, identifiers, plain
 from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
 from samhw.hls.program import Argument, HlsStream, MemoryPort, Process
+from samhw.names import Names, identifiers, plain
 
 __all__ = ["RegionBuilder", "extent_arguments"]
 

@@ -20,7 +20,7 @@ from samhw.fusion import (
     partial_order,
     stored_format,
 )
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.passes.lowerable import Lowerable, PermutedCopy
 from samhw.tensors import Format, LevelType
 

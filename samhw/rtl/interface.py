@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from samhw.graph.names import identifiers
+from samhw.names import identifiers
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature
 
 __all__ = ["MemorySignature", "RunSignature", "extent_members", "memory_members"]

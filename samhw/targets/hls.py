@@ -14,9 +14,9 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Kind, MemoryRole, Token
 from samhw.graph.deadlock import DeadlockError
-from samhw.graph.names import identifiers
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.hls.cpp import project_name
+from samhw.names import identifiers
 from samhw.numerics import Words
 from samhw.sim import Result, simulated_regions
 from samhw.targets import processes

@@ -4,7 +4,7 @@ import pytest
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Reduce, View
 from samhw.compiler.sums import Sums
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.tensors import LevelType
 
 

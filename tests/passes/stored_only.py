@@ -4,7 +4,7 @@ it stores."""
 from dataclasses import replace
 
 from samhw.frontend import Access, Expr, Region, Statement, rewritten
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.passes import Lowerable, Recipe
 from samhw.tensors import Tensor
 

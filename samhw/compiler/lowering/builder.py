@@ -6,7 +6,7 @@ from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import ScheduleError
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.spec import spec_of
 
 __all__ = ["TableBuilder"]

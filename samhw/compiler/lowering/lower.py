@@ -38,7 +38,7 @@ from samhw.compiler.lowering.space import RowStream, Space, ValueStream
 from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
 from samhw.errors import InputError, ScheduleError
-from samhw.graph.names import Names
+from samhw.names import Names
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
 

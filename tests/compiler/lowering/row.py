@@ -11,7 +11,7 @@ from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed, PlannedNode
-from samhw.graph.names import Names
+from samhw.names import Names
 from samhw.tensors import LevelType
 
 COMPRESSED, DENSE = LevelType.compressed, LevelType.dense

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.graph.names import Names, comment_text, identifiers
+from samhw.names import Names, comment_text, identifiers
 
 
 def test_identifiers_are_distinct_and_legal():

@@ -64,7 +64,7 @@ def test_random_names() -> None:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         program, _ = renamed(program, rng)
-        compiled = compile_or_none(Schedule(fuse="full").apply(program), value="i32", permute=True)
+        compiled = compile_or_none(program, schedule=Schedule("full", permute=True), value="i32")
         assume(compiled is not None and len(compiled.regions) == 1)
         assert compiled is not None
         design = Design.assemble(f"random_{len(samples)}", compiled.design.regions)

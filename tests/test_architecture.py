@@ -2,6 +2,8 @@
 primitive is, its spec alone knows."""
 
 import ast
+import re
+import runpy
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -216,3 +218,19 @@ def test_no_two_classes_share_a_name() -> None:
     for name, found in files.items():
         pairs = {(f"primitives/{kind}.py", f"rtl/{kind}.py") for kind in kinds()}
         assert len(found) == 1 or tuple(sorted(found)) in pairs, f"{name} is in {', '.join(sorted(found))}"
+
+
+def test_the_picture_is_what_the_imports_are() -> None:
+    docs = PACKAGE.parent / "docs"
+    script = runpy.run_path(str(docs / "architecture_picture.py"))
+    assert (docs / "architecture.svg").read_text(encoding="utf-8") == script["draw"](script["folders"]()), (
+        "run python docs/architecture_picture.py"
+    )
+
+
+def test_the_files_that_the_page_names_are_there() -> None:
+    root = PACKAGE.parent
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:samhw|docs|tests)/[\w/]+(?:\.\w+)?/?)`", page)
+    assert len(named) > 30
+    assert not [name for name in named if not (root / name).exists()]

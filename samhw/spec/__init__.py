@@ -1,5 +1,7 @@
-"""What the kinds of primitives are (docs/primitives.md), apart from how they are simulated, built or
-synthesised: one spec each, which every part of samhw asks."""
+"""Specs: what each kind of primitive is, apart from how it is simulated or built.
+
+The rules are those of docs/primitives.md. Every part of samhw asks a spec, and keeps no list of kinds.
+"""
 
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work

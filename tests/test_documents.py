@@ -1,0 +1,43 @@
+"""The documents: prose of one width, and links that lead somewhere."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+WIDTH = 110
+
+
+def prose(page: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are neither code nor a row of a table, with their numbers."""
+    code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code and not line.lstrip().startswith("|"):
+            yield number, line
+
+
+def anchors(page: Path) -> set[str]:
+    """What links to the headings of a page are called."""
+    titles = [line.lstrip("#").strip() for _, line in prose(page) if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_prose_is_wrapped(page: Path) -> None:
+    assert not [number for number, line in prose(page) if len(line) > WIDTH]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith("http"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link

@@ -147,16 +147,24 @@ class StreamJoiner:
 
     def _refuse_partial(self, parts: Sequence[Lockstep]) -> None:
         """Refuses an operand that several parts bring, each in part: none of its payloads serves them all."""
-        resolve = self._row.table.resolve
         brought: dict[Einsum, set[PlannedOutput]] = {}
         for part in parts:
             for operand, source in part.payloads.streams:
                 if operand is not None:
-                    brought.setdefault(operand, set()).add(resolve(source))
+                    brought.setdefault(operand, set()).add(self._origin(source))
         partial = Payloads.met(Meeting.ALIKE, [part.payloads for part in parts]).partial
         for operand, sources in brought.items():
             if len(sources) > 1 and operand in partial:
                 raise self.refusal(operand)
+
+    def _origin(self, source: Feed) -> PlannedOutput:
+        """What a payload is at all coordinates that it has now: an intersection has taken away others, and
+        before that, unions nothing."""
+        output = self._row.table.resolve(source)
+        for meeting in (Meeting.INTERSECTION, Meeting.UNION):
+            while output.node.kind == meeting.value:
+                output = self._row.table.resolve(output.node.inputs[output.port])
+        return output
 
     def refusal(self, operand: Einsum) -> ScheduleError:
         """The error for an operand of which no part has the whole."""

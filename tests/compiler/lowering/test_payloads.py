@@ -119,6 +119,19 @@ def test_one_payload_that_comes_by_two_ways_serves_both() -> None:
     stream = partial_leader(row)
     joined = row.joiner.join(Meeting.INTERSECTION, [stream, stream])
     assert joined.payloads == stream.payloads
+    # Also where one of them has gone through further joiners.
+    united = row.joiner.join(Meeting.UNION, [stream, row.scan(B)])
+    both = row.joiner.join(Meeting.INTERSECTION, [united, row.scan(view("C"))])
+    assert X in row.joiner.join(Meeting.INTERSECTION, [stream, both]).payloads.operands
+
+
+def test_a_payload_that_has_lost_some_between_joiners_does_not_serve_both() -> None:
+    row = Row()
+    stream = partial_leader(row)
+    less = row.joiner.join(Meeting.INTERSECTION, [stream, row.scan(view("C"))])
+    united = row.joiner.join(Meeting.UNION, [less, row.scan(B)])
+    with pytest.raises(ScheduleError, match="X takes part in two terms of"):
+        row.joiner.join(Meeting.INTERSECTION, [stream, united])
 
 
 def test_a_union_takes_the_whole_payload() -> None:

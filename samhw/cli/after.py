@@ -9,10 +9,14 @@ __all__ = ["print_after"]
 
 
 def print_after(lowerable: Lowerable, last: str) -> None:
-    """The text of a program after a pass, below comments that say what the passes have added."""
+    """The text of a program after a pass, below comments that say what the passes have added, and the orders
+    that a schedule gives to whole regions."""
     left = apply_passes(lowerable, last)
     for name, recipe in left.recipes.items():
         click.echo(f"# {name}: {recipe}")
     for copy in left.copies.values():
         click.echo(f"# {copy}")
+    for region in left.program.regions:
+        if region.order is not None:
+            click.echo(f"# {region.label} is computed in the order {', '.join(region.order)}")
     click.echo(dumps(left.program), nl=False)

@@ -140,6 +140,11 @@ def test_compile_prints_the_program_after_a_pass(tmp_path: Path) -> None:
     assert spmm.startswith("tensor A[i=34, k=34] : csr\n")
 
 
+def test_after_a_pass_the_order_of_a_region_is_said(tmp_path: Path) -> None:
+    result = samhw("compile", "spmm", "--data", "karate", "--order", "i,k,j", "--after", "copy_discordant")
+    assert result.output.startswith("# T is computed in the order i, k, j\ntensor A"), result.output
+
+
 def test_passes_are_named_and_go_with_no_graph() -> None:
     assert "There is no pass 'x'; the passes are, in their order, copy_discordant." in refused(
         "compile", "spmv", "--after", "x"

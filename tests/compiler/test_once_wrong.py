@@ -145,6 +145,21 @@ def test_one_intermediate_in_two_factors_and_a_function() -> None:
     assert results(text, arrays)["Y"] == [6, 6, 28, 48]
 
 
+@pytest.mark.parametrize("levels", ["dense", "csf"])
+def test_one_intermediate_in_two_factors_that_each_know_a_part_of_it(levels: str) -> None:
+    """The second factor was given T only where the first one knows it: where b is."""
+    text = (
+        "tensor A[i=4] : csf\ntensor b[i=4] : csf\ntensor c[i=4] : csf\n"
+        f"tensor D[i=4] : {levels}\ntensor E[i=4] : {levels}\ntensor T[i=4] : csf\ntensor Y[i=4] : csf\n"
+    )
+    first, second = "T[i] = A[i] * 2\n", "Y[i] = (T[i] * b[i] + D[i]) * (T[i] * c[i] + E[i])\n"
+    arrays = {"A": [1, 0, 2, 3], "b": [0, 1, 1, 0], "c": [1, 0, 0, 1], "D": [1, 2, 0, 4], "E": [1, 1, 1, 1]}
+    with pytest.raises(InputError, match="A takes part in two terms of"):
+        results(text + "fuse {" + first + second + "}\n", arrays)
+    # T is 2, 0, 4, 6.
+    assert results(text + first + second, arrays)["Y"] == [3, 2, 4, 28]
+
+
 def test_capacity_of_a_result_can_be_set() -> None:
     text = "tensor a[i=8] : csf\ntensor y[i=8] : csf\ny[i] = a[i] * 2\n"
     assert results(text, {"a": list(range(8))}, entries={"y": 7})["y"] == list(range(0, 16, 2))

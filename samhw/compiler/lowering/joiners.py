@@ -29,7 +29,7 @@ class StreamJoiner:
             if same is None:
                 groups.append(stream)
             else:
-                groups[same] = groups[same].and_that_of(stream)
+                groups[same] = self._alike(groups[same], stream)
         if len(groups) == 1:
             return groups[0]
         space = self._row.space
@@ -46,7 +46,7 @@ class StreamJoiner:
     def lead(self, leader: Lockstep, optional: Lockstep) -> Lockstep:
         """Brings optional operands to the leader's coordinates."""
         if self.are_alike(leader, optional):
-            return leader.and_that_of(optional)
+            return self._alike(leader, optional)
         # What takes part in the leader is there already, unless it is there in part only.
         mine, theirs = leader.payloads, optional.payloads
         twice = mine.operands & theirs.operands
@@ -71,10 +71,17 @@ class StreamJoiner:
         payloads = Payloads.led(mine, optional.payloads, streams, full=leader.full)
         return replace(leader, crd=joined.crd, payloads=payloads)
 
+    def _alike(self, a: Lockstep, b: Lockstep) -> Lockstep:
+        """What comes along with the same coordinates in two places."""
+        self._refuse_partial([a, b])
+        return a.and_that_of(b)
+
     def _met(self, meeting: Meeting, parts: Sequence[Lockstep], domain: CrdDomain | None) -> Lockstep:
         """Makes the joiner, which each payload of each part enters."""
         if meeting is Meeting.UNION:
             parts = self._each_once(parts)
+        else:
+            self._refuse_partial(parts)
         entering = [(part, payload) for part in parts for payload in part.streams]
         # Of several payloads of one operand the first is taken further.
         entering.sort(key=lambda stream: stream[1].operand in stream[0].payloads.partial)
@@ -137,6 +144,27 @@ class StreamJoiner:
             if operand in part.payloads.operands and part.payloads.has_all(operand):
                 return part
         raise self.refusal(operand)
+
+    def _refuse_partial(self, parts: Sequence[Lockstep]) -> None:
+        """Refuses an operand that several parts bring, each in part: none of its payloads serves them all."""
+        brought: dict[Einsum, set[PlannedOutput]] = {}
+        for part in parts:
+            for operand, source in part.payloads.streams:
+                if operand is not None:
+                    brought.setdefault(operand, set()).add(self._origin(source))
+        partial = Payloads.met(Meeting.ALIKE, [part.payloads for part in parts]).partial
+        for operand, sources in brought.items():
+            if len(sources) > 1 and operand in partial:
+                raise self.refusal(operand)
+
+    def _origin(self, source: Feed) -> PlannedOutput:
+        """What a payload is at all coordinates that it has now: an intersection has taken away others, and
+        before that, unions nothing."""
+        output = self._row.table.resolve(source)
+        for meeting in (Meeting.INTERSECTION, Meeting.UNION):
+            while output.node.kind == meeting.value:
+                output = self._row.table.resolve(output.node.inputs[output.port])
+        return output
 
     def refusal(self, operand: Einsum) -> ScheduleError:
         """The error for an operand of which no part has the whole."""

@@ -66,7 +66,7 @@ class Payloads:
         """What is known where parts meet. Of the streams that come out, the first of each operand stays."""
         narrow = frozenset[Einsum]().union(*(p.narrow for p in parts))
         partial = frozenset[Einsum]().union(*(p.partial for p in parts))
-        # Of several payloads of one operand the whole one is taken further.
+        # Of several payloads of one operand one that is not partial is taken further, if there is any.
         partial_in_each = frozenset(
             o for o in partial if all(o in p.partial for p in parts if o in p.operands)
         )

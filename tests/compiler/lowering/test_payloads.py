@@ -7,6 +7,7 @@ import pytest
 
 from samhw.compiler.lowering.goal import Fill
 from samhw.compiler.lowering.lockstep import Bundle, Meeting, Payload, Payloads
+from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import PlannedNode
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.document import table
@@ -102,6 +103,35 @@ def test_an_intersection_takes_the_payload_that_is_not_partial() -> None:
     taken = joined.payloads.streams[0].source.port
     assert node.inputs[taken] == whole.payloads.streams[0].source
     assert not joined.payloads.partial
+
+
+@pytest.mark.parametrize("domain", [FULL, ("half",)])
+def test_an_operand_of_which_every_part_knows_another_part_is_refused(domain: CrdDomain) -> None:
+    """Also where the coordinates are the same."""
+    row = Row()
+    first, second = partial_leader(row), partial_leader(row)
+    with pytest.raises(ScheduleError, match="X takes part in two terms of"):
+        row.joiner.join(Meeting.INTERSECTION, [first, replace(second, domain=domain)])
+
+
+def test_one_payload_that_comes_by_two_ways_serves_both() -> None:
+    row = Row()
+    stream = partial_leader(row)
+    joined = row.joiner.join(Meeting.INTERSECTION, [stream, stream])
+    assert joined.payloads == stream.payloads
+    # Also where one of them has gone through further joiners.
+    united = row.joiner.join(Meeting.UNION, [stream, row.scan(B)])
+    both = row.joiner.join(Meeting.INTERSECTION, [united, row.scan(view("C"))])
+    assert X in row.joiner.join(Meeting.INTERSECTION, [stream, both]).payloads.operands
+
+
+def test_a_payload_that_has_lost_some_between_joiners_does_not_serve_both() -> None:
+    row = Row()
+    stream = partial_leader(row)
+    less = row.joiner.join(Meeting.INTERSECTION, [stream, row.scan(view("C"))])
+    united = row.joiner.join(Meeting.UNION, [less, row.scan(B)])
+    with pytest.raises(ScheduleError, match="X takes part in two terms of"):
+        row.joiner.join(Meeting.INTERSECTION, [stream, united])
 
 
 def test_a_union_takes_the_whole_payload() -> None:

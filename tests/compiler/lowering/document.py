@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import samhw
-
-DOCUMENT = Path(samhw.__file__).parents[1] / "docs" / "compiler.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "compiler.md"
 
 
 def table(heading: str) -> list[tuple[str, ...]]:

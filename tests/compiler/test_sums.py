@@ -5,6 +5,7 @@ import pytest
 from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Reduce, View
 from samhw.compiler.sums import Sums
 from samhw.names import Names
+from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 
@@ -33,8 +34,8 @@ def product(factors: str) -> Einsum:
     return Apply(MUL, tuple(map(factor, factors.split("*"))))
 
 
-def summed(factors: str, over: str, order: str, *, factored: bool = True) -> str:
-    return text(Sums(Names(), order, factored=factored).over(product(factors), list(over)))
+def summed(factors: str, over: str, order: str, iteration: Iteration = "factored") -> str:
+    return text(Sums(Names(), order, iteration).over(product(factors), list(over)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_where_a_sum_stands(factors: str, over: str, order: str, expected: str) 
 
 
 def test_global_sums_take_in_all_factors() -> None:
-    assert summed("Bij*Cik*Dkj", "k", "ijk", factored=False) == "k(Bij*Cik*Dkj)"
+    assert summed("Bij*Cik*Dkj", "k", "ijk", "global") == "k(Bij*Cik*Dkj)"
 
 
 @pytest.mark.parametrize(
@@ -77,10 +78,10 @@ def test_global_sums_take_in_all_factors() -> None:
     ],
 )
 def test_what_a_sum_goes_through(e: Einsum, expected: str) -> None:
-    assert text(Sums(Names(), "ij", factored=True).over(e, ["j"])) == expected
+    assert text(Sums(Names(), "ij", "factored").over(e, ["j"])) == expected
 
 
 def test_one_index_after_another() -> None:
-    sums = Sums(Names(), "ij", factored=True)
+    sums = Sums(Names(), "ij", "factored")
     assert text(sums.one_by_one(factor("Aij"), "ij", "max")) == "i(j(Aij))"
     assert text(sums.one_by_one(factor("Aij"), "ij", "max", outermost_first=True)) == "j(i(Aij))"

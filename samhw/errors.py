@@ -1,7 +1,7 @@
 """The two ways a samhw call can go wrong. This module imports nothing of samhw, so that every folder may use
 it."""
 
-from typing import Self
+from typing import Any, Self
 
 __all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError"]
 
@@ -15,6 +15,10 @@ class SamhwError(Exception):
         """The same error, with the place where it came up before its message."""
         self.args = (f"{place}: {self}",)
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers send errors to the process that started them, and some take more than a message to make.
+        return _remade, (type(self), self.args), vars(self)
 
 
 class InputError(SamhwError):
@@ -44,3 +48,8 @@ class ScheduleError(InputError):
 
     The message names the way out.
     """
+
+
+def _remade(kind: type[SamhwError], arguments: tuple[object, ...]) -> SamhwError:
+    """An error as another process has sent it."""
+    return kind.__new__(kind, *arguments)

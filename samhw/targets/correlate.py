@@ -147,7 +147,7 @@ def _correlate_program(
             model = run(compiled, workload.tensors, MODEL)
             rtl = run(compiled, workload.tensors, RTL)
         except SamhwError as error:
-            raise type(error)(f"{program.name} on {workload.name}: {error}") from error
+            raise error.within(f"{program.name} on {workload.name}") from None
         found = check(workload, compiled, model.outputs)
         right = found.good
         for ours, theirs in zip(model.regions, rtl.regions, strict=True):

@@ -6,9 +6,10 @@ Verilog up to names; and where a program is refused, the reason. For a change th
 
 Usage, from the repository's root:
 git worktree add ../before COMMIT
-python -m benchmarks.same_designs ../before . [--only spmm,gcn] [--fuse none,partial,full] [--json FILE|-]
+python -m benchmarks.same_designs ../before . [--only spmm,gcn] [--fuse none,full] [--cycles] [--json FILE|-]
 
-It takes ten minutes. `--keep FILE` keeps what the second checkout gave; FILE serves as the first one then.
+It takes half an hour, since a build with Verilog is a whole one; `--cycles` compares the cycles alone, in a
+minute. `--keep FILE` keeps what the second checkout gave; FILE serves as the first one then.
 """
 
 import contextlib
@@ -62,21 +63,13 @@ def samhw(*arguments: str) -> str:
     return out.getvalue()
 
 
-def probe(program: str, fuse: str) -> dict[str, Any]:
+def probe(program: str, fuse: str, *, cycles: bool) -> dict[str, Any]:
     """What the samhw of this process makes of a program."""
     from samhw.errors import SamhwError
 
     try:
         run = json.loads(samhw("run", program, "--fuse", fuse, "--json", "-"))
-        with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(io.StringIO()):
-            folder = Path(name)
-            samhw("build", program, "--fuse", fuse, "--target", "verilator", "-o", str(folder / "out"))
-            (identity,) = (
-                found["identity"]
-                for path in folder.rglob("*.json")
-                if isinstance(found := json.loads(path.read_text()), dict) and "identity" in found
-            )
-            texts = [nameless(path.read_text(), identity) for path in sorted(folder.rglob("*.v"))]
+        texts = [] if cycles else verilog(program, fuse)
     except SamhwError as error:
         return {"refused": str(error)}
     return {
@@ -86,7 +79,20 @@ def probe(program: str, fuse: str) -> dict[str, Any]:
     }
 
 
-def probes(checkout: Path, jobs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def verilog(program: str, fuse: str) -> list[str]:
+    """The Verilog of a program, without names."""
+    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(io.StringIO()):
+        folder = Path(name)
+        samhw("build", program, "--fuse", fuse, "--target", "verilator", "-o", str(folder / "out"))
+        (identity,) = (
+            found["identity"]
+            for path in folder.rglob("*.json")
+            if isinstance(found := json.loads(path.read_text()), dict) and "identity" in found
+        )
+        return [nameless(path.read_text(), identity) for path in sorted(folder.rglob("*.v"))]
+
+
+def probes(checkout: Path, jobs: Sequence[tuple[str, str]], *, cycles: bool) -> Iterator[dict[str, Any]]:
     """`probe` for each job, by the code of a checkout, in a process of its own."""
     command = [sys.executable, str(Path(__file__).absolute()), "--probe"]
     environment = {**os.environ, "PYTHONPATH": str(checkout.absolute())}
@@ -95,7 +101,7 @@ def probes(checkout: Path, jobs: Sequence[tuple[str, str]]) -> Iterator[dict[str
     ) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(json.dumps(jobs) + "\n")
+        process.stdin.write(json.dumps({"jobs": jobs, "cycles": cycles}) + "\n")
         process.stdin.close()
         for line in process.stdout:
             yield json.loads(line)
@@ -103,10 +109,10 @@ def probes(checkout: Path, jobs: Sequence[tuple[str, str]]) -> Iterator[dict[str
         raise SystemExit(f"The code of {checkout} ended with exit code {process.returncode}.")
 
 
-def before(old: Path, jobs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def before(old: Path, jobs: Sequence[tuple[str, str]], *, cycles: bool) -> Iterator[dict[str, Any]]:
     """What the first checkout gives, or gave."""
     if old.is_dir():
-        return probes(old, jobs)
+        return probes(old, jobs, cycles=cycles)
     kept = json.loads(old.read_text())
     return (kept[" ".join(job)] for job in jobs)
 
@@ -120,7 +126,7 @@ def row(job: tuple[str, str], old: Mapping[str, Any], new: Mapping[str, Any]) ->
     cycles = f"{new['cycles'][0]:,}"
     if old["cycles"] != new["cycles"]:
         cycles = f"{old['cycles']}, now {new['cycles']}"
-    verilog = "the same"
+    verilog = "the same" if new["words"] else "not asked for"
     if old["verilog"] != new["verilog"]:
         verilog = f"{old['words']:,} words, now {new['words']:,}"
     same = old["cycles"] == new["cycles"] and old["verilog"] == new["verilog"]
@@ -137,14 +143,15 @@ def main() -> None:
     arguments.add_argument("--only", help="programs, joined by commas; by default all kernels and models")
     arguments.add_argument("--fuse", default=",".join(LEVELS), help="levels of fusion, joined by commas")
     arguments.add_argument("--keep", type=Path, metavar="FILE", help="keep what the second one gave")
+    arguments.add_argument("--cycles", action="store_true", help="compare cycles alone")
     chosen = arguments.parse_args()
     names = [path.stem for folder in PROGRAMS for path in sorted((chosen.new / folder).glob("*.ein"))]
     names = chosen.only.split(",") if chosen.only else names
     jobs = [(name, fuse) for name in names for fuse in chosen.fuse.split(",")]
     rows, kept = [], {}
-    for job, old, new in follow(
-        zip(jobs, before(chosen.old, jobs), probes(chosen.new, jobs), strict=True), len(jobs)
-    ):
+    olds = before(chosen.old, jobs, cycles=chosen.cycles)
+    news = probes(chosen.new, jobs, cycles=chosen.cycles)
+    for job, old, new in follow(zip(jobs, olds, news, strict=True), len(jobs)):
         rows.append(row(job, old, new))
         kept[" ".join(job)] = new
     if chosen.keep:
@@ -156,8 +163,9 @@ def main() -> None:
 def serve() -> None:
     """Answers the jobs on stdin, a line each."""
     out = sys.stdout
-    for program, fuse in json.loads(sys.stdin.readline()):
-        out.write(json.dumps(probe(program, fuse)) + "\n")
+    asked = json.loads(sys.stdin.readline())
+    for program, fuse in asked["jobs"]:
+        out.write(json.dumps(probe(program, fuse, cycles=asked["cycles"])) + "\n")
         out.flush()
 
 

@@ -1,7 +1,7 @@
 """Streams and cycles worked out by hand from the tables of docs/primitives.md.
 
 Token k of each input is pushed in cycle k, so the primitive may take it in cycle k + 1. Outputs are written
-`cycle:token`. Latencies are those of `WORKED`: memory 2, locate 4, and of integers neg, max, add 2, mul 4;
+`token@cycle`. Latencies are those of `WORKED`: memory 2, locate 4, and of integers neg, max, add 2, mul 4;
 others 1. Sums of floating point have a page of their own, test_block_sum.py.
 """
 
@@ -12,24 +12,12 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import DONE, EMPTY, VAL, Arch, Token, latency, make, stop
+from samhw.graph import Arch, latency, make
 from samhw.numerics import ALL_OPERATIONS
 from samhw.spec import kinds
 from tests.sim.bench import Bench, bench_primitive
+from tests.streams import tokens, written
 from tests.worked import WORKED
-
-
-def tokens(text: str) -> list[Token]:
-    """Tokens as they print: `7`, `N`, `S1`, `S1:2`, `D`."""
-    result = []
-    for word in text.split():
-        if match := re.fullmatch(r"S(?:(\d+):)?(\d+)", word):
-            result.append(stop(int(match[2]), int(match[1] or 0)))
-        elif word in "ND":
-            result.append(Token(EMPTY if word == "N" else DONE))
-        else:
-            result.append(Token(VAL, int(word)))
-    return result
 
 
 def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str], **data: Any) -> Bench:
@@ -43,168 +31,168 @@ def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str],
 
 
 CASES = {
-    "root": ("root", 0, {}, {}, {}, {"out": "2:0 3:D"}),
+    "root": ("root", 0, {}, {}, {}, {"out": "0@2 D@3"}),
     "scan_dense: an EMPTY last": (
         # scale fires in 1 to 4, walk sees its tokens from 5 on
         *("scan_dense", 1, {"extent": "i"}, {"ref": "1 N S0 D"}, {"extents": {"i": 2}}),
-        {"crd": "6:0 7:1 8:S0 9:S1 10:D", "ref": "6:2 7:3 8:S0 9:S1 10:D"},
+        {"crd": "0@6 1@7 S0@8 S1@9 D@10", "ref": "2@6 3@7 S0@8 S1@9 D@10"},
     ),
     "scan_compressed: an empty fiber first costs a cycle more": (
         *("scan_compressed", 1, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "1 0 2 S0 D"}),
         {"memories": {"p": [0, 2, 2, 3], "c": [4, 7, 1]}},
-        {"crd": "6:S0 7:4 8:7 9:S0 10:1 11:S1 12:D", "ref": "5:S0 6:0 7:1 8:S0 9:2 10:S1 11:D"},
+        {"crd": "S0@6 4@7 7@8 S0@9 1@10 S1@11 D@12", "ref": "S0@5 0@6 1@7 S0@8 2@9 S1@10 D@11"},
     ),
     "scan_compressed: empty fibers in the middle and last": (
         *("scan_compressed", 1, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "0 1 0 1 S0 D"}),
         {"memories": {"p": [0, 1, 1], "c": [6]}},
-        {"crd": "5:6 6:S0 7:S0 8:6 9:S0 10:S1 11:D", "ref": "4:0 5:S0 6:S0 7:0 8:S0 9:S1 10:D"},
+        {"crd": "6@5 S0@6 S0@7 6@8 S0@9 S1@10 D@11", "ref": "0@4 S0@5 S0@6 0@7 S0@8 S1@9 D@10"},
     ),
     "scan_compressed: no fiber": (
         *("scan_compressed", 2, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "S0 S1 D"}, {"memories": {"p": [0], "c": []}}),
-        {"crd": "5:S1:1 6:S1:2 7:D", "ref": "4:S1:1 5:S1:2 6:D"},
+        {"crd": "S1:1@5 S1:2@6 D@7", "ref": "S1:1@4 S1:2@5 D@6"},
     ),
     "scan_singleton": (
         *("scan_singleton", 1, {"crd": "c", "extent": "x"}, {"ref": "1 0 S0 D"}, {"memories": {"c": [5, 6]}}),
-        {"crd": "3:6 4:S0 5:5 6:S1 7:D", "ref": "2:1 3:S0 4:0 5:S1 6:D"},
+        {"crd": "6@3 S0@4 5@5 S1@6 D@7", "ref": "1@2 S0@3 0@4 S1@5 D@6"},
     ),
     "repeat: a bubble for the empty fiber at the end": (
         *("repeat", 1, {"payload": "ref"}, {"ref": "7 N 8 S0 D", "crd": "1 2 S0 3 S0 S1 D"}, {}),
-        {"ref": "2:7 3:7 4:S0 5:N 6:S0 8:S1 9:D"},
+        {"ref": "7@2 7@3 S0@4 N@5 S0@6 S1@8 D@9"},
     ),
     "repeat: an empty fiber elsewhere": (
         *("repeat", 1, {"payload": "val"}, {"ref": "7 8 S0 D", "crd": "S0 3 S1 D"}, {}),
-        {"ref": "2:S0 3:8 4:S1 5:D"},
+        {"ref": "S0@2 8@3 S1@4 D@5"},
     ),
     "crd_hold: a list without fibers": (
         *("crd_hold", 2, {}, {"outer": "S0 4 S1 D", "inner": "S1:1 9 S2 D"}, {}),
-        {"crd": "2:S1:1 3:4 4:S2 5:D"},
+        {"crd": "S1:1@2 4@3 S2@4 D@5"},
     ),
     "locate": (
         *("locate", 0, {"extent": "i"}, {"ref": "2 D", "crd": "3 4 S0 D"}, {"extents": {"i": 10}}),
-        {"ref": "5:23 6:24 7:S0 8:D"},
+        {"ref": "23@5 24@6 S0@7 D@8"},
     ),
     "locate: EMPTY": (
         *("locate", 1, {"extent": "i"}, {"ref": "N 2 S0 D", "crd": "3 S0 4 S1 D"}, {"extents": {"i": 10}}),
-        {"ref": "5:N 6:S0 7:24 8:S1 9:D"},
+        {"ref": "N@5 S0@6 24@7 S1@8 D@9"},
     ),
     "shift": (
         *("shift", 2, {"extent": "i"}, {"crd": "0 4 S0 S1 D"}, {"extents": {"i": 10}}),
-        {"crd": "2:10 3:14 4:S0 5:S1 6:D"},
+        {"crd": "10@2 14@3 S0@4 S1@5 D@6"},
     ),
     "shift: sums wrap": (
         *("shift", 1, {"extent": "i"}, {"crd": "0 4 S0 D"}, {"extents": {"i": (1 << 32) - 3}}),
-        {"crd": "2:4294967293 3:1 4:S0 5:D"},
+        {"crd": "4294967293@2 1@3 S0@4 D@5"},
     ),
     "intersect": (
         *("intersect", 1, {"inputs": 2, "payloads": ["ref", "val"]}),
         {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
         {},
-        {"crd": "3:3 6:S0 7:D", "ref0": "3:30 6:S0 7:D", "ref1": "3:31 6:S0 7:D"},
+        {"crd": "3@3 S0@6 D@7", "ref0": "30@3 S0@6 D@7", "ref1": "31@3 S0@6 D@7"},
     ),
     "intersect: all that lag are dropped together": (
         *("intersect", 1, {"inputs": 3, "payloads": ["ref", "ref", "ref"]}),
         {"crd0": "1 9 S0 D", "ref0": "1 2 S0 D", "crd1": "2 9 S0 D", "ref1": "3 4 S0 D"}
         | {"crd2": "9 S0 D", "ref2": "N S0 D"},
         {},
-        {"crd": "3:9 4:S0 5:D", "ref0": "3:2 4:S0 5:D", "ref1": "3:4 4:S0 5:D", "ref2": "3:N 4:S0 5:D"},
+        {"crd": "9@3 S0@4 D@5", "ref0": "2@3 S0@4 D@5", "ref1": "4@3 S0@4 D@5", "ref2": "N@3 S0@4 D@5"},
     ),
     "union": (
         *("union", 1, {"inputs": 2, "payloads": ["ref", "crd"]}),
         {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
         {},
         {
-            "crd": "2:1 3:3 4:4 5:5 6:S0 7:D",
-            "ref0": "2:10 3:30 4:N 5:50 6:S0 7:D",
-            "ref1": "2:N 3:31 4:41 5:N 6:S0 7:D",
+            "crd": "1@2 3@3 4@4 5@5 S0@6 D@7",
+            "ref0": "10@2 30@3 N@4 50@5 S0@6 D@7",
+            "ref1": "N@2 31@3 41@4 N@5 S0@6 D@7",
         },
     ),
     "array": (
         *("array", 1, {"vals": "v"}, {"ref": "1 N 0 S0 D"}, {"memories": {"v": [9, 8]}}),
-        {"val": "3:8 4:0 5:9 6:S0 7:D"},
+        {"val": "8@3 0@4 9@5 S0@6 D@7"},
     ),
     "alu: mul": (
         *("alu", 1, {"op": "mul"}, {"a": "2 N S0 D", "b": "3 5 S0 D"}, {}),
-        {"val": "5:6 6:0 7:S0 8:D"},
+        {"val": "6@5 0@6 S0@7 D@8"},
     ),
     "alu: sub an immediate": (
         *("alu", 1, {"op": "sub", "immediates": {"b": 5}}, {"a": "7 4 S0 D"}, {}),
-        {"val": "3:2 4:4294967295 5:S0 6:D"},
+        {"val": "2@3 4294967295@4 S0@5 D@6"},
     ),
     "alu: sub from an immediate": (
         *("alu", 1, {"op": "sub", "immediates": {"a": 5}}, {"b": "3 N S0 D"}, {}),
-        {"val": "3:2 4:5 5:S0 6:D"},
+        {"val": "2@3 5@4 S0@5 D@6"},
     ),
     "alu: an immediate in value space": (
         *("alu", 0, {"op": "mul", "immediates": {"b": 1.5}}, {"a": "256 D"}, {"value": "fixed<16,8>"}),
-        {"val": "5:384 6:D"},
+        {"val": "384@5 D@6"},
     ),
-    "alu: neg": ("alu", 1, {"op": "neg"}, {"a": "1 N S0 D"}, {}, {"val": "3:4294967295 4:0 5:S0 6:D"}),
+    "alu: neg": ("alu", 1, {"op": "neg"}, {"a": "1 N S0 D"}, {}, {"val": "4294967295@3 0@4 S0@5 D@6"}),
     "alu: three operands": (
         *("alu", 1, {"op": "select"}, {"a": "1 0 N S0 D", "b": "5 6 7 S0 D", "c": "8 9 N S0 D"}, {}),
-        {"val": "3:5 4:9 5:0 6:S0 7:D"},
+        {"val": "5@3 9@4 0@5 S0@6 D@7"},
     ),
     "alu: two of three operands": (
         *("alu", 1, {"op": "select", "immediates": {"b": -1}}, {"a": "1 0 S0 D", "c": "8 9 S0 D"}, {}),
-        {"val": "3:4294967295 4:9 5:S0 6:D"},
+        {"val": "4294967295@3 9@4 S0@5 D@6"},
     ),
     "alu: a type of its own, with the latency of f32": (
         # 1.5 * 1.5 = 2.25
         *("alu", 0, {"op": "mul", "value": "f32"}, {"a": "1069547520 D", "b": "1069547520 D"}, {}),
-        {"val": "7:1074790400 8:D"},
+        {"val": "1074790400@7 D@8"},
     ),
     "alu: widened, with the latency of i32": (
         # -128 * -128
         *("alu", 0, {"op": "mul", "value": "i8", "to": "i32"}, {"a": "128 D", "b": "128 D"}, {}),
-        {"val": "5:16384 6:D"},
+        {"val": "16384@5 D@6"},
     ),
     "alu: widened, with the latency of f32": (
         # 1 + 2**-7 + 2**-15 has more digits than bf16; add takes 8 cycles in f32, 6 in bf16.
         *("alu", 0, {"op": "add", "value": "bf16", "to": "f32"}, {"a": "16257 D", "b": "14336 D"}, {}),
-        {"val": "9:1065419008 10:D"},
+        {"val": "1065419008@9 D@10"},
     ),
     "alu: convert, with the latency of the operand's type": (
         # 2.5 rounds to even
         *("alu", 1, {"op": "convert", "value": "f32", "to": "i8"}, {"a": "1075838976 N S0 D"}),
         *({"arch": Arch(alu={"f32": {"convert": 5}})},),
-        {"val": "6:2 7:0 8:S0 9:D"},
+        {"val": "2@6 0@7 S0@8 D@9"},
     ),
     "alu: scale": (
         # 5 * 3 / 2 = 7.5 and 3 * 3 / 2 = 4.5 to even; 300 saturates; -1.5
         *("alu", 1, {"op": "scale", "to": "i8", "immediates": {"b": 3, "c": 1}}),
-        *({"a": "5 3 300 4294967295 S0 D"}, {}, {"val": "7:8 8:4 9:127 10:254 11:S0 12:D"}),
+        *({"a": "5 3 300 4294967295 S0 D"}, {}, {"val": "8@7 4@8 127@9 254@10 S0@11 D@12"}),
     ),
     "reduce_scalar": (
         *("reduce_scalar", 2, {"op": "sum"}, {"val": "1 2 S0 S0 3 S1 D"}, {}),
-        {"val": "5:3 6:0 8:3 9:S0 10:D"},
+        {"val": "3@5 0@6 3@8 S0@9 D@10"},
     ),
     "reduce_scalar: max of a negative and an EMPTY": (
         *("reduce_scalar", 1, {"op": "max"}, {"val": "4294967295 N S0 D"}, {}),
-        {"val": "5:0 6:D"},
+        {"val": "0@5 D@6"},
     ),
     "reduce_scalar: max of a negative": (
         *("reduce_scalar", 1, {"op": "max"}, {"val": "4294967295 S0 D"}, {}),
-        {"val": "4:4294967295 5:D"},
+        {"val": "4294967295@4 D@5"},
     ),
     "reduce_scalar: no fiber": (
         *("reduce_scalar", 2, {"op": "sum"}, {"val": "S1:1 D"}, {}),
-        {"val": "3:S0 4:D"},
+        {"val": "S0@3 D@4"},
     ),
     "reduce_vector: one kept level": (
         # flushed in 5; fetch in 7, iterate in 9 to 12, emit in 10 to 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}),
         {"crd0": "1 3 S0 1 S1 D", "val": "10 20 S0 5 S1 D"},
         {},
-        {"crd0": "11:1 12:3 13:S0 14:D", "val": "12:15 13:20 14:S0 15:D"},
+        {"crd0": "1@11 3@12 S0@13 D@14", "val": "15@12 20@13 S0@14 D@15"},
     ),
     "reduce_vector: two kept levels": (
         *("reduce_vector", 3, {"op": "sum", "bits": [2, 2]}),
         {"crd0": "1 S0 0 1 S2 D", "crd1": "0 S0 2 2 S2 D", "val": "5 S0 6 7 S2 D"},
         {},
         {
-            "crd0": "11:1 12:S0 13:0 14:1 15:S1 16:D",
-            "crd1": "11:0 13:2 15:S0 16:D",
-            "val": "12:5 13:S0 14:6 15:7 16:S1 17:D",
+            "crd0": "1@11 S0@12 0@13 1@14 S1@15 D@16",
+            "crd1": "0@11 2@13 S0@15 D@16",
+            "val": "5@12 S0@13 6@14 7@15 S1@16 D@17",
         },
     ),
     "reduce_vector: two banks": (
@@ -214,48 +202,48 @@ CASES = {
         *({"crd0": "1 S1 2 S1 3 S2 D", "val": "4 S1 5 S1 6 S2 D"},),
         {},
         {
-            "crd0": "8:1 9:S0 15:2 16:S0 22:3 23:S1 24:D",
-            "val": "9:4 10:S0 16:5 17:S0 23:6 24:S1 25:D",
+            "crd0": "1@8 S0@9 2@15 S0@16 3@22 S1@23 D@24",
+            "val": "4@9 S0@10 5@16 S0@17 6@23 S1@24 D@25",
         },
     ),
     "reduce_vector: an address again sooner than its sum is there": (
         # 1, S0 in 1, 2; the second 1 waits for 1 + 4, S1 in 6; flushed to fetch in 6 + 5, iterate in 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}, {"crd0": "1 S0 1 S1 D", "val": "10 S0 5 S1 D"}),
         *({"arch": Arch(reduce={"integer": {"sum": 4}})},),
-        {"crd0": "15:1 16:S0 17:D", "val": "16:15 17:S0 18:D"},
+        {"crd0": "1@15 S0@16 D@17", "val": "15@16 S0@17 D@18"},
     ),
     "reduce_vector: an address again when its sum is there": (
         # 1, S0, 0, 5, 1 in 1 to 5, S1 in 6
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}),
         {"crd0": "1 S0 0 1 S1 D", "val": "10 S0 7 5 S1 D"},
         {"arch": Arch(reduce={"integer": {"sum": 3}})},
-        {"crd0": "13:0 14:1 15:S0 16:D", "val": "14:7 15:15 16:S0 17:D"},
+        {"crd0": "0@13 1@14 S0@15 D@16", "val": "7@14 15@15 S0@16 D@17"},
     ),
     "reduce_vector: nothing to sum": (
         *("reduce_vector", 3, {"op": "sum", "bits": [2, 2]}),
         {"crd0": "S2:2 D", "crd1": "S2:2 D", "val": "S2:2 D"},
         {},
-        {"crd0": "7:S1:1 8:D", "crd1": "7:S0 8:D", "val": "8:S1:1 9:D"},
+        {"crd0": "S1:1@7 D@8", "crd1": "S0@7 D@8", "val": "S1:1@8 D@9"},
     ),
     "drop_crd: in the middle": (
         *("drop_crd", 1, {}, {"outer": "1 2 3 S0 D", "inner": "5 S0 S0 6 S1 D"}, {}),
-        {"outer": "2:1 5:3 6:S0 8:D", "inner": "2:5 5:S0 6:6 7:S1 8:D"},
+        {"outer": "1@2 3@5 S0@6 D@8", "inner": "5@2 S0@5 6@6 S1@7 D@8"},
     ),
     "drop_crd: last": (
         *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "5 S0 S1 D"}, {}),
-        {"outer": "2:1 5:S0 7:D", "inner": "2:5 6:S1 7:D"},
+        {"outer": "1@2 S0@5 D@7", "inner": "5@2 S1@6 D@7"},
     ),
     "drop_crd: all": (
         *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "S0 S1 D"}, {}),
-        {"outer": "4:S0 5:D", "inner": "4:S1:1 5:D"},
+        {"outer": "S0@4 D@5", "inner": "S1:1@4 D@5"},
     ),
     "drop_val": (
         *("drop_val", 1, {}, {"crd": "1 2 3 S0 D", "val": "0 7 N S0 D"}, {}),
-        {"crd": "3:2 5:S0 6:D", "val": "3:7 5:S0 6:D"},
+        {"crd": "2@3 S0@5 D@6", "val": "7@3 S0@5 D@6"},
     ),
     "drop_val: -0 and a subnormal are zero, NaN is not": (
         *("drop_val", 1, {"value": "bf16"}, {"crd": "1 2 3 4 S0 D", "val": "32768 127 128 32704 S0 D"}, {}),
-        {"crd": "4:3 5:4 6:S0 7:D", "val": "4:128 5:32704 6:S0 7:D"},
+        {"crd": "3@4 4@5 S0@6 D@7", "val": "128@4 32704@5 S0@6 D@7"},
     ),
 }
 
@@ -264,7 +252,7 @@ CASES = {
 def test_streams_and_cycles(name: str) -> None:
     kind, depth, params, inputs, data, expected = CASES[name]
     outputs = bench(kind, depth, params, inputs, **data).outputs
-    shown = {port: " ".join(f"{cycle}:{token}" for cycle, token in trace) for port, trace in outputs.items()}
+    shown = {port: written(trace) for port, trace in outputs.items()}
     assert shown == expected
 
 

@@ -1,8 +1,8 @@
 """A bench for one component: sources at its inputs, a channel and a sink at each output, its memories behind
 it.
 
-Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text: `3` is
-VAL(3), `S1` is STOP(0, 1), `S1:2` is STOP(1, 2), `N` is EMPTY, `D` is DONE; `3@7` is VAL(3) in cycle 7.
+Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text
+(tests/streams.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,10 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.graph import DONE, EMPTY, VAL, Kind, Token, stop
+from samhw.graph import DONE, Kind, Token
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature, Primitive
 from samhw.rtl.channel import Fifo
+from tests.streams import Timed, tokens
 from tests.worked import WORKED
 
 ARCH = WORKED
@@ -27,33 +28,6 @@ _GARBAGE = [Token(Kind(code), payload) for payload in (0, 16, 17, 1, 200) for co
 
 ASAP = 0
 """As the time of a token: as soon as the channels let it."""
-
-Timed = list[tuple[int, Token]]
-"""Tokens, each with the cycle in which it is popped."""
-
-
-def token(text: str) -> Token:
-    """A token from its text."""
-    match text[0]:
-        case "N":
-            return Token(EMPTY)
-        case "D":
-            return Token(DONE)
-        case "S":
-            lo, _, hi = text[1:].rpartition(":")
-            return stop(int(hi), int(lo or 0))
-    return Token(VAL, int(text))
-
-
-def tokens(text: str) -> list[Token]:
-    """Tokens from a text, separated by blanks."""
-    return [token(word) for word in text.split()]
-
-
-def timed(text: str) -> Timed:
-    """Tokens with their cycles, `3@7 S0@8 D@9`."""
-    words = (word.split("@") for word in text.split())
-    return [(int(cycle), token(word)) for word, cycle in words]
 
 
 @dataclass

@@ -8,7 +8,8 @@ from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.alu import Alu
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

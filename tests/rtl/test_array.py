@@ -6,7 +6,8 @@ from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.array import Array
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 VALS = [11, 22, 255]
 

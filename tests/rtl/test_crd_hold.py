@@ -3,7 +3,8 @@ actor."""
 
 from samhw.rtl.actor import Error
 from samhw.rtl.crd_hold import CrdHold
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 
 def test_examples():

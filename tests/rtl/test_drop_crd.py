@@ -5,7 +5,8 @@ import pytest
 
 from samhw.rtl.actor import Error
 from samhw.rtl.drop_crd import DropCrd
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 
 def drop(outer, inner, **options):

@@ -5,7 +5,8 @@ import pytest
 
 from samhw.rtl.actor import Error
 from samhw.rtl.intersect import Intersect
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 
 def intersect(crds, refs, *, widths=None, **options):

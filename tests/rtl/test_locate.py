@@ -6,7 +6,8 @@ from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.locate import Locate
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -14,7 +14,8 @@ from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
 from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.reduce_scalar import ReduceScalar
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -18,8 +18,9 @@ from samhw.graph import DONE, VAL, Arch, Kind, Token, check_stream
 from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.reduce_vector import ReduceVector
-from tests.rtl.bench import ARCH, Harness, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Harness, Offer, run
 from tests.rtl.nested import Nested, encode, leaves
+from tests.streams import timed, tokens
 
 I32_MASK = 0xFFFF_FFFF
 

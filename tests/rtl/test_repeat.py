@@ -4,7 +4,8 @@ import pytest
 
 from samhw.rtl.actor import Error
 from samhw.rtl.repeat import Repeat
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 
 def repeat(ref, crd, *, width=32, **options):

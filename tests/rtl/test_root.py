@@ -1,7 +1,8 @@
 """root, against cycles worked out by hand from docs/primitives.md."""
 
 from samhw.rtl.root import Root
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 
 def test_two_tokens():

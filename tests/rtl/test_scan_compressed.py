@@ -9,7 +9,8 @@ import pytest
 from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.scan_compressed import ScanCompressed
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 CRD = [15, 17, 19, 21, 23, 25, 27, 29]
 

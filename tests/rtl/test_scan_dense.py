@@ -8,7 +8,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.rtl.scan_dense import ScanDense
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -4,7 +4,8 @@ import pytest
 
 from samhw.rtl.actor import Error
 from samhw.rtl.scan_singleton import ScanSingleton
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 
 @pytest.mark.parametrize(

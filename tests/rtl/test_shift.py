@@ -5,7 +5,8 @@ import pytest
 from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.shift import Shift
-from tests.rtl.bench import ARCH, run, timed
+from tests.rtl.bench import ARCH, run
+from tests.streams import timed
 
 
 def shift(extent, crd, *, arch=ARCH, **options):

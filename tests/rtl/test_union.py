@@ -4,7 +4,8 @@ import pytest
 
 from samhw.rtl.actor import Error
 from samhw.rtl.union import Union
-from tests.rtl.bench import ARCH, Offer, run, timed, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import timed, tokens
 
 
 def union(crds, refs, *, widths=None, **options):

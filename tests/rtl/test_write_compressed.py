@@ -2,7 +2,8 @@
 
 from samhw.rtl.actor import Error
 from samhw.rtl.write_compressed import WriteCompressed
-from tests.rtl.bench import ARCH, Offer, run, tokens
+from tests.rtl.bench import ARCH, Offer, run
+from tests.streams import tokens
 
 EMPTY_POS = [0, 99, 99, 99, 99]
 

@@ -15,9 +15,9 @@ from samhw.hls.processes import LOWERINGS
 from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import ActorNetwork, Place, expand
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
-from tests.primitives.test_by_hand import tokens
 from tests.sim.bench import bench_primitive
 from tests.spec.examples import EXAMPLES
+from tests.streams import tokens
 
 ARCH = Arch(memory=5, locate=7, step=3)
 

@@ -150,6 +150,7 @@ def test_tensors_off_chip(folder: Path) -> None:
     assert hardware.exit_code == 2
 
 
+@pytest.mark.slow
 def test_schedules_are_compared(folder: Path) -> None:
     (folder / "a.toml").write_text('fuse = [["T1", "U1"]]\n', encoding="utf-8")
     (folder / "b.toml").write_text('fuse = "none"\niteration = "global"\n', encoding="utf-8")
@@ -170,6 +171,7 @@ def rows(*arguments: object) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_sweep_varies_fields_by_name(folder: Path) -> None:
     found = rows(
         "spmm", "--data", "random:size=5", "--set", "formats.T=csr,dense", "--set", "iteration=global"
@@ -181,6 +183,7 @@ def test_a_sweep_varies_fields_by_name(folder: Path) -> None:
     assert "--set fuse says what an option says too" in twice.stderr
 
 
+@pytest.mark.slow
 def test_a_sweep_over_schedules(folder: Path) -> None:
     (folder / "a.toml").write_text('[formats]\nA = "dcsr"\n', encoding="utf-8")
     (folder / "b.toml").write_text('iteration = "global"\npermute = true\n', encoding="utf-8")

@@ -16,6 +16,8 @@ from samhw.targets.check import check
 from samhw.workload import Workload
 from tests.oracle.case import Case, compile_case, draw_case
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "800"))
 SHARDS = 8
 LEAST_RUN = 0.3

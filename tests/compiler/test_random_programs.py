@@ -29,6 +29,8 @@ from tests.strategies.chains import chained_programs
 from tests.strategies.matrices import matrix_chains
 from tests.strategies.programs import programs
 
+pytestmark = pytest.mark.slow
+
 CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))
 """How many chained programs are drawn in all."""
 ORDERED = CHAINED // 10
@@ -78,7 +80,6 @@ def outcome(work: Workload, rng: np.random.Generator, **options: object) -> str:
     return "good"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(2 * len(MODES)))
 def test_chained_programs(shard: int) -> None:
     value, schedule = MODES[shard % len(MODES)]
@@ -154,7 +155,6 @@ def test_chained_programs_in_any_order() -> None:
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
 
 
-@pytest.mark.slow
 def test_chained_matrix_products_in_any_order() -> None:
     seen: Counter[str] = Counter()
 
@@ -173,7 +173,6 @@ def test_chained_matrix_products_in_any_order() -> None:
     assert seen["good"] >= ORDERED // 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("iteration", ITERATIONS)
 def test_single_statements(iteration: Iteration) -> None:
     seen: Counter[str] = Counter()

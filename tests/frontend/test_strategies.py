@@ -19,6 +19,8 @@ from samhw.frontend import (
 from tests.strategies.chains import chained_programs
 from tests.strategies.programs import programs
 
+pytestmark = pytest.mark.slow
+
 
 @given(programs(max_extent=4))
 def test_programs_are_valid(program):

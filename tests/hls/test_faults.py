@@ -22,6 +22,9 @@ def inputs_of(program: Compiled, workload: Workload) -> Inputs:
     return load_inputs(program.program, program.design, workload.tensors)
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def spmv() -> tuple[Compiled, HlsDesign, Inputs]:
     program, workload = compiled("spmv", "i32")
@@ -132,7 +135,6 @@ def row_times_its_sum() -> Graph:
     return b.graph({"i": 2})
 
 
-@pytest.mark.slow
 def test_deadlock_is_found() -> None:
     row = 20
     memories = {"p": np.array([0, 3, 3 + row]), "c": np.arange(3 + row), "v": np.arange(3 + row)}

@@ -26,6 +26,8 @@ from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
 
+pytestmark = pytest.mark.slow
+
 I32 = value_type("i32")
 seeds = pytest.mark.parametrize("seed", range(8))
 

@@ -13,6 +13,8 @@ from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
 
+pytestmark = pytest.mark.slow
+
 GCN = Schedule(
     fuse=[["T1", "U1"], ["Z1", "H1"], ["U2", "Z2"]],
     order={"U1": ["i", "k", "f", "h"], "H1": ["i", "h"]},
@@ -37,7 +39,6 @@ def test_models_under_schedules_of_their_own(model: str) -> None:
         assert all(t.format == text for t in stored)
 
 
-@pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("model", ["gcn", "mlp"])
 def test_in_hardware(model: str) -> None:
@@ -79,7 +80,6 @@ def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLe
     assert_reproduced(program, Schedule(level))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("level", FUSION_LEVELS)
 @pytest.mark.parametrize("program", [*kernel_names(), *model_names()])
 def test_the_schedule_that_was_used_gives_the_same_for_all(program: str, level: FusionLevel) -> None:

@@ -79,6 +79,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("start", STARTS)
 def test_all_end_with_their_parent(start: str, end: signal.Signals, tmp_path: Path) -> None:

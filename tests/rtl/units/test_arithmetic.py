@@ -14,11 +14,9 @@ from samhw.rtl.units import Unit, accumulate_unit, alu_unit
 from tests.rtl.units.harness import UnitBench
 from tests.rtl.units.words import COUNT, operands
 
-pytestmark = pytest.mark.verilator
+pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
-QUICK = ["i8"]
-SLOW = ["bf16", "fixed<16,8>", "f32", "i16", "i32", "fixed<8,7>", "fixed<18,17>", "fixed<32,16>"]
-TYPES = QUICK + SLOW
+TYPES = ["i8", "bf16", "fixed<16,8>", "f32", "i16", "i32", "fixed<8,7>", "fixed<18,17>", "fixed<32,16>"]
 ARITHMETIC = ["add", "sub", "mul", "max", "min", "neg", "abs"]
 CHOOSING = ["lt", "le", "eq", "select", "relu", "leaky_relu"]
 REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
@@ -70,11 +68,7 @@ def scale_operands(a: Words) -> list[Words]:
 
 @pytest.mark.parametrize(
     ("source", "name"),
-    [
-        pytest.param(source, name, marks=[pytest.mark.slow] if source in SLOW else [])
-        for source in TYPES
-        for name in NAMES[source]
-    ],
+    [(source, name) for source in TYPES for name in NAMES[source]],
 )
 def test_every_bit(source, name):
     _, expected = cases(source)[name]

@@ -98,9 +98,14 @@ class CompileOptions:
         """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
         return {
             "value": self.value,
-            "entries": parse_capacity(self.capacity) if self.capacity else None,
+            "entries": self.entries,
             "arch": load_arch(self.arch or arch),
         }
+
+    @property
+    def entries(self) -> dict[str, int] | None:
+        """What --capacity gives, by tensor."""
+        return parse_capacity(self.capacity) if self.capacity else None
 
     def build_workload(self, program: str, data: Sequence[str]) -> Workload | None:
         """What to build PROGRAM for: the data; without any, None if the program's text says how large
@@ -119,7 +124,7 @@ class CompileOptions:
         """What the first pass takes, with the capacities that `compile` has."""
         given = workload.program if workload else load_program(program)
         capacity = workload.capacity(self.schedule) if workload else None
-        return make_lowerable(given, self.schedule, capacity=capacity, entries=self.compiler()["entries"])
+        return make_lowerable(given, self.schedule, capacity=capacity, entries=self.entries)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -97,14 +97,15 @@ def run(
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
     if trace:
         write_trace(Path(trace), model)
-    chosen = model
+    chosen, runs = model, [model]
     if backend is not MODEL:
         settings: dict[str, Any] = {"wave": Path(wave)} if wave else {}
         if regions:
             settings["one_top"] = regions == "top"
         with building():
             chosen = execute(compiled, workload.tensors, backend, **settings)
-    checks = [check(workload, compiled, r.outputs) for r in (model, chosen)]
+        runs.append(chosen)
+    checks = [check(workload, compiled, result.outputs) for result in runs]
     right = all(c.good for c in checks)
     good = right and all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)

@@ -30,18 +30,18 @@ def generate(
     nodes: dict[PlannedNode, Node] = {}
     channels: list[Channel] = []
 
-    def expand(primitive: PlannedNode) -> Node:
-        if primitive in nodes:
-            return nodes[primitive]
-        sources = {port: table.resolve(source) for port, source in primitive.inputs.items()}
+    def expand(planned: PlannedNode) -> Node:
+        if planned in nodes:
+            return nodes[planned]
+        sources = {port: table.resolve(source) for port, source in planned.inputs.items()}
         made = {port: expand(source.node) for port, source in sources.items()}
-        node = nodes[primitive] = make(
-            primitive.kind,
-            primitive.name,
-            primitive.depth,
-            note=notes.get(primitive, ""),
-            index=primitive.index,
-            **primitive.params,
+        node = nodes[planned] = make(
+            planned.kind,
+            planned.name,
+            planned.depth,
+            note=notes.get(planned, ""),
+            index=planned.index,
+            **planned.params,
         )
         for port, source in sources.items():
             cycles = latency(made[port], source.port, arch, value)

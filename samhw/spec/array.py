@@ -1,23 +1,17 @@
 """array: the values at given references."""
 
 from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.base import Plain, Ports
 from samhw.spec.params import VALUE, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import ref, val
 
 __all__ = ["ARRAY"]
 
 
-class _Array(KeepsLevels):
+class _Array(Plain):
     kind = "array"
     params = parameters(vals=read(StoredArray.VALS, 1, Each.TAKEN), value=VALUE)
-    inner_latency = None
-    ordered_inputs = ()
-    thins = False
     cell = None
-
-    def refusal(self, depth: int, params: Params) -> str | None:
-        return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth)], [val("val", depth)]
@@ -27,9 +21,6 @@ class _Array(KeepsLevels):
 
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
-
-    def work(self, params: Params) -> Work | None:
-        return None
 
 
 ARRAY = _Array()

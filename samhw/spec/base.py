@@ -13,7 +13,7 @@ from samhw.spec.arch import Arch
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
-__all__ = ["PORTS", "Extents", "KeepsLevels", "Ports", "Spec", "Words", "Work", "too_shallow"]
+__all__ = ["PORTS", "Extents", "KeepsLevels", "Plain", "Ports", "Spec", "Words", "Work", "too_shallow"]
 
 Ports = Sequence[Port]
 
@@ -228,6 +228,21 @@ class KeepsLevels(Spec):
     @property
     def finds_disorder(self) -> bool:
         return False
+
+
+class Plain(KeepsLevels):
+    """A kind that keeps levels, takes coordinates in any order and at any depth, leaves none out, and
+    computes no values."""
+
+    inner_latency = None
+    ordered_inputs = ()
+    thins = False
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def work(self, params: Params) -> Work | None:
+        return None
 
 
 def too_shallow(depth: int, least: int) -> str | None:

@@ -1,26 +1,14 @@
 """What holds an outer payload for each inner coordinate: repeat, crd_hold, locate."""
 
 from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.base import Plain, Ports
 from samhw.spec.params import EXTENT, VALUE, Params, choice, parameters
 from samhw.spec.streams import crd, ref, typed
 
 __all__ = ["CRD_HOLD", "LOCATE", "REPEAT"]
 
 
-class _Hold(KeepsLevels):
-    inner_latency = None
-    ordered_inputs = ()
-    thins = False
-
-    def refusal(self, depth: int, params: Params) -> str | None:
-        return None
-
-    def work(self, params: Params) -> Work | None:
-        return None
-
-
-class _Repeat(_Hold):
+class _Repeat(Plain):
     kind = "repeat"
     params = parameters(payload=choice("ref", "val"), value=VALUE)
     cell = "Rep"
@@ -36,7 +24,7 @@ class _Repeat(_Hold):
         return "crd"
 
 
-class _CrdHold(_Hold):
+class _CrdHold(Plain):
     kind = "crd_hold"
     params = parameters()
     cell = None
@@ -51,7 +39,7 @@ class _CrdHold(_Hold):
         return "inner"
 
 
-class _Locate(_Hold):
+class _Locate(Plain):
     kind = "locate"
     params = parameters(extent=EXTENT)
     cell = "Locate"

@@ -1,23 +1,17 @@
 """root: starts a graph with the one reference 0."""
 
 from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.base import Plain, Ports
 from samhw.spec.params import Params, parameters
 from samhw.spec.streams import ref
 
 __all__ = ["ROOT"]
 
 
-class _Root(KeepsLevels):
+class _Root(Plain):
     kind = "root"
     params = parameters()
-    inner_latency = None
-    ordered_inputs = ()
-    thins = False
     cell = None
-
-    def refusal(self, depth: int, params: Params) -> str | None:
-        return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [], [ref("out", 0)]
@@ -26,9 +20,6 @@ class _Root(KeepsLevels):
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:
-        return None
-
-    def work(self, params: Params) -> Work | None:
         return None
 
 

@@ -1,23 +1,17 @@
 """shift: coordinates moved up by an extent."""
 
 from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.base import Plain, Ports
 from samhw.spec.params import EXTENT, Params, parameters
 from samhw.spec.streams import crd
 
 __all__ = ["SHIFT"]
 
 
-class _Shift(KeepsLevels):
+class _Shift(Plain):
     kind = "shift"
     params = parameters(extent=EXTENT)
-    inner_latency = None
-    ordered_inputs = ()
-    thins = False
     cell = None
-
-    def refusal(self, depth: int, params: Params) -> str | None:
-        return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [crd("crd", depth)], [crd("crd", depth)]
@@ -27,9 +21,6 @@ class _Shift(KeepsLevels):
 
     def follows(self, port: str, params: Params) -> str | None:
         return "crd"
-
-    def work(self, params: Params) -> Work | None:
-        return None
 
 
 SHIFT = _Shift()

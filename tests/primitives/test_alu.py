@@ -6,7 +6,7 @@ import pytest
 from samhw.errors import RunError
 from samhw.graph import DONE, VAL, Arch, Token, make, stop
 from samhw.numerics import ALL_OPERATIONS, OVERFLOW, Integer, Words, operation, value_type
-from tests.sim.bench import run_primitive
+from tests.sim.bench import bench_primitive
 
 TYPES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "fixed<32,31>", "bf16", "f32")
 WIDENED = (("i8", "i32"), ("i16", "i32"), ("bf16", "f32"))
@@ -39,7 +39,7 @@ def check(op: str, kind: str, target: str, immediates: dict[str, int] | None = N
         for name, row in zip("abc", operands.tolist(), strict=False)
         if name not in fixed
     }
-    out = run_primitive(node, ARCH, inputs)["val"]
+    out = bench_primitive(node, ARCH, inputs).outputs["val"]
     assert [token.payload for _, token in out[:-2]] == want.tolist()
     cycles = [cycle for cycle, _ in out]
     assert cycles == list(range(4, 4 + len(cycles)))
@@ -80,4 +80,4 @@ def test_an_overflow_is_an_error_of_the_model(kind: str) -> None:
     highest = Integer(value_type(kind).width).highest
     node = make("alu", "n", 0, op="add", value=kind, immediates={"b": 1})
     with pytest.raises(RunError, match="overflow at node 'n' in cycle 1"):
-        run_primitive(node, ARCH, {"a": [(0, Token(VAL, highest)), (0, Token(DONE))]})
+        bench_primitive(node, ARCH, {"a": [(0, Token(VAL, highest)), (0, Token(DONE))]})

@@ -18,7 +18,7 @@ from samhw.sim.result import Trace
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Earliest, Queue, Tap, Worker
 
-__all__ = ["Bench", "bench_primitive", "run_primitive"]
+__all__ = ["Bench", "bench_primitive"]
 
 
 @dataclass(frozen=True)
@@ -36,33 +36,6 @@ class Bench:
     pushed: Mapping[str, Sequence[int]]
     memories: Mapping[str, NDArray[np.int64]]
     committed: int | None
-
-
-def run_primitive(
-    node: Node,
-    arch: Arch,
-    inputs: Mapping[str, Sequence[tuple[int, Token]]],
-    memories: Mapping[str, NDArray[Any]] | None = None,
-    extents: Mapping[str, int] | None = None,
-    sinks: Mapping[str, Sequence[int]] | None = None,
-    *,
-    input_depths: Mapping[str, int] | None = None,
-    output_depths: Mapping[str, int] | None = None,
-    value: str = "i32",
-) -> dict[str, Trace]:
-    """The tokens that a primitive gives, and when: `bench_primitive(...).outputs`."""
-    bench = bench_primitive(
-        node,
-        arch,
-        inputs,
-        memories,
-        extents,
-        sinks,
-        input_depths=input_depths,
-        output_depths=output_depths,
-        value=value,
-    )
-    return dict(bench.outputs)
 
 
 def bench_primitive(

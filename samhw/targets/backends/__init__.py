@@ -1,5 +1,7 @@
 """What runs compiled programs. A backend is a file here, and a line below."""
 
+from collections.abc import Mapping
+
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, RegionRun, RunResult
 from samhw.targets.backends.hls import HlsBackend
@@ -32,17 +34,15 @@ BACKENDS: tuple[Backend, ...] = (
 
 def find_backend(name: str) -> Backend:
     """The backend that runs under a name; raises `InputError` if there is none."""
-    for backend in BACKENDS:
-        if backend.name == name:
-            return backend
-    names = ", ".join(backend.name for backend in BACKENDS)
-    raise InputError(f"There is no backend '{name}'; choose one of {names}.")
+    return _find("backend", {backend.name: backend for backend in BACKENDS}, name)
 
 
 def find_target(name: str) -> Backend:
     """The backend that writes builds of a name; raises `InputError` if there is none."""
-    for backend in BACKENDS:
-        if backend.target == name:
-            return backend
-    names = ", ".join(backend.target for backend in BACKENDS)
-    raise InputError(f"There is no target '{name}'; choose one of {names}.")
+    return _find("target", {backend.target: backend for backend in BACKENDS}, name)
+
+
+def _find(what: str, backends: Mapping[str, Backend], name: str) -> Backend:
+    if name not in backends:
+        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(backends)}.")
+    return backends[name]

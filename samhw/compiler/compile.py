@@ -16,7 +16,7 @@ from samhw.compiler.memories import memories_of
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Capacity, Program, Region, Reshape
+from samhw.frontend import Capacity, Program, Region
 from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
 from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate, with_indices
 from samhw.names import Names
@@ -45,11 +45,6 @@ class CompiledRegion:
     """Why a channel is deeper than full rate needs, by its name."""
     copy: PermutedCopy | None = None
     """The copy that the region makes, if that is what it is for, and its cost."""
-
-    @property
-    def reshapes(self) -> bool:
-        """Whether it copies a tensor's elements into another shape."""
-        return any(isinstance(statement.rhs, Reshape) for statement in self.region.statements)
 
 
 @dataclass(frozen=True)
@@ -138,7 +133,7 @@ def make_lowerable(
 def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
     """The schedule with what the compiler has chosen by itself. A copy is in the order of what it copies, and
     takes none."""
-    chosen = [region for region in regions if region.order and not region.copy and not region.reshapes]
+    chosen = [region for region in regions if region.order and not region.copy and not region.region.reshapes]
     return replace(
         schedule,
         fuse=tuple(tuple(s.lhs.tensor for s in region.statements) for region in program.regions),
@@ -165,10 +160,11 @@ class _Compiler:
 
     def region(self, number: int) -> CompiledRegion:
         """A region: a copy, a reshape, or what is lowered row by row."""
-        statements = self.program.regions[number].statements
-        if statements[0].lhs.tensor in self.copies:
-            return self.copied(number, self.copies[statements[0].lhs.tensor])
-        if any(isinstance(statement.rhs, Reshape) for statement in statements):
+        region = self.program.regions[number]
+        first = region.statements[0].lhs.tensor
+        if first in self.copies:
+            return self.copied(number, self.copies[first])
+        if region.reshapes:
             return self.reshaped(number)
         return self.ordered(number)
 

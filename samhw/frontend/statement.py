@@ -80,3 +80,8 @@ class Region:
     label: str | None = field(default=None, compare=False)
     """The last result, by which a schedule names the region, even where the compiler writes another tensor in
     its place; None for a region that the compiler has added."""
+
+    @property
+    def reshapes(self) -> bool:
+        """Whether it copies a tensor's elements into another shape, and does nothing else."""
+        return any(isinstance(statement.rhs, Reshape) for statement in self.statements)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import networkx as nx
 
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Expr, Region, Reshape, Statement, rewritten
+from samhw.frontend import Access, Expr, Region, Statement, rewritten
 from samhw.fusion import (
     FusedRegion,
     Sharing,
@@ -61,7 +61,7 @@ class _Copier:
         for region in self.program.regions:
             if region.order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
                 self.transpose(region)
-            elif self.lowerable.permute and not any(isinstance(s.rhs, Reshape) for s in region.statements):
+            elif self.lowerable.permute and not region.reshapes:
                 self.resolve(region)
             else:
                 self.regions.append(region)

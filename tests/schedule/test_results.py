@@ -94,7 +94,7 @@ def assert_reproduced(program: str, schedule: Schedule) -> None:
     except ScheduleError:
         return
     used = Schedule.from_fields(compiled.schedule.to_json())
-    chosen = [r for r in compiled.regions if not r.copy and not r.reshapes]
+    chosen = [r for r in compiled.regions if not r.copy and not r.region.reshapes]
     assert used.order == {r.region.label: r.order for r in chosen if r.region.label and r.order}
     assert used.order
     again = compile_workload(workload, used)

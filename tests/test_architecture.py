@@ -30,7 +30,8 @@ ALLOWED = {
     "passes": {"frontend", "fusion", "tensors"},
     "compiler": {"frontend", "fusion", "graph", "numerics", "passes", "schedule", "spec", "tensors"},
     "workload": {"compiler", "frontend", "graph", "numerics", "schedule", "tensors"},
-    "sim": {"graph", "numerics", "primitives", "spec"},
+    "machine_code": set(),
+    "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
     "rtl": {"graph", "numerics"},
     "hls": {"graph", "numerics", "spec"},
     "targets": {

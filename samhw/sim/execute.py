@@ -11,11 +11,8 @@ __all__ = ["ENGINES", "Engine", "execute"]
 Engine = Literal["auto", "plain", "compiled"]
 ENGINES = ("auto", "plain", "compiled")
 
-SMALL = 200_000
-"""Firings that the plain engine does before loading compiled code pays."""
-
-SPEED = 500_000
-"""Firings that the plain engine does in a second."""
+SMALL = 50_000
+"""Firings that the plain engine does in a tenth of a second, about what it takes to load compiled code."""
 
 SLOWER = 2
 """With off-chip memory the plain engine does so many times fewer firings in the same time."""
@@ -31,9 +28,8 @@ def execute(
 ) -> None:
     """Runs a machine until no actor can fire.
 
-    With `auto` the plain engine begins. If the run outlasts the time that loading the compiled code takes, or
-    compiling it where it is not in the cache, the compiled engine takes over in the middle. So no run takes
-    much more than twice the time of the better engine.
+    With `auto` the plain engine begins. If the run outlasts the time that loading compiled code takes, the
+    compiled engine takes over in the middle. So small runs wait for nothing.
 
     Raises:
         InputError: for an unknown engine, or if the compiled one cannot run this machine.
@@ -57,9 +53,6 @@ def execute(
             from samhw.sim import compiled
 
             try:
-                most = int(compiled.seconds_to_compile(workers) * SPEED) // slower
-                if most and plain.run(workers, limit, most, between, arbiter):
-                    return
                 compiled.run(workers, limit, window, between, arbiter)
             except compiled.Untranslatable:
                 plain.run(workers, limit, between=between, arbiter=arbiter)

@@ -3,15 +3,14 @@
 import os
 import signal
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from numba.core.errors import NumbaError
 
+from samhw import machine_code
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program as Source
 from samhw.frontend import kernel_names, load_kernel, parse
@@ -20,7 +19,7 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import library, on_chip
+from samhw.sim.compiled import on_chip
 from samhw.sim.compiled.on_chip import streams, timing
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
@@ -198,7 +197,6 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
             patch.setattr(execute, "SMALL", 1 + number * 40)
-            patch.setattr(compiled, "seconds_to_compile", lambda workers: 0)
             assert_same(outcome(*data, engine="auto", trace=True), plain)
         if number < 2:
             assert taken_over
@@ -309,59 +307,19 @@ def test_unknown_engine() -> None:
         simulate(graph, Arch(), memories, WIDE, engine="fast")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_what_cannot_be_compiled_runs_plainly(at_once: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it turns out when the text is made, or not until Numba looks at it."""
+def test_what_cannot_be_compiled_runs_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, memories = long_vector(3)
 
     def untranslatable(*arguments: Any) -> Any:
-        if at_once:
-            raise compiled.Untranslatable("step: lookup is a dict")
-        raise NumbaError("Failed in nopython mode pipeline\n\nstep: lookup is a dict")
+        raise compiled.Untranslatable("step: lookup is a dict")
 
-    monkeypatch.setattr(library, "_module" if at_once else "_load", untranslatable)
-    monkeypatch.setattr(library, "_compiled", {})
+    monkeypatch.setattr(machine_code, "address_of", untranslatable)
     monkeypatch.setattr(execute, "SMALL", 0)
     monkeypatch.setattr(engine, "SLICE", 1)
     assert simulate(graph, Arch(), memories, WIDE).memories["wc"].tolist() == [0, 1, 2]
     message = "cannot run the actor 'root' of node 'root': step: lookup is a dict; use the plain engine"
     with pytest.raises(InputError, match=message):
         simulate(graph, Arch(), memories, WIDE, engine="compiled")
-
-
-def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("SAMHW_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(library, "_modules", {})
-    monkeypatch.setattr(library, "_compiled", {})
-    graph, memories = long_vector(3)
-    with pytest.raises(InputError, match=r"file/loops cannot be written \(.*\); set SAMHW_CACHE to a folder"):
-        simulate(graph, Arch(), memories, WIDE, engine="compiled")
-
-
-@pytest.mark.slow
-def test_another_process_finds_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, memories = long_vector(3)
-    plain = outcome(graph, Arch(), memories, WIDE, engine="plain")
-    simulate(graph, Arch(), memories, WIDE, engine="compiled")
-    # As a new process, which may load code, but not make it.
-    monkeypatch.setattr(library, "_modules", {})
-    monkeypatch.setattr(library, "_compiled", {})
-    monkeypatch.setattr("numba.core.ccallback.CFunc._compile_uncached", None)
-    assert_same(outcome(graph, Arch(), memories, WIDE, engine="compiled"), plain)
-
-
-def test_loops_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "KEEP", 1)
-    for name, age in (("loop_a", 40), ("loop_b", 40), ("loop_c", 20), ("loop_d", 0)):
-        for file in (tmp_path / f"{name}.py", tmp_path / "__pycache__" / f"{name}.main.nbi"):
-            file.parent.mkdir(exist_ok=True)
-            file.touch()
-            then = file.stat().st_mtime - age * 86400
-            os.utime(file, (then, then))
-    library._prune(tmp_path)
-    assert sorted(path.stem for path in tmp_path.glob("*.py")) == ["loop_c", "loop_d"]
-    assert len(list(tmp_path.glob("__pycache__/*"))) == 2
 
 
 def test_what_running_ahead_finds_too_much_is_taken_back() -> None:

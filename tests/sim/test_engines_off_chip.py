@@ -112,7 +112,6 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
             patch.setattr(execute, "SMALL", 1 + number * 40)
-            patch.setattr(compiled, "seconds_to_compile", lambda workers: 0)
             assert_same(outcome(*data, engine="auto", **options), plain)
     if 1 < number < 6:
         assert any(taken_over)

@@ -1,8 +1,5 @@
 """The compiled engine's own arithmetic on f32 gives the words of the definitions."""
 
-from typing import Any
-
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,6 +7,7 @@ from numpy.typing import NDArray
 from samhw.numerics import value_type
 from samhw.numerics.valuetype import apply
 from samhw.sim.compiled import floats
+from tests.machine_code.compiled import on_rows
 from tests.numerics.words import F32 as FLOAT
 from tests.numerics.words import pairs, specials
 
@@ -29,20 +27,6 @@ def words(rng: np.random.Generator) -> NDArray[np.int64]:
     return words
 
 
-def on_arrays(name: str) -> Any:
-    """The operation as a function on arrays, in machine code."""
-    operation = getattr(floats, name)
-
-    @numba.njit
-    def run(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        result = np.empty_like(a)
-        for n in range(len(a)):
-            result[n] = operation(a[n], b[n])
-        return result
-
-    return run
-
-
 @pytest.mark.parametrize("op", ["add", "sub", "mul"])
 def test_words(op: str) -> None:
     rng = np.random.default_rng(0)
@@ -52,15 +36,17 @@ def test_words(op: str) -> None:
     a[-COUNT // 4 :] = exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[-COUNT // 4 :] = 127 - exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[COUNT // 2 : COUNT // 2 + 1000] = a[COUNT // 2 : COUNT // 2 + 1000] ^ F32.format.sign  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(on_arrays(f"f32_{op}")(a, b), apply(F32.definition(op), a, b))
+    got = on_rows(getattr(floats, f"f32_{op}"), np.array([a, b]).T)
+    np.testing.assert_array_equal(got, apply(F32.definition(op), a, b))
 
 
 @pytest.mark.parametrize("op", ["add", "sub", "mul"])
 def test_every_pair_of_special_values(op: str) -> None:
     a, b = pairs(specials(FLOAT))
-    np.testing.assert_array_equal(on_arrays(f"f32_{op}")(a, b), apply(F32.definition(op), a, b))
+    got = on_rows(getattr(floats, f"f32_{op}"), np.array([a, b]).T)
+    np.testing.assert_array_equal(got, apply(F32.definition(op), a, b))
 
 
 def test_they_stand_in_for_the_scalar_forms() -> None:
-    assert floats.STAND_INS[F32.scalar("add")] == "f32_add"
+    assert floats.STAND_INS[F32.scalar("add")] is floats.f32_add
     assert value_type("bf16").scalar("add") not in floats.STAND_INS

@@ -7,14 +7,13 @@ depends on cycles, and so does what comes next; there each actor's loop does bot
 
 from collections.abc import Iterable
 
+from samhw.machine_code import Untranslatable
 from samhw.sim.compiled import off_chip, on_chip
-from samhw.sim.compiled.library import is_compiled
-from samhw.sim.compiled.source import Untranslatable
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 
-__all__ = ["Untranslatable", "run", "seconds_to_compile"]
+__all__ = ["Untranslatable", "run"]
 
 
 def run(
@@ -38,14 +37,3 @@ def run(
         on_chip.run(list(workers), limit, window, between)
     else:
         off_chip.run(list(workers), limit, window, between, arbiter)
-
-
-def seconds_to_compile(workers: list[Worker]) -> float:
-    """The processor time, in seconds, that it takes to compile what has not been compiled yet for a run.
-
-    Raises:
-        Untranslatable: if one cannot be compiled.
-    """
-    side = off_chip if any(worker.access is not None for worker in workers) else on_chip
-    lacking = sum(not is_compiled(function) for function in side.functions.wanted(workers))
-    return lacking * side.functions.SECONDS

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import IntEnum
 
-from samhw.sim.compiled.native import UNKNOWN, words_at
+from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.worker import Earliest, Stalls, Worker
 
 __all__ = ["GateKind", "gate_rule", "gate_words"]

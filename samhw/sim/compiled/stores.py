@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.machine_code import words_at
 from samhw.primitives.step import Words
-from samhw.sim.compiled.native import words_at
 
 __all__ = ["array_of", "stores_of"]
 

@@ -6,7 +6,7 @@ the tokens that are known to be popped and pushed.
 
 from typing import Any
 
-from samhw.sim.compiled.native import words_at
+from samhw.machine_code import words_at
 from samhw.sim.compiled.off_chip.layout import ENTRY, C, L
 
 __all__ = ["fullest_at_pop", "fullest_at_push", "is_crowded", "log_passage", "words_of"]

@@ -6,10 +6,10 @@ Every loop over ports has constant bounds, so that LLVM unrolls it and keeps wha
 from collections.abc import Callable
 from typing import NamedTuple
 
+from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
 from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import GateKind, gate_rule
-from samhw.sim.compiled.native import UNKNOWN, call, words_at
 from samhw.sim.compiled.off_chip.channel import (
     fullest_at_pop,
     fullest_at_push,

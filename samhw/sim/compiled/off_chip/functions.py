@@ -3,6 +3,7 @@
 from types import FunctionType
 from typing import cast
 
+from samhw.machine_code import function_key
 from samhw.sim.compiled.actor import ports_of, traits_of
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.library import address_of, function_of, name_of
@@ -10,16 +11,12 @@ from samhw.sim.compiled.off_chip.firing import OffChipUse
 from samhw.sim.compiled.off_chip.loop import actor_loop
 from samhw.sim.compiled.off_chip.ports import look_at
 from samhw.sim.compiled.off_chip.sweeps import sweep_and_serve
-from samhw.sim.compiled.source import function_key
 from samhw.sim.worker import Worker
 
-__all__ = ["SECONDS", "loop_address", "other_addresses", "wanted"]
+__all__ = ["loop_address", "other_addresses"]
 
 OTHERS = [cast(FunctionType, function) for function in (look_at, sweep_and_serve)]
 """What is compiled besides loops."""
-
-SECONDS = 4.0
-"""Processor time that it takes to compile one of them, about."""
 
 
 def loop_address(worker: Worker, logs: bool) -> int:
@@ -30,11 +27,6 @@ def loop_address(worker: Worker, logs: bool) -> int:
 def other_addresses() -> tuple[int, ...]:
     """The addresses of the compiled OTHERS. Errors as of `address_of`."""
     return tuple(address_of(function, "off-chip memory") for function in OTHERS)
-
-
-def wanted(workers: list[Worker]) -> set[FunctionType]:
-    """All that is compiled for a run of these workers without taps."""
-    return {*OTHERS, *(_loop(worker, logs=False) for worker in workers)}
 
 
 def _loop(worker: Worker, logs: bool) -> FunctionType:

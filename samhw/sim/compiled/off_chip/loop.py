@@ -7,10 +7,10 @@ end, since nobody else runs meanwhile.
 
 from collections.abc import Callable
 
+from samhw.machine_code import local_words, words_at
 from samhw.primitives.step import NONE, Step, fault_needs
 from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import GateKind
-from samhw.sim.compiled.native import local_words, words_at
 from samhw.sim.compiled.off_chip.channel import words_of
 from samhw.sim.compiled.off_chip.firing import ASKS, FIRED, FULL, LATER, OffChipUse, actor_firing
 from samhw.sim.compiled.off_chip.layout import C, I, O, R

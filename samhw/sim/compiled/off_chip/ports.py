@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.compiled.native import UNKNOWN, words_at
+from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.layout import C, L, M, R
 from samhw.sim.port_rule import CYCLE, NOBODY, look, serve_access
 from samhw.sim.ports import Arbiter

@@ -1,6 +1,6 @@
 """Sweeps over the actors: each that can go on runs until it waits."""
 
-from samhw.sim.compiled.native import call, words_at
+from samhw.machine_code import call, words_at
 from samhw.sim.compiled.off_chip.layout import M, R
 from samhw.sim.compiled.off_chip.ports import serve_next
 

@@ -8,10 +8,10 @@ with something that changes is marked (marks.py), and timed again (timing.py).
 from collections.abc import Callable
 from enum import auto
 
+from samhw.machine_code import UNKNOWN, local_words, words_at
 from samhw.primitives.step import PUSHES, TAKES, Words
 from samhw.sim.compiled.actor import RecordPlace
 from samhw.sim.compiled.gate import GateKind, gate_rule
-from samhw.sim.compiled.native import UNKNOWN, local_words, words_at
 from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, NEVER, UP_TO_DATE, A, C, S
 from samhw.sim.compiled.on_chip.marks import tell_consumer, tell_producer
 
@@ -296,19 +296,19 @@ def actor_cycles(
             for i in range(inputs):
                 if word >> TAKES + i & 1:
                     popped = ins[i * IN + X.POPPED]
-                    free = words_at(ins[i * IN + X.FREE] + 8 * popped, 1)
-                    if popped < ins[i * IN + X.BEFORE] and free[0] != t + 1:
+                    slot = words_at(ins[i * IN + X.FREE] + 8 * popped, 1)
+                    if popped < ins[i * IN + X.BEFORE] and slot[0] != t + 1:
                         ins[i * IN + X.CHANGED] = min(ins[i * IN + X.CHANGED], popped)
-                    free[0] = t + 1
+                    slot[0] = t + 1
                     ins[i * IN + X.POPPED] = popped + 1
             for q in range(queues):
                 if word >> PUSHES + port[q] & 1:
                     pushed = outs[q * OUT + Y.PUSHED]
                     come = t + outs[q * OUT + Y.LATENCY]
-                    ready = words_at(outs[q * OUT + Y.READY] + 8 * pushed, 1)
-                    if pushed < outs[q * OUT + Y.SEEN] and ready[0] != come:
-                        note(q, pushed, ready[0], come, outs)
-                    ready[0] = come
+                    head = words_at(outs[q * OUT + Y.READY] + 8 * pushed, 1)
+                    if pushed < outs[q * OUT + Y.SEEN] and head[0] != come:
+                        note(q, pushed, head[0], come, outs)
+                    head[0] = come
                     outs[q * OUT + Y.PUSHED] = pushed + 1
             if spaced:
                 words_at(me[A.RECENT], UNKNOWN)[now[S.TIMED] & me[A.RECENT_MASK]] = t

@@ -4,6 +4,7 @@ from types import FunctionType
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
+from samhw.machine_code import function_key
 from samhw.primitives import Actor
 from samhw.sim.compiled.actor import feeds_itself, key_of, ports_of, traits_of
 from samhw.sim.compiled.gate import GateKind
@@ -11,13 +12,9 @@ from samhw.sim.compiled.library import address_of, function_of, name_of
 from samhw.sim.compiled.on_chip.cycles import actor_cycles
 from samhw.sim.compiled.on_chip.phases import run_phases
 from samhw.sim.compiled.on_chip.tokens import actor_tokens
-from samhw.sim.compiled.source import function_key
 from samhw.sim.worker import Worker
 
-__all__ = ["SECONDS", "actor_addresses", "phases_address", "wanted"]
-
-SECONDS = 1.5
-"""Processor time that it takes to compile one of them, about."""
+__all__ = ["actor_addresses", "phases_address"]
 
 _addresses: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
 """What `actor_addresses` gave, by what the functions of an actor depend on besides."""
@@ -39,15 +36,6 @@ def actor_addresses(worker: Worker) -> tuple[int, int]:
 def phases_address() -> int:
     """Address of the compiled `run_phases`. Errors as of `address_of`."""
     return address_of(cast(FunctionType, run_phases), "phases")
-
-
-def wanted(workers: list[Worker]) -> set[FunctionType]:
-    """All that is compiled for a run of these workers."""
-    return {
-        cast(FunctionType, run_phases),
-        *(_tokens(worker) for worker in workers),
-        *(_cycles(worker) for worker in workers),
-    }
 
 
 def _tokens(worker: Worker) -> FunctionType:

@@ -1,7 +1,7 @@
 """Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed."""
 
+from samhw.machine_code import words_at
 from samhw.primitives.step import Words
-from samhw.sim.compiled.native import words_at
 from samhw.sim.compiled.on_chip.layout import NEVER, A, C
 
 __all__ = ["retake", "tell_consumer", "tell_producer"]

@@ -7,7 +7,7 @@ not depend on cycles. Then all these firings are timed (timing.py).
 
 from typing import Any
 
-from samhw.sim.compiled.native import UNKNOWN, call, words_at
+from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.sim.compiled.on_chip.layout import ENTRY, A, C, G, S
 from samhw.sim.compiled.on_chip.timing import time_firings
 

@@ -12,7 +12,7 @@ it.
 
 from typing import Any
 
-from samhw.sim.compiled.native import call, words_at
+from samhw.machine_code import call, words_at
 from samhw.sim.compiled.on_chip.layout import NEVER, UP_TO_DATE, A, C, G
 from samhw.sim.compiled.on_chip.marks import retake
 

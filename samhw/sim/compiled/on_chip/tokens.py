@@ -5,9 +5,9 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 
 from collections.abc import Callable
 
+from samhw.machine_code import UNKNOWN, local_words, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Step
 from samhw.sim.compiled.actor import KIND_BITS, ActorShape
-from samhw.sim.compiled.native import UNKNOWN, local_words, words_at
 from samhw.sim.compiled.on_chip.layout import COUNT_BITS, ENTRY, A, C, I, O
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES

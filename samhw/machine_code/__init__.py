@@ -1,0 +1,18 @@
+"""Functions of words in a small subset of Python, as machine code that is made in milliseconds by LLVM."""
+
+from samhw.machine_code.fingerprint import function_key
+from samhw.machine_code.intrinsics import UNKNOWN, call, local_words, real_of, word_of, words_at
+from samhw.machine_code.library import address_of
+from samhw.machine_code.values import Untranslatable
+
+__all__ = [
+    "UNKNOWN",
+    "Untranslatable",
+    "address_of",
+    "call",
+    "function_key",
+    "local_words",
+    "real_of",
+    "word_of",
+    "words_at",
+]

@@ -1,0 +1,57 @@
+"""This machine's code from LLVM's text, and code that can be called from its bytes."""
+
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from samhw.machine_code.code import FUNCTION
+
+__all__ = ["assemble", "load", "machine_name"]
+
+LEVEL = 2
+"""How much LLVM does for speed, 0 to 3."""
+
+_loaded: list[Any] = []
+"""What keeps loaded code alive."""
+
+
+@cache
+def _target_machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=LEVEL, jit=True)
+
+
+@cache
+def machine_name() -> str:
+    """What code depends on besides its text: the processor, the system and LLVM."""
+    parts = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
+    return " ".join([*parts, llvmlite.__version__, str(LEVEL)])
+
+
+def assemble(text: str) -> bytes:
+    """The object file of a module."""
+    machine = _target_machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
+    options.loop_vectorization = True
+    options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def load(code: bytes) -> int:
+    """The address of the function in an object file."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _loaded.append(engine)
+    address: int = engine.get_function_address(FUNCTION)
+    return address

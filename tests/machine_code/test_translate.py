@@ -1,0 +1,228 @@
+"""What is translated does what Python does."""
+
+from collections.abc import Callable
+from enum import IntEnum
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samhw.machine_code import Untranslatable, address_of, local_words, real_of, word_of, words_at
+from tests.machine_code.compiled import compiled, on_rows
+
+
+class Place(IntEnum):
+    FIRST = 0
+    SECOND = 1
+
+
+TABLE = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+
+
+def arithmetic(a: int, b: int) -> int:
+    return (a + b) * 3 - (a & b | a ^ b) + (a >> 2) - (b << 1) + ~a - -b
+
+
+def divisions(a: int, b: int) -> int:
+    rest = a % 7 + a // 7 * 3 + a // 8 - a % 16
+    return rest + (a // b * 5 - a % b if b != 0 else 1)
+
+
+def conditions(a: int, b: int) -> int:
+    if a < b <= 5 or not a:
+        return 1
+    if a in (3, 4, b + 1) and b not in (0, 7):
+        return 2
+    if a == b:
+        return 3
+    x = 1 if a > 10 else -1 if b > 10 else 0
+    return x * 10 + (a >= b) + (a != 4)
+
+
+def loops(a: int, b: int) -> int:
+    total = 0
+    for i in range(a):
+        if i == b:
+            continue
+        if i > 50:
+            break
+        total += i
+    n = 0
+    while True:
+        n += 1
+        if n * n > b:
+            break
+    for i in range(3):
+        for j in range(i, 4):
+            if j == a:
+                break
+            total = total * 2 + i * j
+    for i in range(a, b, -2):
+        total -= i
+    return total + n
+
+
+def tuples(a: int, b: int) -> int:
+    small, great = ordered(a, b)
+    small, great = great, small
+    c = d = small * 2 + great
+    both = (c, *(d, a))
+    return c * 3 + d + both[2]
+
+
+def ordered(a: int, b: int) -> tuple[int, int]:
+    if a < b:
+        return a, b
+    return b, a
+
+
+def memory(a: int, b: int) -> int:
+    words = local_words(4)
+    for i in range(4):
+        words[i] = a * i
+    words[b & 3] += 7
+    words[Place.SECOND] -= TABLE[a & 7]
+    total = 0
+    for i in range(len(words)):
+        total = total * 5 + words[i]
+    return total + max(a, b, 3) - min(a, words[2]) + abs_of(a)
+
+
+def abs_of(x: int) -> int:
+    return x if x > 0 else -x
+
+
+def chosen(a: int, b: int) -> int:
+    banks = local_words(2), local_words(3)
+    banks[0][1], banks[1][1] = 5, 8
+    bank = banks[a & 1]
+    bank[1] = bank[1] + b
+    return banks[0][1] * 100 + banks[1][1] + len(bank)
+
+
+def roots(a: int, b: int) -> int:
+    return int(sqrt(a * a + b * b))
+
+
+def early(a: int, b: int) -> int:
+    for i in range(5):
+        if a + i > b:
+            return i
+    return -1
+
+
+FUNCTIONS = [arithmetic, divisions, conditions, loops, tuples, memory, chosen, roots, early]
+SMALL = st.integers(-20, 20)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_gives_what_python_gives(function: Callable[[int, int], int]) -> None:
+    code = compiled(function)
+
+    @settings(max_examples=200, deadline=None)
+    @given(SMALL | st.integers(-(1 << 30), 1 << 30) if function not in (loops, roots) else SMALL, SMALL)
+    def run(a: int, b: int) -> None:
+        assert code(a, b) == function(a, b)
+
+    run()
+
+
+def test_a_division_by_zero_ends_well() -> None:
+    def divide(a: int, b: int) -> int:
+        return a // b + a % b
+
+    compiled(divide)(5, 0)
+
+
+def test_words_of_memory_are_shared() -> None:
+    array = np.arange(8)
+
+    def double(address: int, count: int) -> int:
+        words = words_at(address, count)
+        for n in range(count):
+            words[n] *= 2
+        return len(words)
+
+    assert compiled(double)(array.ctypes.data, 8) == 8
+    assert array.tolist() == list(range(0, 16, 2))
+    double(array.ctypes.data, 8)
+    assert array.tolist() == list(range(0, 32, 4))
+
+
+def test_numbers_are_rounded_to_single_precision() -> None:
+    def product(a: int, b: int) -> int:
+        x = real_of(a) * real_of(b)
+        return word_of(x) if x == x else -1
+
+    words = np.random.default_rng(0).integers(0, 1 << 32, (2000, 2))
+    assert on_rows(product, words) == [product(int(a), int(b)) for a, b in words]
+
+
+def test_closures_are_known_when_they_are_translated() -> None:
+    """What cannot be reached need not be in the subset."""
+
+    def make(inputs: int, helper: object) -> Callable[[int, int], int]:
+        def function(a: int, b: int) -> int:
+            if inputs > 3:
+                return len({a, b})
+            total = b
+            for i in range(inputs):
+                total += a << i
+            return total
+
+        return function
+
+    assert compiled(make(3, None))(5, 1) == 5 + 10 + 20 + 1
+    assert compiled(make(2, None))(5, 1) == 5 + 10 + 1
+
+
+def test_others_may_be_called_in_the_place_of_functions() -> None:
+    def outer(a: int, b: int) -> int:
+        return abs_of(a) + b
+
+    def other(x: int) -> int:
+        return 100
+
+    assert compiled(outer, {abs_of: other})(-3, 1) == 101  # type: ignore[dict-item]
+
+
+def _refused(function: Callable[[int, int], int]) -> str:
+    with pytest.raises(Untranslatable) as error:
+        address_of(function, {})  # type: ignore[arg-type]
+    return str(error.value)
+
+
+def test_what_is_not_in_the_subset_is_named() -> None:
+    def mapping(a: int, b: int) -> int:
+        return {1: 2}[a]
+
+    def unknown(a: int, b: int) -> int:
+        return nowhere + a  # type: ignore[name-defined]  # noqa: F821
+
+    def forever(a: int, b: int) -> int:
+        return again(a)
+
+    def inside(a: int, b: int) -> int:
+        return inside(b, a)
+
+    def printing(a: int, b: int) -> int:
+        print(a)
+        return 0
+
+    def iterating(a: int, b: int) -> int:
+        for x in (1, 2):
+            a += x
+        return a
+
+    assert "'{1: 2}' is not in the subset" in _refused(mapping)
+    assert "'nowhere' has no value" in _refused(unknown)
+    assert "forever calls itself, or a function that does" in _refused(forever)
+    assert "inside calls itself" in _refused(inside)
+    assert "print" in _refused(printing)
+    assert "only over a range" in _refused(iterating)
+
+
+def again(a: int) -> int:
+    return again(a - 1)

@@ -3,10 +3,12 @@
 from samhw.machine_code.fingerprint import function_key
 from samhw.machine_code.intrinsics import UNKNOWN, call, local_words, real_of, word_of, words_at
 from samhw.machine_code.library import address_of
+from samhw.machine_code.record import Record
 from samhw.machine_code.values import Untranslatable
 
 __all__ = [
     "UNKNOWN",
+    "Record",
     "Untranslatable",
     "address_of",
     "call",

@@ -1,19 +1,27 @@
 """Expressions of the subset: integers, words of memory, tables, tuples that are known, a few numbers."""
 
 import ast
-import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from samhw.machine_code import intrinsics
 from samhw.machine_code.code import Code
-from samhw.machine_code.values import Computed, Flag, Real, Untranslatable, Value, Word, Words, operand
+from samhw.machine_code.record import Record
+from samhw.machine_code.values import (
+    Computed,
+    Flag,
+    Named,
+    Real,
+    Untranslatable,
+    Value,
+    Word,
+    Words,
+    operand,
+)
 
 __all__ = ["Expressions"]
 
@@ -50,13 +58,13 @@ class Expressions(ABC):
         """What a name stands for here."""
 
     @abstractmethod
-    def inline(self, function: FunctionType, arguments: Sequence[Value]) -> Value:
-        """The result of a call, whose instructions are written out."""
+    def call(self, function: Value, arguments: Sequence[Value]) -> Value:
+        """The result of a call."""
 
     def value(self, node: ast.expr) -> Value:
         """What an expression stands for."""
         match node:
-            case ast.Constant(value=bool() | int() | float()):
+            case ast.Constant(value=bool() | int() | float() | str()):
                 return node.value
             case ast.Name():
                 return self.look_up(node.id)
@@ -77,7 +85,7 @@ class Expressions(ABC):
             case ast.Attribute():
                 return self._attribute(node)
             case ast.Call(func=func, args=args, keywords=[]):
-                return self._call(self.value(func), [self.value(argument) for argument in args])
+                return self.call(self.value(func), [self.value(argument) for argument in args])
         raise Untranslatable(f"{ast.unparse(node)!r} is not in the subset")
 
     def _items(self, node: ast.expr) -> tuple[Value, ...]:
@@ -117,7 +125,9 @@ class Expressions(ABC):
             names = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}
             if type(op) not in names:
                 raise Untranslatable(f"{type(op).__name__} of numbers is not in the subset")
-            return self.code.real(f"{names[type(op)]} double {self._real(left)}, {self._real(right)}")
+            return self.code.real(
+                f"{names[type(op)]} double {self.real_operand(left)}, {self.real_operand(right)}"
+            )
         if type(op) not in _OPERATORS:
             raise Untranslatable(f"{type(op).__name__} is not in the subset")
         if isinstance(left, Flag) and isinstance(right, Flag) and isinstance(op, ast.BitAnd | ast.BitOr):
@@ -186,7 +196,9 @@ class Expressions(ABC):
             raise Untranslatable(f"{type(op).__name__} is not in the subset")
         known, name, real_name = _COMPARISONS[type(op)]
         if isinstance(left, Real) or isinstance(right, Real):
-            return self.code.flag(f"fcmp {real_name} double {self._real(left)}, {self._real(right)}")
+            return self.code.flag(
+                f"fcmp {real_name} double {self.real_operand(left)}, {self.real_operand(right)}"
+            )
         a, b = self.as_word(left), self.as_word(right)
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b)
@@ -277,59 +289,30 @@ class Expressions(ABC):
             chosen = Words(pointer, count)
         return chosen
 
+    def field(self, record: Value, name: str) -> str:
+        """The pointer to a word of a record."""
+        if not isinstance(record, Named) or name not in record.kind.fields:
+            raise Untranslatable(f"{record!r} has no word {name!r}")
+        words = Words(record.pointer, record.kind.size)
+        return self.code.element(words, record.kind.fields.index(name))
+
     def _attribute(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)
+        if isinstance(owner, Named):
+            return self.code.word(f"load i64, ptr {self.field(owner, node.attr)}, align 8")
         if isinstance(owner, type) and issubclass(owner, IntEnum):
             return int(owner[node.attr])
+        if isinstance(owner, type) and issubclass(owner, Record):
+            return getattr(owner, node.attr)
         raise Untranslatable(f"{ast.unparse(node)!r} is not in the subset")
 
-    def _real(self, value: Value) -> str:
+    def real_operand(self, value: Value) -> str:
+        """A number as LLVM writes it."""
         if isinstance(value, Real):
             return value.name
         if isinstance(value, float):
             return f"0x{np.float64(value).view(np.uint64):016X}"
         raise Untranslatable(f"{value!r} is no number")
-
-    def _call(self, function: Value, arguments: list[Value]) -> Value:
-        code = self.code
-        if function in (max, min) and all(isinstance(a, int) for a in arguments):
-            return function(arguments)
-        if function in (max, min):
-            result, *others = (self.as_word(a) for a in arguments)
-            for word in others:
-                call = f"call i64 @llvm.s{function.__name__}.i64"
-                result = code.word(f"{call}(i64 {operand(result)}, i64 {operand(word)})")
-            return result
-        match function, arguments:
-            case intrinsics.words_at, (address, count):
-                pointer = code.let(f"inttoptr i64 {operand(self.as_word(address))} to ptr")
-                return Words(pointer, self.as_word(count))
-            case intrinsics.local_words, (int() as count,):
-                return Words(code.place(f"[{max(1, count)} x i64]"), count)
-            case intrinsics.call, (target, first, second):
-                pointer = code.let(f"inttoptr i64 {operand(self.as_word(target))} to ptr")
-                words = [f"i64 {operand(self.as_word(word))}" for word in (first, second)]
-                return code.word(f"call i64 {pointer}({', '.join(words)})")
-            case intrinsics.real_of, (word,):
-                bits = code.let(f"trunc i64 {operand(self.as_word(word))} to i32")
-                return code.real(f"fpext float {code.let(f'bitcast i32 {bits} to float')} to double")
-            case intrinsics.word_of, (number,):
-                single = code.let(f"fptrunc double {self._real(number)} to float")
-                return code.word(f"zext i32 {code.let(f'bitcast float {single} to i32')} to i64")
-            case math.sqrt, (word,):
-                number = code.let(f"sitofp i64 {operand(self.as_word(word))} to double")
-                return code.real(f"call double @llvm.sqrt.f64(double {number})")
-            case builtins_int, (Real(name=name),) if builtins_int is int:
-                return code.word(f"fptosi double {name} to i64")
-            case builtins_int, (value,) if builtins_int is int:
-                return self.as_word(value)
-            case builtins_abs, (Real(name=name),) if builtins_abs is abs:
-                return code.real(f"call double @llvm.fabs.f64(double {name})")
-            case builtins_len, (Words(count=count),) if builtins_len is len:
-                return count
-            case FunctionType(), _:
-                return self.inline(function, arguments)
-        raise Untranslatable(f"{function!r} cannot be called")
 
 
 def _bit(truth: bool | Flag) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from samhw.machine_code import intrinsics
 from samhw.machine_code.machine import machine_name
+from samhw.machine_code.record import Record
 from samhw.machine_code.source import outer_values
 from samhw.machine_code.values import StandIns
 
@@ -62,6 +63,8 @@ def _describe(value: Any, stand_ins: StandIns) -> str:
         return f"{value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, tuple):
         return f"({', '.join(_describe(item, stand_ins) for item in value)})"
+    if isinstance(value, type) and issubclass(value, Record):
+        return str(value.fields)
     if isinstance(value, type) and issubclass(value, IntEnum):
         return str({member.name: int(member) for member in value})
     if isinstance(value, int | float):

@@ -8,16 +8,17 @@ becomes code made for these.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+from samhw.machine_code.calls import Calls
 from samhw.machine_code.code import Code
-from samhw.machine_code.expressions import Expressions
 from samhw.machine_code.source import definition_of, outer_values
 from samhw.machine_code.values import (
     Computed,
     Flag,
+    Named,
     Real,
     StandIns,
     Untranslatable,
@@ -54,16 +55,19 @@ class _Variable:
 
     def __init__(self, code: Code, value: Value):
         self.code = code
-        self.form = _form(value)
-        if self.form is Words:
-            self.places = [code.place("ptr"), code.place("i64")]
-        else:
-            self.places = [code.place("double" if self.form is Real else "i64")]
+        form = _form(value)
+        assert form is not None
+        self.form = form
+        self.kind = value.kind if isinstance(value, Named) else None
+        self.places = [code.place(type) for type in _PLACES[self.form]]
 
     def load(self) -> Value:
         if self.form is Words:
             pointer = self.code.let(f"load ptr, ptr {self.places[0]}")
             return Words(pointer, self.code.word(f"load i64, ptr {self.places[1]}"))
+        if self.form is Named:
+            assert self.kind is not None
+            return Named(self.kind, self.code.let(f"load ptr, ptr {self.places[0]}"))
         if self.form is Real:
             return self.code.real(f"load double, ptr {self.places[0]}")
         return self.code.word(f"load i64, ptr {self.places[0]}")
@@ -72,17 +76,27 @@ class _Variable:
         if self.form is Words:
             self.code.do(f"store ptr {value.pointer}, ptr {self.places[0]}")
             self.code.do(f"store i64 {operand(value.count)}, ptr {self.places[1]}")
+        elif self.form is Named:
+            self.code.do(f"store ptr {value.pointer}, ptr {self.places[0]}")
         elif self.form is Real:
             self.code.do(f"store double {value.name}, ptr {self.places[0]}")
         else:
             self.code.do(f"store i64 {operand(value)}, ptr {self.places[0]}")
 
 
+_PLACES: Mapping[type, tuple[str, ...]] = {
+    Computed: ("i64",),
+    Real: ("double",),
+    Words: ("ptr", "i64"),
+    Named: ("ptr",),
+}
+
+
 def _form(value: Value) -> type | None:
     """What kind of variable holds a value; None if only a name can stand for it."""
-    if isinstance(value, int | Computed | Flag):
+    if isinstance(value, int | Flag):
         return Computed
-    return type(value) if isinstance(value, Words | Real) else None
+    return type(value) if type(value) in _PLACES else None
 
 
 class _Call:
@@ -100,7 +114,7 @@ class _Call:
         """Where `break` and `continue` go."""
 
 
-class _Translator(Expressions):
+class _Translator(Calls):
     def __init__(self, code: Code, stand_ins: StandIns):
         super().__init__(code)
         self.stand_ins = stand_ins
@@ -181,8 +195,8 @@ class _Translator(Expressions):
             case ast.Tuple() if isinstance(value, tuple) and len(value) == len(target.elts):
                 for one, part in zip(target.elts, value, strict=True):
                     self.put(one, part)
-            case ast.Subscript():
-                place = self.element(self.value(target.value), self.value(target.slice))
+            case ast.Subscript() | ast.Attribute():
+                place = self._word_at(target)
                 self.code.do(f"store i64 {operand(self.as_word(value))}, ptr {place}, align 8")
             case _:
                 raise Untranslatable(f"nothing can be assigned to {ast.unparse(target)!r}")
@@ -202,9 +216,15 @@ class _Translator(Expressions):
             variable = call.names[name] = _Variable(self.code, value)
         variable.store(value)
 
+    def _word_at(self, node: ast.Subscript | ast.Attribute) -> str:
+        """The pointer to a word that is written as `words[index]` or `record.name`."""
+        if isinstance(node, ast.Attribute):
+            return self.field(self.value(node.value), node.attr)
+        return self.element(self.value(node.value), self.value(node.slice))
+
     def _augment(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Subscript):
-            place = self.element(self.value(node.target.value), self.value(node.target.slice))
+        if isinstance(node.target, ast.Subscript | ast.Attribute):
+            place = self._word_at(node.target)
             before = self.code.word(f"load i64, ptr {place}, align 8")
             after = self.as_word(self.binary(node.op, before, self.value(node.value)))
             self.code.do(f"store i64 {operand(after)}, ptr {place}, align 8")

@@ -8,7 +8,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Computed", "Flag", "Real", "StandIns", "Untranslatable", "Value", "Word", "Words", "operand"]
+from samhw.machine_code.record import Record
+
+__all__ = [
+    "Computed",
+    "Flag",
+    "Named",
+    "Real",
+    "StandIns",
+    "Untranslatable",
+    "Value",
+    "Word",
+    "Words",
+    "operand",
+]
 
 
 class Untranslatable(Exception):
@@ -47,8 +60,16 @@ class Words:
     count: Word
 
 
+@dataclass(frozen=True)
+class Named:
+    """A record of some kind: the name of a pointer to its first word."""
+
+    kind: type[Record]
+    pointer: str
+
+
 Value: TypeAlias = Any
-"""`Word`, `Flag`, `Real`, `Words`; a tuple of values; a function, a table or a class."""
+"""`Word`, `Flag`, `Real`, `Words`, `Named`; a tuple of values; a function, a table or a class."""
 
 
 def operand(word: Word) -> str:

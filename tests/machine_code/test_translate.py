@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.machine_code import Untranslatable, address_of, local_words, real_of, word_of, words_at
+from samhw.machine_code import Record, Untranslatable, address_of, local_words, real_of, word_of, words_at
 from tests.machine_code.compiled import compiled, on_rows
 
 
@@ -149,6 +149,41 @@ def test_words_of_memory_are_shared() -> None:
     assert array.tolist() == list(range(0, 16, 2))
     double(array.ctypes.data, 8)
     assert array.tolist() == list(range(0, 32, 4))
+
+
+class Point(Record):
+    x: int
+    y: int
+
+
+class Spot(Point):
+    next: int
+
+
+def test_records_have_names() -> None:
+    """In Python and in machine code; inside of the functions that are called, too."""
+    words = np.array([3, 4, 0, 10, 20, 0])
+    words[2] = words.ctypes.data + 24
+
+    def moved(spot: Spot, by: int) -> None:
+        spot.x += by
+        spot.y = spot.x * 2
+
+    def walk(address: int, by: int) -> int:
+        spot = Spot.at(address)
+        total = 0
+        for _ in range(2):
+            total += spot.x + spot.y
+            moved(spot, by)
+            spot = Spot.at(address + Spot.size * 8)
+        return total + words_at(address + Spot.offset("next"), 1)[0] - spot.x
+
+    first = compiled(walk)(words.ctypes.data, 5)
+    assert words[[0, 1, 3, 4]].tolist() == [8, 16, 15, 30]
+    assert first == 37 + words[2] - 15
+    words[:5] = 3, 4, words[2], 10, 20
+    assert walk(words.ctypes.data, 5) == first
+    assert words[[0, 1, 3, 4]].tolist() == [8, 16, 15, 30]
 
 
 def test_numbers_are_rounded_to_single_precision() -> None:

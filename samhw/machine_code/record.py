@@ -1,0 +1,53 @@
+"""Words of memory with names."""
+
+from typing import Any, ClassVar, Self
+
+from samhw.machine_code.intrinsics import words_at
+
+__all__ = ["Record"]
+
+
+class Record:
+    """Words of memory in a row, each with a name: the annotated ones of a subclass, in their order.
+
+    `Point.at(address).x` is the word of that name, in Python and in machine code::
+
+        class Point(Record):
+            x: int
+            y: int
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ()
+    size: ClassVar[int] = 0
+    """Words of a record."""
+
+    def __init_subclass__(cls) -> None:
+        own = tuple(name for name in cls.__annotations__ if not hasattr(Record, name))
+        for place, name in enumerate(own, len(cls.fields)):
+            setattr(cls, name, _word(place))
+        cls.fields = (*cls.fields, *own)
+        cls.size = len(cls.fields)
+
+    @classmethod
+    def at(cls, address: int) -> Self:
+        """The record that lies at an address."""
+        record = cls()
+        record._words = words_at(address, cls.size)
+        return record
+
+    @classmethod
+    def offset(cls, name: str) -> int:
+        """How many bytes a word lies behind the record's address."""
+        return 8 * cls.fields.index(name)
+
+    _words: Any
+
+
+def _word(place: int) -> property:
+    def get(record: Record) -> int:
+        return int(record._words[place])
+
+    def put(record: Record, word: int) -> None:
+        record._words[place] = word
+
+    return property(get, put)

@@ -1,7 +1,7 @@
 """Functions of words in a small subset of Python, as machine code that is made in milliseconds by LLVM."""
 
 from samhw.machine_code.fingerprint import function_key
-from samhw.machine_code.intrinsics import UNKNOWN, call, local_words, real_of, word_of, words_at
+from samhw.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
 from samhw.machine_code.library import address_of
 from samhw.machine_code.record import Record
 from samhw.machine_code.values import Untranslatable
@@ -11,6 +11,7 @@ __all__ = [
     "Record",
     "Untranslatable",
     "address_of",
+    "apart",
     "call",
     "function_key",
     "local_words",

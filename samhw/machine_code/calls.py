@@ -21,12 +21,18 @@ class Calls(Expressions):
     def inline(self, function: FunctionType, arguments: Sequence[Value]) -> Value:
         """The result of a call, whose instructions are written out."""
 
+    @abstractmethod
+    def call_apart(self, function: FunctionType, arguments: Sequence[Value]) -> Value:
+        """The result of a call of a function that is not written out."""
+
     def call(self, function: Value, arguments: Sequence[Value]) -> Value:
         """The result of a call."""
         if isinstance(function, MethodType):
             return self._of_record(function, function.__self__, *arguments)
         if (known := _KNOWN.get(function)) is not None:
             return known(self, *arguments)
+        if isinstance(function, FunctionType) and "apart" in function.__dict__:
+            return self.call_apart(function, arguments)
         if isinstance(function, FunctionType):
             return self.inline(function, arguments)
         raise Untranslatable(f"{function!r} cannot be called")
@@ -34,6 +40,8 @@ class Calls(Expressions):
     def _of_record(self, method: MethodType, kind: Any, argument: Value) -> Value:
         if not issubclass(kind, Record):
             raise Untranslatable(f"{method!r} cannot be called")
+        if method == kind.local and isinstance(argument, int):
+            return tuple(Named(kind, self.code.place(f"[{kind.WORDS} x i64]")) for _ in range(argument))
         return Named(kind, self._pointer(argument)) if method == kind.at else method(argument)
 
     def _pointer(self, address: Value) -> str:
@@ -63,6 +71,8 @@ class Calls(Expressions):
         return self.as_word(value)
 
     def _len(self, words: Value) -> Value:
+        if isinstance(words, tuple):
+            return len(words)
         if not isinstance(words, Words):
             raise Untranslatable(f"{words!r} has no length")
         return words.count

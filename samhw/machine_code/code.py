@@ -1,11 +1,8 @@
-"""LLVM's text of one function while it is written: instructions, labels, places of variables."""
+"""LLVM's text while it is written: a module, and the instructions, labels and variables of a function."""
 
 from samhw.machine_code.values import Computed, Flag, Real, Word, Words, operand
 
-__all__ = ["FUNCTION", "Code"]
-
-FUNCTION = "main"
-"""What the function is called in its module."""
+__all__ = ["Code", "Module"]
 
 INTRINSICS = """\
 declare i64 @llvm.smax.i64(i64, i64)
@@ -16,28 +13,50 @@ declare double @llvm.sqrt.f64(double)
 """
 
 
-class Code:
-    """Collects the instructions of a function of two words that gives a word."""
-
-    first, second = Computed("%first"), Computed("%second")
+class Module:
+    """What stands beside a function: the tables that it looks into, and the functions that it calls."""
 
     def __init__(self) -> None:
-        self._count = 0
-        self._places: list[str] = []
-        self._lines: list[str] = []
         self._tables: dict[tuple[int, ...], str] = {}
-        self.open = True
-        """Whether what comes next can be reached; what cannot is not written."""
+        self._called: dict[str, int] = {}
 
-    def text(self) -> str:
-        """The module."""
+    def text(self, name: str, function: "Code") -> str:
+        """The whole, with a function."""
         tables = [
             f"{name} = private unnamed_addr constant [{len(words)} x i64] "
             f"[{', '.join(f'i64 {word}' for word in words)}]"
             for words, name in self._tables.items()
         ]
-        head = f"define i64 @{FUNCTION}(i64 {self.first.name}, i64 {self.second.name}) nounwind {{"
-        return "\n".join([INTRINSICS, *tables, head, *self._places, *self._lines, "}", ""])
+        called = [
+            f"declare i64 @{name}({', '.join(['i64'] * count)})" for name, count in self._called.items()
+        ]
+        return "\n".join([INTRINSICS, *called, *tables, function.text(name), ""])
+
+    def table(self, words: tuple[int, ...]) -> Words:
+        """A constant table."""
+        return Words(self._tables.setdefault(words, f"@table{len(self._tables)}"), len(words))
+
+    def declare(self, name: str, parameters: int) -> None:
+        """Makes a function known that is called, and lies elsewhere."""
+        self._called[name] = parameters
+
+
+class Code:
+    """Collects the instructions of a function of words that gives a word."""
+
+    def __init__(self, parameters: int) -> None:
+        self.parameters = [Computed(f"%p{n}") for n in range(parameters)]
+        self._count = 0
+        self._places: list[str] = []
+        self._lines: list[str] = []
+        self.open = True
+        """Whether what comes next can be reached; what cannot is not written."""
+
+    def text(self, name: str) -> str:
+        """The function."""
+        parameters = ", ".join(f"i64 {parameter.name}" for parameter in self.parameters)
+        head = f"define i64 @{name}({parameters}) nounwind {{"
+        return "\n".join([head, *self._places, *self._lines, "}", ""])
 
     def new(self, prefix: str = "%") -> str:
         """A name that nothing has yet."""
@@ -72,10 +91,6 @@ class Code:
         name = self.new()
         self._places.append(f"  {name} = alloca {type}, align 8")
         return name
-
-    def table(self, words: tuple[int, ...]) -> Words:
-        """A constant table."""
-        return Words(self._tables.setdefault(words, f"@table{len(self._tables)}"), len(words))
 
     def label(self) -> str:
         """The name of a place to go to."""

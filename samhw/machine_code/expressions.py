@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.machine_code.code import Code
+from samhw.machine_code.code import Code, Module
 from samhw.machine_code.record import Record
 from samhw.machine_code.values import (
     Computed,
@@ -50,7 +50,8 @@ _COMPARISONS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str, st
 class Expressions(ABC):
     """Translates expressions into instructions of a `Code`."""
 
-    def __init__(self, code: Code):
+    def __init__(self, module: Module, code: Code):
+        self.module = module
         self.code = code
 
     @abstractmethod
@@ -264,7 +265,7 @@ class Expressions(ABC):
     def element(self, words: Value, index: Value) -> str:
         """The pointer to one of some words."""
         if isinstance(words, np.ndarray) and words.ndim == 1 and words.dtype == np.int64:
-            words = self.code.table(tuple(words.tolist()))
+            words = self.module.table(tuple(words.tolist()))
         if not isinstance(words, Words):
             raise Untranslatable(f"{words!r} has no words")
         return self.code.element(words, self.as_word(index))
@@ -291,10 +292,10 @@ class Expressions(ABC):
 
     def field(self, record: Value, name: str) -> str:
         """The pointer to a word of a record."""
-        if not isinstance(record, Named) or name not in record.kind.fields:
+        if not isinstance(record, Named) or name not in record.kind.FIELDS:
             raise Untranslatable(f"{record!r} has no word {name!r}")
-        words = Words(record.pointer, record.kind.size)
-        return self.code.element(words, record.kind.fields.index(name))
+        words = Words(record.pointer, record.kind.WORDS)
+        return self.code.element(words, record.kind.FIELDS.index(name))
 
     def _attribute(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)

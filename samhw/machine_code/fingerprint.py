@@ -16,7 +16,7 @@ from samhw.machine_code.record import Record
 from samhw.machine_code.source import outer_values
 from samhw.machine_code.values import StandIns
 
-__all__ = ["fingerprint", "function_key"]
+__all__ = ["fingerprint", "function_key", "functions_apart"]
 
 
 def function_key(function: FunctionType) -> Any:
@@ -34,13 +34,26 @@ def _value_key(value: Any) -> Any:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
+def functions_apart(function: FunctionType, stand_ins: StandIns) -> list[FunctionType]:
+    """The functions that the code of a function calls, and does not hold, each behind those that it calls."""
+    found: dict[FunctionType, None] = {}
+    for value in outer_values(function).values():
+        if isinstance(value, FunctionType):
+            called = stand_ins.get(value, value)
+            assert isinstance(called, FunctionType)
+            found |= dict.fromkeys(functions_apart(called, stand_ins))
+            if "apart" in called.__dict__:
+                found[called] = None
+    return list(found)
+
+
 def fingerprint(function: FunctionType, stand_ins: StandIns) -> str:
-    """The name of the code of a function on this machine, in hexadecimal digits.
+    """The name of the code of a function on this machine.
 
     It covers the function and all that it refers to, the translator, Python, LLVM and the processor.
     """
     parts = [_translator(), implementation.cache_tag or "", machine_name(), _describe(function, stand_ins)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:40]
+    return "samhw_" + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:40]
 
 
 @cache
@@ -64,7 +77,7 @@ def _describe(value: Any, stand_ins: StandIns) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_describe(item, stand_ins) for item in value)})"
     if isinstance(value, type) and issubclass(value, Record):
-        return str(value.fields)
+        return str(value.FIELDS)
     if isinstance(value, type) and issubclass(value, IntEnum):
         return str({member.name: int(member) for member in value})
     if isinstance(value, int | float):

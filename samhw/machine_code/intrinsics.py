@@ -4,13 +4,13 @@ Each is an ordinary function as well, so what is written with them also runs as 
 """
 
 import ctypes
-from collections.abc import MutableSequence
+from collections.abc import Callable, MutableSequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["UNKNOWN", "call", "local_words", "real_of", "word_of", "words_at"]
+__all__ = ["UNKNOWN", "apart", "call", "local_words", "real_of", "word_of", "words_at"]
 
 UNKNOWN = 1 << 60
 """Words of memory whose size nobody checks."""
@@ -19,6 +19,14 @@ _SHOWN = 1 << 20
 """As many of them Python sees."""
 
 _Code = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+
+_Apart = TypeVar("_Apart", bound=Callable[..., int | None])
+
+
+def apart(function: _Apart) -> _Apart:
+    """Has a function of words called where it would otherwise be written out: a loop, say, that many need."""
+    function.__dict__["apart"] = True
+    return function
 
 
 @cache

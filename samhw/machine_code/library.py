@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from samhw.cache import cache_directory
-from samhw.machine_code.fingerprint import fingerprint, function_key
+from samhw.machine_code.fingerprint import fingerprint, function_key, functions_apart
 from samhw.machine_code.machine import assemble, load
 from samhw.machine_code.translate import translate
 from samhw.machine_code.values import StandIns, Untranslatable
@@ -41,7 +41,7 @@ _addresses: dict[Any, tuple[int, FunctionType]] = {}
 """The address of each function by its key; the function itself keeps the key good."""
 
 
-def address_of(function: Callable[[int, int], int], stand_ins: StandIns) -> int:
+def address_of(function: Callable[..., int | None], stand_ins: StandIns) -> int:
     """The address of a function of two words in machine code, which is made if no process has done so yet.
 
     Args:
@@ -54,18 +54,21 @@ def address_of(function: Callable[[int, int], int], stand_ins: StandIns) -> int:
     try:
         key = function_key(function)
         if key not in _addresses:
-            _addresses[key] = load(_object_of(function, stand_ins)), function
+            for called in functions_apart(function, stand_ins):
+                address_of(called, stand_ins)
+            name = fingerprint(function, stand_ins)
+            _addresses[key] = load(_object_of(function, name, stand_ins), name), function
     except RecursionError as error:
         message = f"{function.__qualname__} calls itself, or a function that does"
         raise Untranslatable(message) from error
     return _addresses[key][0]
 
 
-def _object_of(function: FunctionType, stand_ins: StandIns) -> bytes:
-    path = cache_directory() / FOLDER / (fingerprint(function, stand_ins) + SUFFIX)
+def _object_of(function: FunctionType, name: str, stand_ins: StandIns) -> bytes:
+    path = cache_directory() / FOLDER / (name + SUFFIX)
     code = _read(path)
     if code is None:
-        code = assemble(translate(function, stand_ins))
+        code = assemble(translate(function, name, stand_ins))
         with suppress(OSError):
             _write(path, code)
             _prune(path.parent)

@@ -6,8 +6,6 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from samhw.machine_code.code import FUNCTION
-
 __all__ = ["assemble", "load", "machine_name"]
 
 LEVEL = 2
@@ -47,11 +45,12 @@ def assemble(text: str) -> bytes:
     return code
 
 
-def load(code: bytes) -> int:
-    """The address of the function in an object file."""
+def load(code: bytes, name: str) -> int:
+    """The address of the function of that name in an object file. Others that are loaded later may call it."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _loaded.append(engine)
-    address: int = engine.get_function_address(FUNCTION)
+    address: int = engine.get_function_address(name)
+    llvm.add_symbol(name, address)
     return address

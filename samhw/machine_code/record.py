@@ -17,28 +17,37 @@ class Record:
             y: int
     """
 
-    fields: ClassVar[tuple[str, ...]] = ()
-    size: ClassVar[int] = 0
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    WORDS: ClassVar[int] = 0
     """Words of a record."""
 
     def __init_subclass__(cls) -> None:
         own = tuple(name for name in cls.__annotations__ if not hasattr(Record, name))
-        for place, name in enumerate(own, len(cls.fields)):
+        for place, name in enumerate(own, len(cls.FIELDS)):
             setattr(cls, name, _word(place))
-        cls.fields = (*cls.fields, *own)
-        cls.size = len(cls.fields)
+        cls.FIELDS = (*cls.FIELDS, *own)
+        cls.WORDS = len(cls.FIELDS)
 
     @classmethod
     def at(cls, address: int) -> Self:
         """The record that lies at an address."""
+        return cls._over(words_at(address, cls.WORDS))
+
+    @classmethod
+    def _over(cls, words: Any) -> Self:
         record = cls()
-        record._words = words_at(address, cls.size)
+        record._words = words
         return record
+
+    @classmethod
+    def local(cls, count: int) -> tuple[Self, ...]:
+        """Some records that live as long as the call, in registers as far as there are some."""
+        return tuple(cls._over([0] * cls.WORDS) for _ in range(count))
 
     @classmethod
     def offset(cls, name: str) -> int:
         """How many bytes a word lies behind the record's address."""
-        return 8 * cls.fields.index(name)
+        return 8 * cls.FIELDS.index(name)
 
     _words: Any
 

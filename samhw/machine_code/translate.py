@@ -13,7 +13,8 @@ from types import FunctionType
 from typing import Any
 
 from samhw.machine_code.calls import Calls
-from samhw.machine_code.code import Code
+from samhw.machine_code.code import Code, Module
+from samhw.machine_code.fingerprint import fingerprint
 from samhw.machine_code.source import definition_of, outer_values
 from samhw.machine_code.values import (
     Computed,
@@ -34,20 +35,22 @@ UNROLLED = 40
 """Loops of so many rounds or fewer, if that is known, are written out."""
 
 
-def translate(function: FunctionType, stand_ins: StandIns) -> str:
-    """The text of a module that holds a function of two words, under the name `FUNCTION`.
+def translate(function: FunctionType, name: str, stand_ins: StandIns) -> str:
+    """The text of a module that holds a function of words.
 
     Args:
+        name: what it is called there.
         stand_ins: functions that are called in the place of others.
 
     Raises:
         Untranslatable: if the function is not in the subset, or calls one that is not.
     """
-    code = Code()
-    translator = _Translator(code, stand_ins)
-    result = translator.inline(function, (code.first, code.second))
-    code.leave(translator.as_word(result))
-    return code.text()
+    module = Module()
+    code = Code(len(definition_of(function).arguments))
+    translator = _Translator(module, code, stand_ins)
+    result = translator.inline(function, code.parameters)
+    code.leave(0 if result is None else translator.as_word(result))
+    return module.text(name, code)
 
 
 class _Variable:
@@ -115,10 +118,16 @@ class _Call:
 
 
 class _Translator(Calls):
-    def __init__(self, code: Code, stand_ins: StandIns):
-        super().__init__(code)
+    def __init__(self, module: Module, code: Code, stand_ins: StandIns):
+        super().__init__(module, code)
         self.stand_ins = stand_ins
         self.calls: list[_Call] = []
+
+    def call_apart(self, function: FunctionType, arguments: Sequence[Value]) -> Value:
+        name = fingerprint(function, self.stand_ins)
+        self.module.declare(name, len(arguments))
+        words = ", ".join(f"i64 {operand(self.as_word(argument))}" for argument in arguments)
+        return self.code.word(f"call i64 @{name}({words})")
 
     def look_up(self, name: str) -> Value:
         call = self.calls[-1]

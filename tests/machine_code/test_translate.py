@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.machine_code import Record, Untranslatable, address_of, local_words, real_of, word_of, words_at
+from samhw.machine_code import Record, Untranslatable, address_of, apart, local_words, real_of, word_of, words_at
 from tests.machine_code.compiled import compiled, on_rows
 
 
@@ -170,12 +170,15 @@ def test_records_have_names() -> None:
         spot.y = spot.x * 2
 
     def walk(address: int, by: int) -> int:
+        sums = Point.local(2)
+        sums[1].x = 1
         spot = Spot.at(address)
         total = 0
         for _ in range(2):
-            total += spot.x + spot.y
+            sums[1].x += spot.x
+            total += sums[1].x - sums[1].x + spot.x + spot.y
             moved(spot, by)
-            spot = Spot.at(address + Spot.size * 8)
+            spot = Spot.at(address + Spot.WORDS * 8)
         return total + words_at(address + Spot.offset("next"), 1)[0] - spot.x
 
     first = compiled(walk)(words.ctypes.data, 5)
@@ -261,3 +264,21 @@ def test_what_is_not_in_the_subset_is_named() -> None:
 
 def again(a: int) -> int:
     return again(a - 1)
+
+
+@apart
+def total_of(address: int, count: int) -> int:
+    words = words_at(address, count)
+    total = 0
+    for n in range(count):
+        total += words[n]
+    return total
+
+
+def test_functions_apart_are_called() -> None:
+    words = np.arange(10)
+
+    def halves(address: int, count: int) -> int:
+        return total_of(address, count // 2) * 100 + total_of(address + 8 * (count // 2), count // 2)
+
+    assert compiled(halves)(words.ctypes.data, 10) == halves(words.ctypes.data, 10) == 1035

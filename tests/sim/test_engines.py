@@ -19,8 +19,8 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import on_chip
-from samhw.sim.compiled.on_chip import streams, timing
+
+from samhw.sim.compiled import image as streams, image as timing, run as on_chip
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
 from samhw.targets.inputs import load_inputs
@@ -30,7 +30,7 @@ from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches
 from tests.sim.bench import bench_primitive
 from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
-from tests.sim.interpreted import interpreted
+from tests.sim.small_phases import small_phases as interpreted
 from tests.strategies.programs import programs
 
 RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))

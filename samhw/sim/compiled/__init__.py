@@ -8,7 +8,8 @@ depends on cycles, and so does what comes next; there each actor's loop does bot
 from collections.abc import Iterable
 
 from samhw.machine_code import Untranslatable
-from samhw.sim.compiled import off_chip, on_chip
+from samhw.sim.compiled import off_chip
+from samhw.sim.compiled import run as on_chip
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.machine_code import words_at
-from samhw.primitives.step import Words
+from samhw.primitives.step import Memory
 
 __all__ = ["array_of", "stores_of"]
 
@@ -20,18 +20,18 @@ def array_of(store: Any) -> NDArray[np.int64]:
     return np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
 
 
-def stores_of(at: int, count: int) -> Callable[[Words], tuple[Words, ...]]:
-    """The function that gives the arrays of an actor's stores, which begin at a place of its record."""
+def stores_of(count: int) -> Callable[[int], Memory]:
+    """The function that gives an actor's memories, whose addresses and sizes lie at an address."""
     if count == 0:
 
-        def nothing(me: Words) -> tuple[Words, ...]:
+        def nothing(address: int) -> Memory:
             return ()
 
         return nothing
-    before = stores_of(at, count - 1)
-    place = at + 2 * (count - 1)
+    before = stores_of(count - 1)
 
-    def stored(me: Words) -> tuple[Words, ...]:
-        return (*before(me), words_at(me[place], me[place + 1]))
+    def stored(address: int) -> Memory:
+        place = words_at(address, 2 * count)
+        return (*before(address), words_at(place[2 * count - 2], place[2 * count - 1]))
 
     return stored

@@ -1,0 +1,207 @@
+"""The next firings of an actor and the tokens that they push, without regard to cycles.
+
+Which firings an actor does, and with what tokens, depends on the tokens that it takes and on nothing else.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from samhw.machine_code import UNKNOWN, Record, local_words, words_at
+from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
+from samhw.sim.compiled.records import KIND_BITS, Actor, Channel
+from samhw.sim.compiled.stores import stores_of
+from samhw.sim.engine import FIRES
+
+__all__ = ["Shape", "finder"]
+
+
+class Shape(NamedTuple):
+    """What the code of an actor depends on besides its step function."""
+
+    inputs: int
+    ports: tuple[int, ...]
+    """For each channel that the actor pushes to, the output that it belongs to."""
+    outputs: int
+    states: int
+    stores: int
+    circles: tuple[tuple[int, int], ...]
+    """The channels that lead from the actor to itself: input, and number among those that it pushes to."""
+    key: int | None
+    """Place in the state of the key of the actor's spacing, if it has one."""
+
+
+class Head(Record):
+    """An input while firings are found."""
+
+    next: int
+    """Address of the next token."""
+    end: int
+    """Address behind the last one."""
+
+
+class Tail(Record):
+    """A channel that the actor pushes to, while firings are found."""
+
+    next: int
+    """Address of the next token."""
+    end: int
+    """Address of the first one for which there is no room."""
+
+
+def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
+    """The function (address of the actor, 0) -> number of firings that it found.
+
+    It goes on until a token or room in a channel is lacking, or nothing is left to do in this phase.
+    """
+    inputs, outputs, states, circles = shape.inputs, shape.outputs, shape.states, shape.circles
+    queues = len(shape.ports)
+    port = shape.ports or (0,)
+    stored = stores_of(shape.stores)
+    spaced = shape.key is not None
+    key = shape.key or 0
+    circle_count = len(circles)
+    self_fed = tuple(i for i, _ in circles)
+
+    def behead(head: Head, i: int, kind: Words, data: Words) -> None:
+        """Puts the token at the head of an input where the step function sees it."""
+        kind[i] = NONE
+        if head.next < head.end:
+            token = words_at(head.next, 1)[0]
+            kind[i] = token & 3
+            data[i] = token >> KIND_BITS
+
+    def rest(address: int, me: Actor, word: int, kind: Words) -> None:
+        """Notes what an actor waits for whose step function gave no firing."""
+        # For good, unless it waits for a head: then until a token comes in that channel.
+        me.watch = address + Actor.offset("find")
+        me.seen = me.find
+        if word < 0:
+            me.fault = word
+        else:
+            for i in range(inputs):
+                if kind[i] == NONE and word >> i & 1:
+                    where = words_at(me.inputs, inputs)[i]
+                    me.watch = where + Channel.offset("pushed")
+                    me.seen = Channel.at(where).pushed
+
+    def is_full(me: Actor, word: int, tails: tuple[Tail, ...]) -> int:
+        """Whether a firing lacks room in a channel. The actor then waits for as much as is worth a call."""
+        full = 0
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1 and tails[q].next >= tails[q].end:
+                where = words_at(me.outputs, queues)[q]
+                me.watch = where + Channel.offset("popped")
+                me.seen = Channel.at(where).popped
+                me.patience = max(1, Channel.at(where).room >> 1)
+                full = 1
+        return full
+
+    def note_key(me: Actor, number: int, place: int) -> None:
+        """Notes how many firings before this one the last one with the same key was."""
+        ago = 0
+        if place >= 0:
+            keys = words_at(me.keys, UNKNOWN)
+            ago = number - keys[place]
+            keys[place] = number
+        words_at(me.ago, UNKNOWN)[number] = ago if ago < me.apart else 0
+
+    def move_tokens(
+        me: Actor,
+        word: int,
+        heads: tuple[Head, ...],
+        tails: tuple[Tail, ...],
+        kind: Words,
+        data: Words,
+        out_kind: Words,
+        out_data: Words,
+    ) -> None:
+        """Takes and pushes the tokens of a firing."""
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1:
+                token = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
+                words_at(tails[q].next, 1)[0] = token
+                tails[q].next += 8
+        for c in range(circle_count):
+            heads[circles[c][0]].end = tails[circles[c][1]].next
+        for i in range(inputs):
+            if word >> TAKES + i & 1:
+                heads[i].next += 8
+            if word >> TAKES + i & 1 or i in self_fed:
+                behead(heads[i], i, kind, data)
+        for c in range(circle_count):
+            channel = Channel.at(words_at(me.outputs, queues)[circles[c][1]])
+            tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
+
+    def begin(me: Actor, heads: tuple[Head, ...], tails: tuple[Tail, ...], kind: Words, data: Words) -> None:
+        """Looks at the channels."""
+        for i in range(inputs):
+            channel = Channel.at(words_at(me.inputs, inputs)[i])
+            heads[i].next = channel.tokens + 8 * channel.popped
+            heads[i].end = channel.tokens + 8 * channel.pushed
+            data[i] = 0
+            behead(heads[i], i, kind, data)
+        for q in range(queues):
+            channel = Channel.at(words_at(me.outputs, queues)[q])
+            tails[q].next = channel.tokens + 8 * channel.pushed
+            tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
+
+    def end(me: Actor, heads: tuple[Head, ...], tails: tuple[Tail, ...]) -> None:
+        """Tells the channels."""
+        for i in range(inputs):
+            channel = Channel.at(words_at(me.inputs, inputs)[i])
+            channel.popped = (heads[i].next - channel.tokens) >> 3
+        for q in range(queues):
+            channel = Channel.at(words_at(me.outputs, queues)[q])
+            channel.pushed = (tails[q].next - channel.tokens) >> 3
+
+    def find(address: int, unused: int) -> int:
+        me = Actor.at(address)
+        memory = stored(me.stores)
+        kind, data = local_words(inputs), local_words(inputs)
+        out_kind, out_data = local_words(outputs), local_words(outputs)
+        state = local_words(states)
+        copy(words_at(me.tokens, outputs), out_kind, outputs)
+        copy(words_at(me.tokens + 8 * outputs, outputs), out_data, outputs)
+        copy(words_at(me.state, states), state, states)
+        heads, tails = Head.local(inputs), Tail.local(queues)
+        begin(me, heads, tails, kind, data)
+        word = me.word
+        first = me.found
+        number = first
+        last = first + me.left
+        row = words_at(me.words, UNKNOWN)
+        # What it watches differs from what it has seen: it can go on.
+        me.watch = address + Actor.offset("found")
+        me.seen = -1
+        me.patience = 1
+        while number < last:
+            if word == 0:
+                word = step(kind, data, state, memory, out_kind, out_data)
+            if word < FIRES:
+                rest(address, me, word, kind)
+                word = 0
+                break
+            if is_full(me, word, tails):
+                break
+            row[number] = word
+            if spaced:
+                note_key(me, number, state[key])
+            number += 1
+            move_tokens(me, word, heads, tails, kind, data, out_kind, out_data)
+            word = 0
+        me.left = last - number
+        me.found = number
+        me.word = word
+        copy(out_kind, words_at(me.tokens, outputs), outputs)
+        copy(out_data, words_at(me.tokens + 8 * outputs, outputs), outputs)
+        copy(state, words_at(me.state, states), states)
+        end(me, heads, tails)
+        return number - first
+
+    return find
+
+
+def copy(source: Words, target: Words, count: int) -> None:
+    """Copies words."""
+    for n in range(count):
+        target[n] = source[n]

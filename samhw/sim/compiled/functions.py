@@ -1,0 +1,83 @@
+"""The machine code of actors and of phases."""
+
+from collections.abc import Callable
+from typing import Any
+
+from samhw import machine_code
+from samhw.machine_code import Untranslatable, function_key
+from samhw.sim.compiled.find import Shape, finder
+from samhw.sim.compiled.floats import STAND_INS
+from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.phases import run_phases
+from samhw.sim.compiled.timing import timer
+from samhw.sim.worker import Worker
+
+__all__ = ["find_address", "key_of", "phases_address", "ports_of", "time_address"]
+
+Function = Callable[[int, int], int]
+
+_functions: dict[Any, Function] = {}
+"""Functions by what they are made from. They hold their step functions, so that keys stay good."""
+
+
+def find_address(worker: Worker) -> int:
+    """The address of the code that finds a worker's firings. Raises `Untranslatable`."""
+    step, shape = worker.actor.step, shape_of(worker)
+    made_from = "find", function_key(step), shape
+    return _address(made_from, lambda: finder(step, shape), worker)
+
+
+def time_address(worker: Worker) -> int:
+    """The address of the code that finds the cycles of a worker's firings. Raises `Untranslatable`."""
+    inputs, ports = len(worker.inputs), ports_of(worker)
+    circular, spaced, gate = bool(circles_of(worker)), key_of(worker) is not None, GateKind.of(worker)
+    made_from = "time", inputs, ports, circular, spaced, gate
+    return _address(
+        made_from, lambda: timer(inputs, ports, circular=circular, spaced=spaced, gate=gate), worker
+    )
+
+
+def phases_address() -> int:
+    """The address of the code of `run_phases`."""
+    return machine_code.address_of(run_phases, STAND_INS)
+
+
+def _address(made_from: Any, make: Callable[[], Function], worker: Worker) -> int:
+    if made_from not in _functions:
+        _functions[made_from] = make()
+    try:
+        return machine_code.address_of(_functions[made_from], STAND_INS)
+    except Untranslatable as error:
+        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
+        raise Untranslatable(f"{where}: {error}") from error
+
+
+def shape_of(worker: Worker) -> Shape:
+    """What the code that finds a worker's firings depends on besides its step function."""
+    return Shape(
+        inputs=len(worker.inputs),
+        ports=ports_of(worker),
+        outputs=len(worker.outputs),
+        states=len(worker.state),
+        stores=len(worker.memory),
+        circles=circles_of(worker),
+        key=key_of(worker),
+    )
+
+
+def ports_of(worker: Worker) -> tuple[int, ...]:
+    """For each channel that a worker pushes to, the output that it belongs to."""
+    return tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+
+
+def circles_of(worker: Worker) -> tuple[tuple[int, int], ...]:
+    """The channels from a worker to itself: input, and number among those that it pushes to."""
+    pushed_to = [queue for queues in worker.outputs for queue in queues]
+    return tuple((i, pushed_to.index(q)) for i, q in worker.inputs.items() if q.producer is worker)
+
+
+def key_of(worker: Worker) -> int | None:
+    """Place in the state of the key of a worker's spacing, if it has one that matters."""
+    spacing = worker.actor.spacing
+    # Firings are a cycle apart anyway.
+    return spacing.key if spacing and spacing.latency > 1 else None

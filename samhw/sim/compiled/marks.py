@@ -1,0 +1,52 @@
+"""Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed."""
+
+from samhw.machine_code import words_at
+from samhw.sim.compiled.records import NEVER, Actor, Channel
+from samhw.sim.compiled.rows import exceeds
+
+__all__ = ["tell_consumer", "tell_producer"]
+
+
+def tell_producer(channel: Channel, first: int, end: int, careful: int) -> None:
+    """Marks the producer if pops of the tokens from `first` on, up to `end`, concern it.
+
+    They do if it has pushed a token into a slot that is free only later or, where nothing is assumed, if it
+    may have waited for one of them.
+    """
+    producer = Actor.at(channel.producer)
+    count = min(end, channel.pushed - channel.depth) - first
+    if count <= 0:
+        return
+    freed = channel.freed + 8 * first
+    ready = channel.ready + 8 * (first + channel.depth)
+    if careful:
+        if words_at(ready, count)[count - 1] >= NEVER:
+            producer.stale = min(producer.stale, NEVER)
+        return
+    # A firing that waited behind its slots comes no later for one that is free in the meantime; but it has
+    # waited for that one then.
+    early = exceeds(freed, ready, count, channel.latency + producer.slip)
+    if early < count:
+        producer.stale = min(producer.stale, words_at(ready, count)[early] - channel.latency)
+
+
+def tell_consumer(channel: Channel, first: int, careful: int) -> None:
+    """Marks the consumer if it may have looked at a token before that is there.
+
+    The token `first` comes in another cycle than before, and those behind it may.
+    """
+    consumer = Actor.at(channel.consumer)
+    count = channel.pushed - first
+    if count <= 0:
+        return
+    if careful:
+        consumer.stale = min(consumer.stale, NEVER)
+        return
+    # Nobody looks at a token before the one in front of it is taken.
+    ready = words_at(channel.ready + 8 * first, count)
+    front = words_at(channel.freed + 8 * (first - 1), count)
+    k = 0
+    while k < count and (ready[k] <= front[k] or front[k] >= NEVER):
+        k += 1
+    if k < count:
+        consumer.stale = min(consumer.stale, front[k])

@@ -1,0 +1,131 @@
+"""A run in phases: first tokens, then their cycles.
+
+In a phase each actor first finds its next firings and tokens, as far as others let it and up to some number
+(find.py). Producers run further ahead than the depths of channels allow, since what tokens there are does not
+depend on cycles. Then all these firings are timed (settle.py).
+"""
+
+from samhw.machine_code import UNKNOWN, call, words_at
+from samhw.sim.compiled.points import begin_points, end_points
+from samhw.sim.compiled.records import Actor, Channel, Graph
+from samhw.sim.compiled.rows import move
+from samhw.sim.compiled.settle import time_firings
+from samhw.sim.compiled.tokens import count_tokens
+
+__all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
+
+SLACK = 2
+"""Words behind the last token that are looked at, though nothing comes of it."""
+
+QUIET, MORE, LACKS_ROOM = range(3)
+"""How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase."""
+
+
+def run_phases(address: int, most: int) -> int:
+    """Runs a graph for about so many firings; gives how it ended."""
+    graph = Graph.at(address)
+    timed = 0
+    while timed < most:
+        if not make_room(graph):
+            return LACKS_ROOM
+        found = find_firings(graph)
+        time_firings(address)
+        fired = end_phase(graph)
+        timed += fired
+        if found == 0 and fired == 0:
+            return QUIET
+    return MORE
+
+
+def find_firings(graph: Graph) -> int:
+    """Lets each actor find firings until none can; gives their number.
+
+    Who lacks room waits until there is room for many tokens, since a call costs as much as some ten firings.
+    Where that leaves little to do, nobody waits for more than one.
+    """
+    rows = words_at(graph.actors, graph.actor_count)
+    found = 0
+    patient = 1
+    while True:
+        before = found
+        n = 0
+        while n < graph.actor_count:
+            actor = Actor.at(rows[n])
+            n += 1
+            if can_find(actor, patient):
+                found += call(actor.find, rows[n - 1], 0)
+                if can_find(Actor.at(rows[actor.earlier]), patient):
+                    # Circles go on to their end before others follow.
+                    n = min(n, actor.earlier)
+        if found == before:
+            if not patient or found >= graph.phase:
+                return found
+            patient = 0
+
+
+def can_find(actor: Actor, patient: int) -> bool:
+    """Whether an actor may find more firings."""
+    grown = words_at(actor.watch, 1)[0] - actor.seen
+    return actor.left > 0 and grown > 0 and (grown >= actor.patience or not patient)
+
+
+def make_room(graph: Graph) -> int:
+    """Moves what is still needed to the front of the rows; gives whether there is room for a phase."""
+    rows = words_at(graph.actors, graph.actor_count)
+    for n in range(graph.actor_count):
+        actor = Actor.at(rows[n])
+        # The firings that are not timed, and before them cycles that spacings look back to.
+        far = actor.timed - graph.history - actor.base
+        if far > 0:
+            count = actor.found - actor.timed + graph.history
+            actor.words = moved(actor.words, actor.base, far, count)
+            actor.ago = moved(actor.ago, actor.base, far, count)
+            actor.cycles = moved(actor.cycles, actor.base, far, count)
+            actor.base += far
+        actor.left = graph.phase - (actor.found - actor.timed)
+        begin_points(actor)
+    channels = words_at(graph.channels, graph.channel_count)
+    enough = 1
+    for n in range(graph.channel_count):
+        channel = Channel.at(channels[n])
+        raise_guard(channel)
+        far = channel.guard - channel.base
+        if far > 0:
+            count = channel.pushed - channel.guard
+            channel.tokens = moved(channel.tokens, channel.base, far, count)
+            channel.ready = moved(channel.ready, channel.base, far, count)
+            channel.freed = moved(channel.freed, channel.base, far, count)
+            channel.base = channel.guard
+        words_at(channel.freed + 8 * channel.guard, 1)[0] = 0
+        if channel.pushed + graph.phase + SLACK > channel.base + channel.size:
+            enough = 0
+    return enough
+
+
+def raise_guard(channel: Channel) -> None:
+    """Looks which slots have been free since before the producer's last push, and hold back no later one."""
+    producer = Actor.at(channel.producer)
+    last = words_at(producer.cycles, UNKNOWN)[producer.timed - 1]
+    guard = max(channel.guard, channel.timed_pushed - channel.depth - 1)
+    freed = words_at(channel.freed, UNKNOWN)
+    while guard + 1 < channel.timed_popped and freed[guard + 1] <= last:
+        guard += 1
+    channel.guard = guard
+
+
+def moved(row: int, base: int, far: int, count: int) -> int:
+    """Moves so many words behind the first `far` of a row to its front; gives where word 0 would be then."""
+    move(row + 8 * (base + far), count, far)
+    return row - 8 * far
+
+
+def end_phase(graph: Graph) -> int:
+    """Makes what is timed in a phase the truth; gives the number of its firings."""
+    rows = words_at(graph.actors, graph.actor_count)
+    fired = 0
+    for n in range(graph.actor_count):
+        fired += end_points(Actor.at(rows[n]))
+    channels = words_at(graph.channels, graph.channel_count)
+    for n in range(graph.channel_count):
+        count_tokens(Channel.at(channels[n]))
+    return fired

@@ -1,0 +1,158 @@
+"""The records that the engine's functions work on.
+
+Numbers of tokens and of firings count from the beginning of the run. What is known of the tokens of a channel
+lies in rows, in each of which word n belongs to token n; a record holds the address that word 0 would have,
+though only the words that are still needed exist. Rows of an actor have a word for each of its firings.
+"""
+
+from samhw.machine_code import Record
+
+__all__ = ["KIND_BITS", "NEVER", "UP_TO_DATE", "Actor", "Channel", "Graph"]
+
+NEVER = 1 << 62
+"""A cycle that no firing comes in; in place of one that is not known."""
+
+UP_TO_DATE = 2 * NEVER - 1
+"""In place of a cycle: nothing has to be timed again."""
+
+KIND_BITS = 2
+"""Of a token, below its payload."""
+
+
+class Actor(Record):
+    """An actor."""
+
+    find: int
+    """Address of the code that finds its next firings (find.py)."""
+    time: int
+    """Address of the code that finds their cycles (time.py)."""
+    inputs: int
+    """Address of the addresses of its inputs' channels, and how many they are."""
+    input_count: int
+    outputs: int
+    """Address of the addresses of the channels that it pushes to, and how many they are."""
+    output_count: int
+    stores: int
+    """Address of two words for each of its memories: its address, and how many words it has."""
+    state: int
+    """Address of its registers."""
+    tokens: int
+    """Address of the kinds, and behind them the payloads, of the tokens that it is about to push."""
+
+    left: int
+    """Firings that may still be found in this phase."""
+    word: int
+    """A firing that is decided but lacks room in a channel, or 0."""
+    fault: int
+    """What its step function returned for an error, or 0."""
+    watch: int
+    """Address of the word whose change lets it find more firings."""
+    seen: int
+    """That word as it was when the actor came to rest; -1 while the actor can go on."""
+    patience: int
+    """By how much that word should have grown before it goes on, unless others have little to do."""
+    earlier: int
+    """The place in the order of actors of its first consumer, if that comes before it; else its own."""
+
+    words: int
+    """Row of the firings that are found, as its step function gives them."""
+    ago: int
+    """Row with the number of firings since the last one with the same key, where that is less than the
+    latency of its spacing, else 0."""
+    cycles: int
+    """Row of their cycles."""
+    base: int
+    """The firing at which the rows begin."""
+    found: int
+    """The firings that are found."""
+    timed: int
+    """Those whose cycles are known for good."""
+
+    stale: int
+    """The first cycle in which a firing may come otherwise than it is timed. NEVER: those that could not be
+    timed may be now. UP_TO_DATE: there is none."""
+    points: int
+    """Address of the points in its row of firings from which it can be timed again (points.py)."""
+    point_count: int
+    beyond: int
+    """The cycle of the next firing, if that is beyond the limit of the run; else NEVER."""
+    spaced: int
+    stalled: int
+    slip: int
+    """The most cycles that a firing of the phase has waited behind its slots, for a spacing or a gate."""
+    gate: int
+    """Address of the gate's words, and how many they are."""
+    gate_words: int
+    keys: int
+    """Address of the number of the last firing with each key of its spacing."""
+    apart: int
+    """The latency of the spacing."""
+
+
+class Channel(Record):
+    """A channel."""
+
+    tokens: int
+    """Row of tokens: payload << KIND_BITS | kind."""
+    ready: int
+    """Row of the first cycles in which they are available."""
+    freed: int
+    """Row of the first cycles in which their slots are free again."""
+    base: int
+    """The first token that the rows have words for."""
+    size: int
+    """Words of a row."""
+    guard: int
+    """A token whose slot has long been free, as have been those of all before: its word in `freed` is 0, and
+    stands for theirs."""
+    depth: int
+    latency: int
+    room: int
+    """The tokens that may be found and not yet taken: more than the depth, or fewer if the rows are to grow
+    when need be."""
+    pushed: int
+    """Tokens that are found to be pushed, and to be popped."""
+    popped: int
+    timed_pushed: int
+    """Those of them whose cycles are known for good."""
+    timed_popped: int
+    new_pushed: int
+    """The same with those of the phase that has just been timed."""
+    new_popped: int
+    producer: int
+    """Address of the producer."""
+    consumer: int
+    high: int
+    """Greatest number of slots taken in one cycle."""
+    dwell: int
+    """Sum over the tokens popped of the cycles from the push to the pop."""
+    starved: int
+    """Cycles that the consumer waited for a token."""
+    blocked: int
+    """Cycles that the producer waited for a slot."""
+    vals: int
+    """Tokens popped, of each kind in the order of their codes."""
+    stops: int
+    empties: int
+    dones: int
+
+
+class Graph(Record):
+    """A graph in a run."""
+
+    actors: int
+    """Address of the addresses of actors, in an order in which most channels lead forward."""
+    actor_count: int
+    channels: int
+    """Address of the addresses of channels."""
+    channel_count: int
+    phase: int
+    """Most firings of an actor in a phase."""
+    history: int
+    """So many cycles are kept of an actor's last firings."""
+    limit: int
+    """The last cycle in which a firing may come."""
+    careful: int
+    """How many phases are still to be timed without assumptions."""
+    worth: int
+    """So many times over actors are timed before assumptions are given up."""

@@ -1,0 +1,79 @@
+"""What is done to many words of a row at once."""
+
+from samhw.machine_code import UNKNOWN, apart, words_at
+
+__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "lateness", "move"]
+
+
+@apart
+def fill(address: int, count: int, word: int) -> None:
+    """Sets words."""
+    words = words_at(address, count)
+    for k in range(count):
+        words[k] = word
+
+
+@apart
+def follow(address: int, count: int, first: int) -> None:
+    """Sets words to numbers that follow each other."""
+    words = words_at(address, count)
+    for k in range(count):
+        words[k] = first + k
+
+
+@apart
+def follows_until(address: int, count: int, first: int) -> int:
+    """How many words hold numbers that follow each other from `first` on."""
+    words = words_at(address, count)
+    other = 0
+    for k in range(count):
+        other |= words[k] ^ (first + k)
+    if other == 0:
+        return count
+    k = 0
+    while words[k] == first + k:
+        k += 1
+    return k
+
+
+@apart
+def differ(address: int, count: int, word: int) -> int:
+    """0 if all words are this one."""
+    words = words_at(address, count)
+    other = 0
+    for k in range(count):
+        other |= words[k] ^ word
+    return other
+
+
+@apart
+def lateness(address: int, count: int, first: int) -> int:
+    """How far the words are, at most, beyond numbers that follow each other from `first` on."""
+    words = words_at(address, count)
+    late = -first
+    for k in range(count):
+        late = max(late, words[k] - k - first)
+    return late
+
+
+@apart
+def exceeds(address: int, other: int, count: int, margin: int) -> int:
+    """The first place in which a word and a margin are more than one of another row; `count` if there is none."""
+    words, limits = words_at(address, count), words_at(other, count)
+    least = 0
+    for k in range(count):
+        least = min(least, limits[k] - words[k] - margin)
+    if least == 0:
+        return count
+    k = 0
+    while words[k] + margin <= limits[k]:
+        k += 1
+    return k
+
+
+@apart
+def move(address: int, count: int, far: int) -> None:
+    """Moves words towards the front."""
+    words = words_at(address - 8 * far, UNKNOWN)
+    for k in range(count):
+        words[k] = words[k + far]

@@ -1,0 +1,91 @@
+"""The cycles of the firings that a phase has found.
+
+Each actor is timed as if all tokens and slots that are not known yet came in time, and once more whenever
+something changes that it was timed with (marks.py). Cycles only ever grow in this, and each is the greatest
+of those that it depends on; so when nothing changes any more they are those of the recurrence. Where actors
+hold each other up token by token, as at both ends of a channel of one slot, each is timed as far as
+everything is known, and then goes on.
+
+Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
+"""
+
+from samhw.machine_code import call, words_at
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, Actor, Channel, Graph
+from samhw.sim.compiled.rows import fill
+
+__all__ = ["time_firings"]
+
+CALL = 8
+"""What a call of a function costs, in firings."""
+
+CAREFUL = 32
+"""Phases that are timed without assumptions, once one has cost too much."""
+
+
+def time_firings(graph_address: int) -> None:
+    """Times what has been found, as far as possible."""
+    graph = Graph.at(graph_address)
+    if graph.careful == 0:
+        if settle(graph_address, begin_timing(graph, 0) * graph.worth):
+            return
+        graph.careful = CAREFUL
+    begin_timing(graph, NEVER)
+    settle(graph_address, NEVER)
+    graph.careful -= 1
+
+
+def begin_timing(graph: Graph, unknown: int) -> int:
+    """Forgets what is assumed of firings that are not timed; gives what it costs to time all of them once.
+
+    Args:
+        unknown: what stands for the cycles of tokens and of slots.
+    """
+    found = 0
+    rows = words_at(graph.actors, graph.actor_count)
+    for n in range(graph.actor_count):
+        actor = Actor.at(rows[n])
+        actor.point_count = 1
+        actor.beyond = NEVER
+        untimed = actor.found - actor.timed
+        actor.stale = 0 if untimed else UP_TO_DATE
+        found += untimed + CALL
+        fill(actor.cycles + 8 * actor.timed, untimed, unknown)
+    channels = words_at(graph.channels, graph.channel_count)
+    for n in range(graph.channel_count):
+        channel = Channel.at(channels[n])
+        ready = unknown + channel.latency if unknown else 0
+        fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+        fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
+        # Nobody has found who takes these; nothing is known of their slots in this phase.
+        fill(channel.freed + 8 * channel.popped, channel.pushed - channel.popped, NEVER)
+    return found
+
+
+def settle(graph_address: int, most: int) -> int:
+    """Times actors until nothing changes any more; gives 0 if that has cost more than `most` firings.
+
+    Forward first, since tokens come before the slots that they leave; then always the actor for which
+    something changes first.
+    """
+    graph = Graph.at(graph_address)
+    rows = words_at(graph.actors, graph.actor_count)
+    cost = 0
+    going = 1
+    while going and cost <= most:
+        going = 0
+        n = 0
+        while n < graph.actor_count:
+            actor = Actor.at(rows[n])
+            n += 1
+            if actor.stale != UP_TO_DATE:
+                cost += CALL + call(actor.time, rows[n - 1], graph_address)
+                going = 1
+                if Actor.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
+                    n = min(n, actor.earlier)
+        n = graph.actor_count
+        while n > 0 and going:
+            n -= 1
+            actor = Actor.at(rows[n])
+            if actor.stale != UP_TO_DATE:
+                cost += CALL + call(actor.time, rows[n], graph_address)
+    return 1 - going

@@ -1,0 +1,46 @@
+"""What the tokens of a phase add to the statistics of a channel."""
+
+from samhw.machine_code import words_at
+from samhw.sim.compiled.records import Channel
+from samhw.sim.compiled.rows import exceeds
+
+__all__ = ["count_tokens"]
+
+PART_BITS = 16
+"""Tokens of a phase are counted by kind in the four parts of one word."""
+PART = (1 << PART_BITS) - 1
+
+
+def count_tokens(channel: Channel) -> None:
+    """Counts what was timed in this phase, which then is timed for good."""
+    first = channel.timed_popped
+    count = channel.new_popped - first
+    if count > 0:
+        tokens = words_at(channel.tokens + 8 * first, count)
+        ready = words_at(channel.ready + 8 * first, count)
+        freed = words_at(channel.freed + 8 * first, count)
+        kinds = 0
+        dwell = 0
+        for k in range(count):
+            kinds += 1 << ((tokens[k] & 3) * PART_BITS)
+            dwell += freed[k] - ready[k]
+        channel.dwell += dwell + count * (channel.latency - 1)
+        channel.vals += kinds & PART
+        channel.stops += kinds >> PART_BITS & PART
+        channel.empties += kinds >> 2 * PART_BITS & PART
+        channel.dones += kinds >> 3 * PART_BITS & PART
+    while is_fuller(channel):
+        channel.high += 1
+    channel.timed_popped = channel.new_popped
+    channel.timed_pushed = channel.new_pushed
+
+
+def is_fuller(channel: Channel) -> bool:
+    """Whether more slots were taken at once than ever: a token was pushed before one had left that came so
+    many before it."""
+    first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - channel.high))
+    count = min(channel.new_popped, channel.new_pushed - channel.high) - first
+    if count < 1:
+        return False
+    freed, ready = channel.freed + 8 * first, channel.ready + 8 * (first + channel.high)
+    return exceeds(freed, ready, count, channel.latency) < count

@@ -1,0 +1,24 @@
+"""The compiled engine in short phases, so that a small graph goes through many, and much is timed again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from samhw.sim.compiled import image, points, timing
+
+__all__ = ["small_phases"]
+
+
+@contextmanager
+def small_phases() -> Iterator[None]:
+    """Inside, producers run ahead by few tokens, at first with little room, and points are close."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(image, "PHASE", 64)
+        patch.setattr(image, "AHEAD", 6)
+        patch.setattr(image, "ROOM", 8)
+        patch.setattr(points, "SPAN", 2)
+        patch.setattr(timing, "SPAN", 2)
+        patch.setattr(timing, "MANY", 4)
+        patch.setattr(timing, "FEW", 2)
+        yield

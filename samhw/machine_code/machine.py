@@ -46,7 +46,7 @@ def assemble(text: str) -> bytes:
 
 
 def load(code: bytes, name: str) -> int:
-    """The address of the function of that name in an object file. Others that are loaded later may call it."""
+    """The address of the function of that name in an object file. What is loaded later may call it."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

@@ -45,6 +45,13 @@ class Record:
         return tuple(cls._over([0] * cls.WORDS) for _ in range(count))
 
     @classmethod
+    def words(cls, **values: int) -> list[int]:
+        """The words of a record with some values, and 0 for the others."""
+        words = dict.fromkeys(cls.FIELDS, 0) | values
+        assert len(words) == cls.WORDS, "a value has a name that no word has"
+        return list(words.values())
+
+    @classmethod
     def offset(cls, name: str) -> int:
         """How many bytes a word lies behind the record's address."""
         return 8 * cls.FIELDS.index(name)

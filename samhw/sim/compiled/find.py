@@ -132,6 +132,12 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
             channel = Channel.at(words_at(me.outputs, queues)[circles[c][1]])
             tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
 
+    def next_run(me: Actor, run: Words, number: int) -> Words:
+        """Ends a run of firings that are alike; gives room for the next one."""
+        run[1] = number
+        me.runs += 1
+        return words_at(me.trail + 16 * (me.runs - 1), 2)
+
     def begin(me: Actor, heads: tuple[Head, ...], tails: tuple[Tail, ...], kind: Words, data: Words) -> None:
         """Looks at the channels."""
         for i in range(inputs):
@@ -169,7 +175,7 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
         first = me.found
         number = first
         last = first + me.left
-        row = words_at(me.words, UNKNOWN)
+        run = words_at(me.trail + 16 * (me.runs - 1), 2)
         # What it watches differs from what it has seen: it can go on.
         me.watch = address + Actor.offset("found")
         me.seen = -1
@@ -183,12 +189,15 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
                 break
             if is_full(me, word, tails):
                 break
-            row[number] = word
             if spaced:
                 note_key(me, number, state[key])
+            if word != run[0]:
+                run = next_run(me, run, number)
+                run[0] = word
             number += 1
             move_tokens(me, word, heads, tails, kind, data, out_kind, out_data)
             word = 0
+        run[1] = number
         me.left = last - number
         me.found = number
         me.word = word

@@ -1,10 +1,13 @@
 """The machine code of actors and of phases."""
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from samhw import machine_code
 from samhw.machine_code import Untranslatable, function_key
+from samhw.primitives import Actor
 from samhw.sim.compiled.find import Shape, finder
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.gate import GateKind
@@ -12,29 +15,42 @@ from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
 from samhw.sim.worker import Worker
 
-__all__ = ["find_address", "key_of", "phases_address", "ports_of", "time_address"]
+__all__ = ["code_of", "key_of", "phases_address"]
 
 Function = Callable[[int, int], int]
 
 _functions: dict[Any, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
+_codes: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
+"""What `code_of` gave, by what it depends on besides the actor."""
 
-def find_address(worker: Worker) -> int:
-    """The address of the code that finds a worker's firings. Raises `Untranslatable`."""
+
+def code_of(worker: Worker) -> tuple[int, int]:
+    """The addresses of the code that finds a worker's firings, and of that which finds their cycles.
+
+    Raises:
+        Untranslatable: if there can be none.
+    """
+    wiring = ports_of(worker), circles_of(worker), GateKind.of(worker)
+    known = _codes.setdefault(worker.actor, {})
+    if wiring not in known:
+        known[wiring] = _find_address(worker), _time_address(worker)
+    return known[wiring]
+
+
+def _find_address(worker: Worker) -> int:
     step, shape = worker.actor.step, shape_of(worker)
-    made_from = "find", function_key(step), shape
-    return _address(made_from, lambda: finder(step, shape), worker)
+    assert isinstance(step, FunctionType)
+    return _address(("find", function_key(step), shape), lambda: finder(step, shape), worker)
 
 
-def time_address(worker: Worker) -> int:
-    """The address of the code that finds the cycles of a worker's firings. Raises `Untranslatable`."""
+def _time_address(worker: Worker) -> int:
     inputs, ports = len(worker.inputs), ports_of(worker)
-    circular, spaced, gate = bool(circles_of(worker)), key_of(worker) is not None, GateKind.of(worker)
-    made_from = "time", inputs, ports, circular, spaced, gate
-    return _address(
-        made_from, lambda: timer(inputs, ports, circular=circular, spaced=spaced, gate=gate), worker
-    )
+    traits = {"circular": bool(circles_of(worker)), "spaced": key_of(worker) is not None}
+    gate = GateKind.of(worker)
+    made_from = "time", inputs, ports, *traits.values(), gate
+    return _address(made_from, lambda: timer(inputs, ports, gate=gate, **traits), worker)
 
 
 def phases_address() -> int:

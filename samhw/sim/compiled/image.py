@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
-from samhw.sim.compiled.functions import find_address, key_of, phases_address, time_address
+from samhw.sim.compiled.functions import code_of, key_of, phases_address
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.phases import SLACK
@@ -30,10 +30,26 @@ AHEAD = 512
 ROOM = 1 << 10
 """Tokens that there is room for at first in channels that are deeper than that."""
 
-WORTH = 4
+WORTH = 8
 """So many times over actors are timed before assumptions are given up."""
 
 LONG_AGO = -NEVER
+
+
+class _Arena:
+    """Words of memory that are given away piece by piece."""
+
+    def __init__(self, words: int):
+        self.words = np.empty(words, np.int64)
+        self.used = 0
+        self._first = self.words.ctypes.data
+
+    def put(self, words: Sequence[int]) -> int:
+        """Puts some words down; gives their address."""
+        begin = self.used
+        self.used += len(words)
+        self.words[begin : self.used] = words
+        return self._first + 8 * begin
 
 
 class Image:
@@ -57,103 +73,138 @@ class Image:
         self.queues = [queue for worker in self.workers for queue in worker.inputs.values()]
         self.ahead = AHEAD if ahead else 0
         self.before = {worker: worker.firings for worker in workers}
-        self.position = {worker: n for n, worker in enumerate(self.workers)}
+        self._position = {worker: n for n, worker in enumerate(self.workers)}
+        self._history = 1 + max((w.actor.spacing.latency for w in workers if w.actor.spacing), default=0)
+        self._arena = _Arena(sum(map(_words_of, self.workers)) + Graph.WORDS)
         self._kept: list[Words] = []
         """Arrays that records hold addresses of."""
         self._stores: dict[int, tuple[int, int]] = {}
         """Of each store by its identity: its address, and how many words it has."""
         self._private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
-        self.history = 1 + max((w.actor.spacing.latency for w in workers if w.actor.spacing), default=0)
-        channels = self._keep(np.zeros((len(self.queues), Channel.WORDS), np.int64))
-        self.where = {queue: channels + 8 * Channel.WORDS * n for n, queue in enumerate(self.queues)}
-        self.channels = [Channel.at(address) for address in self.where.values()]
-        actors = self._keep(np.zeros((len(self.workers), Actor.WORDS), np.int64))
-        places = [actors + 8 * Actor.WORDS * n for n in range(len(self.workers))]
-        self.actors = [Actor.at(address) for address in places]
-        self.rows = [self._load_queue(*pair) for pair in zip(self.queues, self.channels, strict=True)]
-        self.cycles: dict[Worker, Words] = {}
-        self.keys: dict[Worker, Words] = {}
-        self.pending: dict[Worker, Words] = {}
-        """State, and tokens that are about to be pushed."""
-        for worker, actor in zip(self.workers, self.actors, strict=True):
-            self._load_worker(worker, actor)
-        for queue, channel in zip(self.queues, self.channels, strict=True):
-            channel.producer = places[self.position[queue.producer]]
-            channel.consumer = places[self.position[queue.consumer]]
-        self.address = self._keep(np.zeros(Graph.WORDS, np.int64))
-        self.graph = graph = Graph.at(self.address)
-        graph.actors, graph.actor_count = self._list(places), len(places)
-        graph.channels, graph.channel_count = self._list(list(self.where.values())), len(self.queues)
-        graph.phase, graph.history, graph.worth = PHASE, self.history, WORTH
-        graph.limit = min(limit, NEVER - 1)
-        graph.careful = 0 if ahead else NEVER
+        self._keys: dict[Worker, Words] = {}
+        channels, channels_at = self._table(len(self.queues), Channel.WORDS)
+        actors, actors_at = self._table(len(self.workers), Actor.WORDS)
+        self._where = dict(zip(self.queues, channels_at, strict=True))
+        self._places = dict(zip(self.workers, actors_at, strict=True))
+        self.channels = list(map(Channel.at, channels_at))
+        self.actors = list(map(Actor.at, actors_at))
+        self.rows: list[Words] = []
+        for n, queue in enumerate(self.queues):
+            channels[n] = self._channel_words(queue)
+        trails, trails_at = self._table(len(self.workers), 2 * (PHASE + SLACK))
+        trails[:, 0], trails[:, 1] = 0, [worker.firings for worker in self.workers]
+        cycles, cycles_at = self._table(2 * len(self.workers), self._history + PHASE + SLACK)
+        self._cycles = cycles[: len(self.workers)]
+        self._cycles[:, : self._history] = np.array([worker.last for worker in self.workers])[:, None]
+        self._pending: list[int] = []
+        """Where each worker's state, and the tokens that it is about to push, lie in the arena."""
+        for n, worker in enumerate(self.workers):
+            rows = trails_at[n], cycles_at[n], cycles_at[len(self.workers) + n]
+            actors[n] = self._actor_words(worker, *rows)
+        graph = Graph.words(
+            actors=self._arena.put(actors_at),
+            actor_count=len(actors_at),
+            channels=self._arena.put(channels_at),
+            channel_count=len(channels_at),
+            phase=PHASE,
+            history=self._history,
+            limit=min(limit, NEVER - 1),
+            careful=0 if ahead else NEVER,
+            worth=WORTH,
+        )
+        self.address = self._arena.put(graph)
+        self.graph = Graph.at(self.address)
         self.code = phases_address()
 
     def _keep(self, words: Words) -> int:
         self._kept.append(words)
         return words.ctypes.data
 
-    def _list(self, words: Sequence[int]) -> int:
-        return self._keep(np.array(words, np.int64))
+    def _table(self, count: int, words: int) -> tuple[Words, list[int]]:
+        """So many rows of words; and their addresses."""
+        table = np.empty((count, words), np.int64)
+        first = self._keep(table)
+        return table, list(range(first, first + 8 * words * count, 8 * words))
 
-    def _load_queue(self, queue: Queue, channel: Channel) -> Words:
-        """Fills a channel's record; gives its rows."""
+    def _channel_words(self, queue: Queue) -> list[int]:
         taken, there = len(queue.free), len(queue.tokens)
         room = min(queue.depth, ROOM + there)
         size = PHASE + SLACK + 2 * (room + self.ahead) + there + taken + 1
-        rows = np.zeros((3, size), np.int64)
-        # One word for slots that have long been free.
+        rows, (tokens, ready, freed) = self._table(3, size)
+        self.rows.append(rows)
+        # Behind one word for slots that have long been free.
         rows[2, 1 : 1 + taken] = queue.free
-        for n, (kind, payload, ready, _) in enumerate(queue.tokens, 1 + taken):
-            rows[:2, n] = payload << KIND_BITS | kind, ready
-        channel.base = channel.guard = queue.popped - taken - 1
-        channel.size = size
-        self._set_rows(channel, rows)
-        channel.depth, channel.latency, channel.room = queue.depth, queue.latency, room + self.ahead
-        channel.pushed = channel.timed_pushed = queue.popped + there
-        channel.popped = channel.timed_popped = queue.popped
-        channel.high, channel.dwell = queue.high, queue.dwell
-        channel.starved, channel.blocked = queue.starved, queue.blocked
-        channel.vals, channel.stops, channel.empties, channel.dones = queue.kinds
-        return rows
+        for n, (kind, payload, cycle, _) in enumerate(queue.tokens, 1 + taken):
+            rows[:2, n] = payload << KIND_BITS | kind, cycle
+        base = queue.popped - taken - 1
+        pushed = queue.popped + there
+        vals, stops, empties, dones = queue.kinds
+        return Channel.words(
+            tokens=tokens - 8 * base,
+            ready=ready - 8 * base,
+            freed=freed - 8 * base,
+            base=base,
+            size=size,
+            guard=base,
+            depth=queue.depth,
+            latency=queue.latency,
+            room=room + self.ahead,
+            pushed=pushed,
+            popped=queue.popped,
+            timed_pushed=pushed,
+            timed_popped=queue.popped,
+            producer=self._places[queue.producer],
+            consumer=self._places[queue.consumer],
+            high=queue.high,
+            dwell=queue.dwell,
+            starved=queue.starved,
+            blocked=queue.blocked,
+            vals=vals,
+            stops=stops,
+            empties=empties,
+            dones=dones,
+        )
 
-    def _set_rows(self, channel: Channel, rows: Words) -> None:
-        first = rows.ctypes.data - 8 * channel.base
-        channel.tokens, channel.ready, channel.freed = (first + n * rows.strides[0] for n in range(3))
-
-    def _load_worker(self, worker: Worker, actor: Actor) -> None:
+    def _actor_words(self, worker: Worker, trail: int, cycles: int, ago: int) -> list[int]:
         outputs = [queue for queues in worker.outputs for queue in queues]
-        actor.find, actor.time = find_address(worker), time_address(worker)
-        actor.inputs = self._list([self.where[worker.inputs[i]] for i in range(len(worker.inputs))])
-        actor.outputs = self._list([self.where[queue] for queue in outputs])
-        actor.input_count, actor.output_count = len(worker.inputs), len(outputs)
-        actor.stores = self._list([word for store in worker.memory for word in self._store(worker, store)])
-        pending = np.array([*worker.out_kind, *worker.out_data, *worker.state], np.int64)
-        self.pending[worker] = pending
-        actor.tokens = self._keep(pending)
-        actor.state = actor.tokens + 16 * len(worker.out_kind)
-        actor.word = _pending_word(worker)
-        # The watched word differs from the one seen: the actor can go on.
-        actor.watch, actor.seen = self._list([0]), -1
-        if worker.fault is not None:
-            actor.seen = 0
-        position = self.position[worker]
-        actor.earlier = min([position, *(self.position[queue.consumer] for queue in outputs)])
-        rows = np.zeros((3, self.history + PHASE + SLACK), np.int64)
-        rows[2, : self.history] = worker.last
-        actor.base = worker.firings - self.history
-        first = self._keep(rows) - 8 * actor.base
-        actor.words, actor.ago, actor.cycles = (first + n * rows.strides[0] for n in range(3))
-        actor.found = actor.timed = worker.firings
-        self.cycles[worker] = rows[2]
+        find, time = code_of(worker)
+        self._pending.append(self._arena.used)
+        tokens = self._arena.put([*worker.out_kind, *worker.out_data, *worker.state])
+        stores = [word for store in worker.memory for word in self._store(worker, store)]
+        position = self._position[worker]
+        base = worker.firings - self._history
+        gate = gate_words(worker)
         points = points_of_phase(PHASE) * point_words(len(worker.inputs), len(outputs))
-        actor.points = self._keep(np.zeros(points, np.int64))
-        actor.spaced, actor.stalled = worker.spaced, worker.stalled
-        actor.gate = self._list(gate_words(worker))
-        actor.gate_words = len(gate_words(worker))
-        if key_of(worker) is not None:
-            self._load_spacing(worker, actor)
+        return Actor.words(
+            find=find,
+            time=time,
+            inputs=self._arena.put([self._where[worker.inputs[i]] for i in range(len(worker.inputs))]),
+            input_count=len(worker.inputs),
+            outputs=self._arena.put([self._where[queue] for queue in outputs]),
+            output_count=len(outputs),
+            stores=self._arena.put(stores),
+            tokens=tokens,
+            state=tokens + 16 * len(worker.out_kind),
+            word=_pending_word(worker),
+            # The watched word differs from the one seen, so that the actor can go on, unless it never may.
+            watch=self._places[worker] + Actor.offset("fault"),
+            seen=0 if worker.fault is not None else -1,
+            earlier=min([position, *(self._position[queue.consumer] for queue in outputs)]),
+            trail=trail,
+            runs=1,
+            ago=ago - 8 * base,
+            cycles=cycles - 8 * base,
+            base=base,
+            found=worker.firings,
+            timed=worker.firings,
+            points=self._keep(np.empty(points, np.int64)),
+            spaced=worker.spaced,
+            stalled=worker.stalled,
+            gate=self._arena.put(gate),
+            gate_words=len(gate),
+            **self._spacing_words(worker),
+        )
 
     def _store(self, worker: Worker, store: object) -> tuple[int, int]:
         """The address of one of a worker's stores, and how many words it has."""
@@ -165,19 +216,19 @@ class Image:
             self._stores[id(store)] = self._keep(words), len(words)
         return self._stores[id(store)]
 
-    def _load_spacing(self, worker: Worker, actor: Actor) -> None:
+    def _spacing_words(self, worker: Worker) -> dict[str, int]:
         spacing = worker.actor.spacing
-        assert spacing is not None
-        keys = np.full(spacing.words, LONG_AGO, np.int64)
+        if spacing is None or key_of(worker) is None:
+            return {}
+        keys = self._keys[worker] = np.full(spacing.words, LONG_AGO, np.int64)
         # As if the last firings were those that left a key behind: they were no more recent than that.
         latest = sorted(worker.updated.items(), key=lambda item: -item[1])[: spacing.latency]
         first = 1 if latest and latest[0][1] == worker.last else 2
         for ago, (key, cycle) in enumerate(latest, first):
-            if ago < self.history:
+            if ago < self._history:
                 keys[key] = worker.firings - ago
-                self.cycles[worker][self.history - ago] = cycle
-        self.keys[worker] = keys
-        actor.keys, actor.apart = self._keep(keys), spacing.latency
+                self._cycles[self._position[worker], self._history - ago] = cycle
+        return {"keys": self._keep(keys), "apart": spacing.latency}
 
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
@@ -187,8 +238,9 @@ class Image:
 
     def last(self, worker: Worker) -> int:
         """The cycle of a worker's last firing."""
-        actor = self.actors[self.position[worker]]
-        return int(self.cycles[worker][actor.timed - 1 - actor.base])
+        position = self._position[worker]
+        actor = self.actors[position]
+        return int(self._cycles[position, actor.timed - 1 - actor.base])
 
     def cycle(self) -> int:
         """The latest cycle in which an actor has fired."""
@@ -217,11 +269,13 @@ class Image:
         """Doubles the rows in which there is no room for another phase."""
         for n, channel in enumerate(self.channels):
             if channel.pushed + PHASE + SLACK > channel.base + channel.size:
-                rows = np.zeros((3, 2 * channel.size), np.int64)
+                rows, addresses = self._table(3, 2 * channel.size)
                 rows[:, : channel.size] = self.rows[n]
                 channel.size *= 2
                 self.rows[n] = rows
-                self._set_rows(channel, rows)
+                channel.tokens, channel.ready, channel.freed = (
+                    address - 8 * channel.base for address in addresses
+                )
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""
@@ -230,7 +284,7 @@ class Image:
             most = queue.depth + self.ahead
             if channel.pushed - channel.popped == channel.room < most:
                 channel.room = min(2 * channel.room, most)
-                self.actors[self.position[queue.producer]].seen = -1
+                self.actors[self._position[queue.producer]].seen = -1
                 widened = True
         return widened
 
@@ -255,15 +309,16 @@ class Image:
     def _store_worker(self, worker: Worker, actor: Actor) -> None:
         worker.last, worker.firings = self.last(worker), actor.timed
         worker.spaced, worker.stalled = actor.spaced, actor.stalled
-        words = self.pending[worker].tolist()
         outputs = len(worker.outputs)
+        at = self._pending[self._position[worker]]
+        words = self._arena.words[at : at + 2 * outputs + len(worker.state)].tolist()
         worker.out_kind[:], worker.out_data[:] = words[:outputs], words[outputs : 2 * outputs]
         worker.state[:] = words[2 * outputs :]
         worker.pending = worker.plan(actor.word) if actor.word else None
-        if worker in self.keys:
-            keys = self.keys[worker]
+        if worker in self._keys:
+            keys = self._keys[worker]
             late = np.flatnonzero(keys > worker.firings - actor.apart)
-            cycles = self.cycles[worker][keys[late] - actor.base]
+            cycles = self._cycles[self._position[worker], keys[late] - actor.base]
             worker.updated = dict(zip(late.tolist(), cycles.tolist(), strict=True))
         if worker.fault is not None:
             return
@@ -275,6 +330,13 @@ class Image:
             cycle = max(worker.last + 1, *heads, 0)
             if cycle < NEVER:
                 worker.fault = cycle, actor.fault
+
+
+def _words_of(worker: Worker) -> int:
+    """The words of a worker that lie in the arena, its place in lists, and those of its inputs' channels."""
+    channels = 2 * len(worker.inputs) + sum(map(len, worker.outputs))
+    tokens = 2 * len(worker.outputs) + len(worker.state)
+    return 1 + channels + tokens + 2 * len(worker.memory) + len(gate_words(worker))
 
 
 def _ready(queue: Queue) -> int:

@@ -70,7 +70,7 @@ def can_find(actor: Actor, patient: int) -> bool:
 
 
 def make_room(graph: Graph) -> int:
-    """Moves what is still needed to the front of the rows; gives whether there is room for a phase."""
+    """Moves what is still needed to the front of trails and rows; gives whether there is room for a phase."""
     rows = words_at(graph.actors, graph.actor_count)
     for n in range(graph.actor_count):
         actor = Actor.at(rows[n])
@@ -78,10 +78,13 @@ def make_room(graph: Graph) -> int:
         far = actor.timed - graph.history - actor.base
         if far > 0:
             count = actor.found - actor.timed + graph.history
-            actor.words = moved(actor.words, actor.base, far, count)
             actor.ago = moved(actor.ago, actor.base, far, count)
             actor.cycles = moved(actor.cycles, actor.base, far, count)
             actor.base += far
+        if actor.run > 0:
+            move(actor.trail + 16 * actor.run, 2 * (actor.runs - actor.run), 2 * actor.run)
+            actor.runs -= actor.run
+            actor.run = 0
         actor.left = graph.phase - (actor.found - actor.timed)
         begin_points(actor)
     channels = words_at(graph.channels, graph.channel_count)

@@ -31,6 +31,8 @@ class Now(Record):
 
     number: int
     """Firings before."""
+    run: int
+    """The run of the next one, or that of the last one."""
     spaced: int
     stalled: int
     cycle: int
@@ -64,7 +66,7 @@ class Output(Record):
     """The first token that comes in another cycle than before."""
 
 
-HEAD = 3
+HEAD = 4
 """Words of a point before those of inputs and channels."""
 
 
@@ -85,7 +87,7 @@ def begin_points(me: Actor) -> None:
     point = words_at(me.points, size)
     for k in range(size):
         point[k] = 0
-    point[0] = me.timed
+    point[0], point[3] = me.timed, me.run
     for i in range(me.input_count):
         point[HEAD + 2 * i] = Channel.at(inputs[i]).timed_popped
     for q in range(me.output_count):
@@ -100,7 +102,7 @@ def end_points(me: Actor) -> int:
     size = HEAD + 2 * me.input_count + 2 * me.output_count
     point = words_at(me.points + 8 * size * (me.point_count - 1), size)
     fired = point[0] - me.timed
-    me.timed = point[0]
+    me.timed, me.run = point[0], point[3]
     me.spaced += point[1]
     me.stalled += point[2]
     for i in range(me.input_count):
@@ -119,7 +121,7 @@ def keep_point(me: Actor, now: Now, ins: tuple[Input, ...], outs: tuple[Output, 
     """Adds the point where timing is."""
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     point = words_at(me.points + 8 * size * me.point_count, size)
-    point[0], point[1], point[2] = now.number, now.spaced, now.stalled
+    point[0], point[1], point[2], point[3] = now.number, now.spaced, now.stalled, now.run
     for i in range(len(ins)):
         point[HEAD + 2 * i], point[HEAD + 2 * i + 1] = ins[i].popped, ins[i].starved
     for q in range(len(outs)):
@@ -140,7 +142,7 @@ def take_up_point(
     while count > 1 and cycles[words_at(me.points + 8 * size * (count - 1), size)[0] - 1] >= me.stale:
         count -= 1
     point = words_at(me.points + 8 * size * (count - 1), size)
-    now.number, now.spaced, now.stalled = point[0], point[1], point[2]
+    now.number, now.spaced, now.stalled, now.run = point[0], point[1], point[2], point[3]
     now.cycle = cycles[now.number - 1]
     for i in range(len(ins)):
         ins[i].popped, ins[i].starved = point[HEAD + 2 * i], point[HEAD + 2 * i + 1]

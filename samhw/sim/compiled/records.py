@@ -54,15 +54,20 @@ class Actor(Record):
     earlier: int
     """The place in the order of actors of its first consumer, if that comes before it; else its own."""
 
-    words: int
-    """Row of the firings that are found, as its step function gives them."""
+    trail: int
+    """Address of two words for each run of firings that are alike and whose cycles are not all known: the
+    firing, as the step function gives it; and the number of firings up to the end of the run."""
+    runs: int
+    """How many runs there are; the last one may grow."""
+    run: int
+    """The run of the last firing whose cycle is known for good, or a later one."""
     ago: int
     """Row with the number of firings since the last one with the same key, where that is less than the
     latency of its spacing, else 0."""
     cycles: int
     """Row of their cycles."""
     base: int
-    """The firing at which the rows begin."""
+    """The firing at which the rows of `ago` and `cycles` begin."""
     found: int
     """The firings that are found."""
     timed: int

@@ -58,7 +58,7 @@ def lateness(address: int, count: int, first: int) -> int:
 
 @apart
 def exceeds(address: int, other: int, count: int, margin: int) -> int:
-    """The first place in which a word and a margin are more than one of another row; `count` if there is none."""
+    """The first place in which a word and a margin are more than the one of another row, or `count`."""
     words, limits = words_at(address, count), words_at(other, count)
     least = 0
     for k in range(count):

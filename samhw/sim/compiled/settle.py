@@ -18,7 +18,7 @@ __all__ = ["time_firings"]
 CALL = 8
 """What a call of a function costs, in firings."""
 
-CAREFUL = 32
+CAREFUL = 4
 """Phases that are timed without assumptions, once one has cost too much."""
 
 
@@ -49,7 +49,6 @@ def begin_timing(graph: Graph, unknown: int) -> int:
         untimed = actor.found - actor.timed
         actor.stale = 0 if untimed else UP_TO_DATE
         found += untimed + CALL
-        fill(actor.cycles + 8 * actor.timed, untimed, unknown)
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
         channel = Channel.at(channels[n])

@@ -17,8 +17,11 @@ from samhw.sim.compiled.rows import differ, fill, follow, follows_until, latenes
 
 __all__ = ["timer"]
 
-MANY, FEW = 64, 8
-"""Firings in a row that are timed at once: so many at most, and so many at least, each a power of two."""
+MANY, FEW = 128, 6
+"""Firings in a row that are timed at once: so many at most, and so many at least."""
+
+CALM = 2
+"""Firings that come without a wait before it is worth to look at many at once."""
 
 
 def timer(
@@ -39,34 +42,33 @@ def timer(
     allowed = gate_rule(gate)
 
     def in_a_row(
-        me: Actor, words: int, now: Now, limit: int, ins: tuple[Input, ...], outs: tuple[Output, ...]
-    ) -> int:
-        """How many of the next firings are alike and come in the cycles that follow, one in each: MANY, half
-        as many and so on, or 0 if there are fewer than FEW."""
-        word = words_at(words + 8 * now.number, 1)[0]
+        me: Actor,
+        word: int,
+        count: int,
+        now: Now,
+        limit: int,
+        ins: tuple[Input, ...],
+        outs: tuple[Output, ...],
+    ) -> bool:
+        """Whether so many firings come in the cycles that follow, one in each.
+
+        Tokens become available in different cycles, and so do slots: it is enough to know by how much the
+        latest of them is late.
+        """
         first = now.cycle + 1
-        count = MANY
-        while count >= FEW:
-            if now.number + count <= me.found and first + count - 1 <= limit:
-                late = 0
-                if differ(words + 8 * now.number, count, word) != 0:
-                    late = 1
-                if spaced and differ(me.ago + 8 * now.number, count, 0) != 0:
-                    late = 1
-                for i in range(inputs):
-                    if word >> i & 1 and late <= 0:
-                        tokens = count if word >> TAKES + i & 1 else 1
-                        late = lateness(ins[i].ready + 8 * ins[i].popped, tokens, first)
-                for q in range(queues):
-                    if word >> PUSHES + port[q] & 1 and late <= 0:
-                        slot = outs[q].pushed - outs[q].depth
-                        before = max(0, outs[q].guard - slot)
-                        freed = outs[q].freed + 8 * (slot + before)
-                        late = lateness(freed, count - before, first + before)
-                if late <= 0:
-                    return count
-            count >>= 1
-        return 0
+        late = first + count - 1 - limit
+        if spaced and differ(me.ago + 8 * now.number, count, 0) != 0:
+            late = 1
+        for i in range(inputs):
+            if word >> i & 1 and late <= 0:
+                tokens = count if word >> TAKES + i & 1 else 1
+                late = lateness(ins[i].ready + 8 * ins[i].popped, tokens, first)
+        for q in range(queues):
+            if word >> PUSHES + port[q] & 1 and late <= 0:
+                slot = outs[q].pushed - outs[q].depth
+                before = max(0, outs[q].guard - slot)
+                late = lateness(outs[q].freed + 8 * (slot + before), count - before, first + before)
+        return late <= 0
 
     def all_at_once(
         word: int, count: int, cycles: int, now: Now, ins: tuple[Input, ...], outs: tuple[Output, ...]
@@ -138,8 +140,8 @@ def timer(
         cycles[now.number] = t
         for i in range(inputs):
             taken = word >> TAKES + i & 1
-            slot = words_at(ins[i].freed + 8 * ins[i].popped, 1)
-            slot[0] = t + 1 if taken else slot[0]
+            left = words_at(ins[i].freed + 8 * ins[i].popped, 1)
+            left[0] = t + 1 if taken else left[0]
             ins[i].popped += taken
         for q in range(queues):
             pushes = word >> PUSHES + port[q] & 1
@@ -155,7 +157,6 @@ def timer(
 
     def stop(me: Actor, now: Now, ins: tuple[Input, ...], outs: tuple[Output, ...]) -> None:
         """Of what is left the cycles are not known."""
-        fill(me.cycles + 8 * now.number, me.found - now.number, NEVER)
         for i in range(inputs):
             channel = Channel.at(words_at(me.inputs, inputs)[i])
             fill(ins[i].freed + 8 * ins[i].popped, channel.popped - ins[i].popped, NEVER)
@@ -181,7 +182,7 @@ def timer(
     def time(address: int, graph_address: int) -> int:
         me = Actor.at(address)
         graph = Graph.at(graph_address)
-        words, cycles = words_at(me.words, UNKNOWN), words_at(me.cycles, UNKNOWN)
+        cycles = words_at(me.cycles, UNKNOWN)
         now = Now.local(1)[0]
         ins, outs = Input.local(inputs), Output.local(queues)
         take_up_point(me, cycles, now, ins, outs)
@@ -190,23 +191,28 @@ def timer(
         me.beyond = NEVER
         first = now.number
         next_point = now.number + SPAN
-        next_row = now.number
+        calm = CALM
         while now.number < me.found:
             if now.number >= next_point:
                 keep_point(me, now, ins, outs)
                 next_point = now.number + SPAN
-            count = 0
-            if not circular and not gated and now.number >= next_row:
-                count = in_a_row(me, me.words, now, graph.limit, ins, outs)
-                next_row = now.number + FEW
-            if count > 0:
-                all_at_once(words[now.number], count, me.cycles, now, ins, outs)
-                next_row = now.number
+            run = words_at(me.trail + 16 * now.run, 2)
+            if now.number == run[1]:
+                now.run += 1
+                continue
+            word = run[0]
+            count = min(run[1] - now.number, MANY)
+            together = not circular and not gated and count >= FEW and calm >= CALM
+            if together and in_a_row(me, word, count, now, graph.limit, ins, outs):
+                all_at_once(word, count, me.cycles, now, ins, outs)
             else:
-                t = one(me, words[now.number], graph.limit, cycles, now, ins, outs)
+                soonest = now.cycle + 1
+                t = one(me, word, graph.limit, cycles, now, ins, outs)
                 if t > graph.limit:
                     me.beyond = min(t, NEVER)
                     break
+                # Where firings have to wait, it is no use to look at many at once.
+                calm = 0 if together or t > soonest else calm + 1
         keep_point(me, now, ins, outs)
         if not graph.careful:
             stop(me, now, ins, outs)

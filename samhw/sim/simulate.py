@@ -90,7 +90,7 @@ def simulate(
         limit: last cycle in which a firing may happen.
         engine: `plain` (Python), `compiled` (machine code), or `auto`, which begins with the one and goes on
             with the other. All give the same.
-        progress: is told how far the run is some times a second, and whenever a function has been compiled.
+        progress: is told how far the run is some times a second.
         memory: the tensors that lie off chip, and in what (docs/memory.md); or a memory that has been in use
             before, and goes on. By default all tensors are on chip.
 

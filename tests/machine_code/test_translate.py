@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.machine_code import Record, Untranslatable, address_of, apart, local_words, real_of, word_of, words_at
+from samhw.machine_code import (
+    Record,
+    Untranslatable,
+    address_of,
+    apart,
+    local_words,
+    real_of,
+    word_of,
+    words_at,
+)
 from tests.machine_code.compiled import compiled, on_rows
 
 

@@ -19,8 +19,7 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
-
-from samhw.sim.compiled import image as streams, image as timing, run as on_chip
+from samhw.sim.compiled import image, on_chip
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
 from samhw.targets.inputs import load_inputs
@@ -30,7 +29,7 @@ from tests.primitives.cases import CASES, timed, timings
 from tests.primitives.test_random_streams import arches, spaced_arches
 from tests.sim.bench import bench_primitive
 from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
-from tests.sim.small_phases import small_phases as interpreted
+from tests.sim.small_phases import small_phases
 from tests.strategies.programs import programs
 
 RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))
@@ -109,7 +108,7 @@ def test_random_graphs(source: Source, number: int) -> None:
         options |= {"trace": True, "check": True}
     options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
     plain = outcome(*data, engine="plain", **options)
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", **options), plain)
 
 
@@ -128,7 +127,7 @@ def test_kernels(name: str) -> None:
     data = kernel(name)
     plain = outcome(*data, engine="plain", trace=True)
     assert isinstance(plain, Result)
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", trace=True), plain)
 
 
@@ -155,7 +154,7 @@ def test_every_primitive(kind: str) -> None:
             "value": case.value,
         }
         plain = bench_primitive(*arguments, **options)
-        with interpreted():
+        with small_phases():
             other = bench_primitive(*arguments, **options, engine="compiled")
         assert (other.outputs, other.pushed, other.committed) == (
             plain.outputs,
@@ -173,7 +172,7 @@ def test_a_source_pushes_until_its_channel_is_full(name: Any) -> None:
     """The other operand never comes, so nothing is popped."""
     node = make("alu", "n", 0, op="add")
     tokens = {"a": [(0, Token(Kind.VAL, n)) for n in range(9)], "b": []}
-    with interpreted():
+    with small_phases():
         bench = bench_primitive(node, Arch(), tokens, input_depths={"a": 4}, engine=name)
     assert bench.pushed == {"a": [0, 1, 2, 3], "b": []}
 
@@ -191,7 +190,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             done.append(True)
             run(*arguments)
 
-        with interpreted(), monkeypatch.context() as patch:
+        with small_phases(), monkeypatch.context() as patch:
             patch.setattr(compiled, "run", take_over)
             # Turns and slices of the plain engine are short, so that it stops anywhere.
             patch.setattr(engine, "SLICE", 1)
@@ -206,8 +205,8 @@ def test_rows_of_deep_channels_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     program = row_minus_sum(np.ones((8, 8), np.int64))
     graph = program.graph.with_depths({c.name: 10**12 for c in program.graph.channels})
     data = (graph, Arch(), program.memories, program.extents)
-    with interpreted(), monkeypatch.context() as patch:
-        patch.setattr(streams, "ROOM", 2)
+    with small_phases(), monkeypatch.context() as patch:
+        patch.setattr(image, "ROOM", 2)
         assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
 
 
@@ -217,7 +216,7 @@ def test_taps_see_a_window(window: tuple[int, int]) -> None:
     depths = {"x.val->sub.a": 16, "j.crd->each.crd": 16}
     data = (program.graph.with_depths(depths), Arch(), program.memories, program.extents)
     plain = outcome(*data, engine="plain", trace=True, window=window)
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", trace=True, window=window), plain)
     assert isinstance(plain, Result)
     cycles = [passage.popped for passages in plain.passages.values() for passage in passages]
@@ -245,7 +244,7 @@ def test_a_channel_from_an_actor_to_itself(name: Any) -> None:
     worker = Worker("n", Actor("a", step, ("loop",), ("loop",), (0,)))
     queue = Queue("n/loop", 3, 2)
     connect(queue, (worker, 0), (worker, 0))
-    with interpreted():
+    with small_phases():
         execute.execute(Machine([worker], {}), name)
     assert (worker.firings, worker.last, queue.popped) == (6, 1 + 5 * 3, 5)
 
@@ -285,22 +284,6 @@ def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.Mo
     assert written.tolist() == list(range(len(written)))
 
 
-def test_interrupt_while_loops_are_compiled() -> None:
-    graph, memories = long_vector(10)
-    with interpreted(), pytest.raises(InterruptedRun) as error:
-        simulate(
-            graph,
-            Arch(),
-            memories,
-            WIDE,
-            engine="compiled",
-            progress=lambda progress: signal.raise_signal(signal.SIGINT),
-        )
-    assert all(
-        actor.firings == 0 for node in error.value.partial.nodes.values() for actor in node.actors.values()
-    )
-
-
 def test_unknown_engine() -> None:
     graph, memories = long_vector(3)
     with pytest.raises(InputError, match="no engine 'fast'; choose one of auto, plain, compiled"):
@@ -330,7 +313,7 @@ def test_what_running_ahead_finds_too_much_is_taken_back() -> None:
     for options in ({}, {"stalls": {"root": [True, False]}}, {"limit": 9}):
         plain = outcome(*data, engine="plain", **options)
         assert isinstance(plain, str)
-        with interpreted():
+        with small_phases():
             assert outcome(*data, engine="compiled", **options) == plain
 
 
@@ -343,21 +326,21 @@ def test_what_running_ahead_adds_up_is_taken_back() -> None:
         plain = outcome(*data, engine="plain", limit=limit)
         assert isinstance(plain, str)
         assert "limit" in plain
-        with interpreted():
+        with small_phases():
             assert outcome(*data, engine="compiled", limit=limit) == plain
 
 
 @pytest.mark.parametrize("worth", [0, 1 << 20])
 def test_actors_that_hold_each_other_up(worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Phases that are timed without assumptions from the start, or with them however long it takes."""
-    monkeypatch.setattr(timing, "WORTH", worth)
+    monkeypatch.setattr(image, "WORTH", worth)
     rng = np.random.default_rng(2)
     program = gustavson(random_matrix(rng, 6, 5), random_matrix(rng, 5, 8))
     for depth in (2, 3, 8):
         graph = program.graph.with_depths({c.name: depth for c in program.graph.channels})
         data = (graph, SPACED, program.memories, program.extents)
         plain = outcome(*data, engine="plain")
-        with interpreted():
+        with small_phases():
             assert_same(outcome(*data, engine="compiled"), plain)
 
 
@@ -373,5 +356,5 @@ def test_a_stalled_producer_waits_for_slots_too() -> None:
     plain = outcome(*data, engine="plain", stalls=stalls)
     assert isinstance(plain, Result)
     assert sum(plain.nodes["root"].actors["root"].blocked.values()) == 1
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", stalls=stalls), plain)

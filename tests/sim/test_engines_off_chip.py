@@ -21,7 +21,7 @@ from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import WIDE, matrix_sum, row_minus_sum
-from tests.sim.interpreted import interpreted
+from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import (
     RANDOM_GRAPHS,
     arch_of,
@@ -62,7 +62,7 @@ def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
     options |= {"trace": True, "check": True} if rng.random() < 0.5 else {}
     options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
     plain = outcome(*data, engine="plain", **options)
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", **options), plain)
 
 
@@ -87,7 +87,7 @@ def test_kernels(name: str) -> None:
     data = kernel(name)
     plain = outcome(*data, engine="plain", memory=OffChip(DDR4))
     assert isinstance(plain, Result)
-    with interpreted():
+    with small_phases():
         assert_same(outcome(*data, engine="compiled", memory=OffChip(DDR4)), plain)
 
 
@@ -107,7 +107,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
         data = (graph, arch_of(program), program.memories, program.extents)
         options: dict[str, Any] = {"trace": True, "memory": OffChip((TINY, SMALL, DDR4)[number % 3])}
         plain = outcome(*data, engine="plain", **options)
-        with interpreted(), monkeypatch.context() as patch:
+        with small_phases(), monkeypatch.context() as patch:
             patch.setattr(compiled, "run", take_over)
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
@@ -141,7 +141,7 @@ def test_the_plain_engine_goes_on_where_the_compiled_one_stopped(
     for program in by_hand(np.random.default_rng(number)):
         data = (program.graph, arch_of(program), program.memories, program.extents)
         plain = outcome(*data, engine="plain", trace=True, memory=OffChip(TINY))
-        with interpreted(), monkeypatch.context() as patch:
+        with small_phases(), monkeypatch.context() as patch:
             patch.setattr(compiled, "run", stopped)
             assert_same(outcome(*data, engine="compiled", trace=True, memory=OffChip(TINY)), plain)
     assert stops
@@ -156,7 +156,7 @@ def test_rings_grow_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) ->
             graph = program.graph.with_depths({c.name: depth for c in program.graph.channels})
             data = (graph, arch_of(program), program.memories, program.extents)
             plain = outcome(*data, engine="plain", memory=OffChip(TINY))
-            with interpreted():
+            with small_phases():
                 assert_same(outcome(*data, engine="compiled", memory=OffChip(TINY)), plain)
 
 
@@ -168,7 +168,7 @@ def test_the_log_is_emptied_before_anybody_is_served(monkeypatch: pytest.MonkeyP
         for window in ((0, 1 << 62), (100, 200)):
             options: dict[str, Any] = {"trace": True, "window": window, "memory": OffChip(TINY)}
             plain = outcome(*data, engine="plain", **options)
-            with interpreted():
+            with small_phases():
                 assert_same(outcome(*data, engine="compiled", **options), plain)
 
 
@@ -180,7 +180,7 @@ def test_memory_goes_on_from_one_engine_to_the_other() -> None:
     runs = []
     for names in (("plain", "plain"), ("compiled", "plain"), ("plain", "compiled")):
         memory = MemorySystem(design, Arch(), OffChip(SMALL))
-        with interpreted():
+        with small_phases():
             one = simulate(first, Arch(), memories, {"i": 9}, memory=memory, engine=names[0])
             two = simulate(second, Arch(), dict(one.memories), {"i": 9}, memory=memory, engine=names[1])
         runs.append((one, two))
@@ -211,7 +211,7 @@ def test_errors_are_the_same() -> None:
         plain = outcome(*data, engine="plain", **options)
         assert isinstance(plain, str)
         assert message in plain
-        with interpreted():
+        with small_phases():
             assert outcome(*data, engine="compiled", **options) == plain
 
 
@@ -223,7 +223,7 @@ def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> N
         if progress.firings:
             signal.raise_signal(signal.SIGINT)
 
-    with interpreted(), pytest.raises(InterruptedRun) as error:
+    with small_phases(), pytest.raises(InterruptedRun) as error:
         simulate(graph, Arch(), memories, WIDE, engine="compiled", memory=OffChip(DDR4), progress=interrupt)
     partial = error.value.partial.memory
     assert partial is not None

@@ -9,12 +9,11 @@ import pytest
 from samhw.graph import Arch
 from samhw.schedule import Schedule
 from samhw.sim import Progress, engine, simulate
-from samhw.sim.compiled import on_chip
-from samhw.sim.compiled.on_chip import streams
+from samhw.sim.compiled import image, on_chip
 from samhw.targets import RunResult, run
 from samhw.workload import bind_program, compile_workload
 from tests.sim.graphs import Builder
-from tests.sim.interpreted import interpreted
+from tests.sim.small_phases import small_phases
 
 
 def followed(
@@ -33,8 +32,8 @@ def followed(
 
 @pytest.mark.parametrize("name", ["plain", "compiled"])
 def test_both_engines_tell_the_share(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with interpreted(), monkeypatch.context() as patch:
-        patch.setattr(streams, "PHASE", 20)
+    with small_phases(), monkeypatch.context() as patch:
+        patch.setattr(image, "PHASE", 20)
         result, seen = followed("spmm", "karate", "partial", monkeypatch, engine=name)
     running = [state for state in seen if state.firings]
     assert len(running) > 50
@@ -84,7 +83,7 @@ def test_nothing_to_tell() -> None:
     g.add("array", "a", 0, "root.out", vals="v")
     g.add("write_val", "w", 0, "a.val", vals="x")
     seen: list[Progress] = []
-    with interpreted():
+    with small_phases():
         simulate(g.graph(), Arch(), {"v": np.array([7])}, {}, engine="compiled", progress=seen.append)
     assert seen
     assert all(state.share is None for state in seen)

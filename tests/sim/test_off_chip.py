@@ -20,7 +20,7 @@ from tests.agreement.cases import compile_or_none, random_depths, random_stalls,
 from tests.sim.clocked import Clocked, clocked
 from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import WIDE, gustavson
-from tests.sim.interpreted import interpreted
+from tests.sim.small_phases import small_phases
 from tests.sim.test_simulate import programs, vector
 from tests.strategies.programs import programs as compiled_programs
 
@@ -73,7 +73,7 @@ def agree(
     cycles = reference.committed(graph)
     for name in ("plain", "compiled"):
         options: dict[str, Any] = {"stalls": stalls, "memory": off_chip, "engine": name}
-        with interpreted():
+        with small_phases():
             if cycles is None:
                 with pytest.raises(DeadlockError):
                     simulate(graph, arch, memories, extents, **options)

@@ -18,14 +18,14 @@ from samhw.sim.stores import make_stores
 from tests.primitives.test_random_streams import arches
 from tests.sim.clocked import clocked
 from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
-from tests.sim.interpreted import interpreted
+from tests.sim.small_phases import small_phases
 
 
 @pytest.fixture(autouse=True, params=["plain", "compiled"])
 def each_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Runs every test of this file by each engine."""
     monkeypatch.setitem(globals(), "simulate", partial(simulate, engine=request.param))
-    with interpreted():
+    with small_phases():
         yield
 
 

@@ -8,8 +8,7 @@ depends on cycles, and so does what comes next; there each actor's loop does bot
 from collections.abc import Iterable
 
 from samhw.machine_code import Untranslatable
-from samhw.sim.compiled import off_chip
-from samhw.sim.compiled import run as on_chip
+from samhw.sim.compiled import off_chip, on_chip
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
@@ -32,7 +31,6 @@ def run(
 
     Raises:
         Untranslatable: if a step function cannot be compiled; then nothing has changed.
-        InputError: if the cache cannot be written.
     """
     if arbiter is None:
         on_chip.run(list(workers), limit, window, between)

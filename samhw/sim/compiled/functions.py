@@ -15,7 +15,7 @@ from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
 from samhw.sim.worker import Worker
 
-__all__ = ["code_of", "key_of", "phases_address"]
+__all__ = ["code_of", "key_of", "phases_address", "ports_of"]
 
 Function = Callable[[int, int], int]
 

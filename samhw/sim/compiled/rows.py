@@ -1,8 +1,9 @@
 """What is done to many words of a row at once."""
 
 from samhw.machine_code import UNKNOWN, apart, words_at
+from samhw.sim.compiled.records import NEVER
 
-__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "lateness", "move"]
+__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "in_time", "move"]
 
 
 @apart
@@ -47,13 +48,18 @@ def differ(address: int, count: int, word: int) -> int:
 
 
 @apart
-def lateness(address: int, count: int, first: int) -> int:
-    """How far the words are, at most, beyond numbers that follow each other from `first` on."""
+def in_time(address: int, count: int, first: int) -> int:
+    """How many words, from the first on, are not beyond numbers that follow each other from `first` on."""
     words = words_at(address, count)
-    late = -first
+    late = -NEVER
     for k in range(count):
-        late = max(late, words[k] - k - first)
-    return late
+        late = max(late, words[k] - k)
+    if late <= first:
+        return count
+    k = 0
+    while words[k] <= first + k:
+        k += 1
+    return k
 
 
 @apart

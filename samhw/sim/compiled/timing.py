@@ -13,11 +13,11 @@ from samhw.sim.compiled.gate import GateKind, gate_rule
 from samhw.sim.compiled.marks import tell_consumer, tell_producer
 from samhw.sim.compiled.points import SPAN, Input, Now, Output, keep_point, take_up_point
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, Actor, Channel, Graph
-from samhw.sim.compiled.rows import differ, fill, follow, follows_until, lateness
+from samhw.sim.compiled.rows import differ, fill, follow, follows_until, in_time
 
 __all__ = ["timer"]
 
-MANY, FEW = 128, 6
+MANY, FEW = 64, 6
 """Firings in a row that are timed at once: so many at most, and so many at least."""
 
 CALM = 2
@@ -44,31 +44,34 @@ def timer(
     def in_a_row(
         me: Actor,
         word: int,
-        count: int,
+        most: int,
         now: Now,
         limit: int,
         ins: tuple[Input, ...],
         outs: tuple[Output, ...],
-    ) -> bool:
-        """Whether so many firings come in the cycles that follow, one in each.
+    ) -> int:
+        """How many of the next firings, which are alike, come in the cycles that follow, one in each.
 
-        Tokens become available in different cycles, and so do slots: it is enough to know by how much the
-        latest of them is late.
+        Tokens become available in different cycles, and so do slots: so a token is in time if it is there
+        when an actor comes to it that fires in every cycle.
         """
         first = now.cycle + 1
-        late = first + count - 1 - limit
-        if spaced and differ(me.ago + 8 * now.number, count, 0) != 0:
-            late = 1
+        count = min(most, limit - now.cycle)
+        if spaced and count >= FEW and differ(me.ago + 8 * now.number, count, 0) != 0:
+            count = 0
         for i in range(inputs):
-            if word >> i & 1 and late <= 0:
-                tokens = count if word >> TAKES + i & 1 else 1
-                late = lateness(ins[i].ready + 8 * ins[i].popped, tokens, first)
+            if word >> i & 1 and count >= FEW:
+                if word >> TAKES + i & 1:
+                    count = in_time(ins[i].ready + 8 * ins[i].popped, count, first)
+                elif words_at(ins[i].ready + 8 * ins[i].popped, 1)[0] > first:
+                    count = 0
         for q in range(queues):
-            if word >> PUSHES + port[q] & 1 and late <= 0:
+            if word >> PUSHES + port[q] & 1 and count >= FEW:
                 slot = outs[q].pushed - outs[q].depth
-                before = max(0, outs[q].guard - slot)
-                late = lateness(outs[q].freed + 8 * (slot + before), count - before, first + before)
-        return late <= 0
+                before = min(max(0, outs[q].guard - slot), count)
+                freed = outs[q].freed + 8 * (slot + before)
+                count = before + in_time(freed, count - before, first + before)
+        return count
 
     def all_at_once(
         word: int, count: int, cycles: int, now: Now, ins: tuple[Input, ...], outs: tuple[Output, ...]
@@ -112,12 +115,13 @@ def timer(
             there = max(there, ready)
         room = there
         narrow = 0
-        for q in range(queues):
-            slot = max(outs[q].pushed - outs[q].depth, outs[q].guard)
-            free = words_at(outs[q].freed + 8 * slot, 1)[0]
-            free = free if word >> PUSHES + port[q] & 1 else 0
-            narrow = q if free > room else narrow
-            room = max(room, free)
+        if word >> PUSHES:
+            for q in range(queues):
+                slot = max(outs[q].pushed - outs[q].depth, outs[q].guard)
+                free = words_at(outs[q].freed + 8 * slot, 1)[0]
+                free = free if word >> PUSHES + port[q] & 1 else 0
+                narrow = q if free > room else narrow
+                room = max(room, free)
         apart = room
         if spaced:
             ago = words_at(me.ago, UNKNOWN)[now.number]
@@ -143,14 +147,15 @@ def timer(
             left = words_at(ins[i].freed + 8 * ins[i].popped, 1)
             left[0] = t + 1 if taken else left[0]
             ins[i].popped += taken
-        for q in range(queues):
-            pushes = word >> PUSHES + port[q] & 1
-            token = words_at(outs[q].ready + 8 * outs[q].pushed, 1)
-            come = t + outs[q].latency if pushes else token[0]
-            if token[0] != come and outs[q].changed == NEVER:
-                outs[q].changed = outs[q].pushed
-            token[0] = come
-            outs[q].pushed += pushes
+        if word >> PUSHES:
+            for q in range(queues):
+                pushes = word >> PUSHES + port[q] & 1
+                token = words_at(outs[q].ready + 8 * outs[q].pushed, 1)
+                come = t + outs[q].latency if pushes else token[0]
+                if token[0] != come and outs[q].changed == NEVER:
+                    outs[q].changed = outs[q].pushed
+                token[0] = come
+                outs[q].pushed += pushes
         now.number += 1
         now.cycle = t
         return t
@@ -203,7 +208,9 @@ def timer(
             word = run[0]
             count = min(run[1] - now.number, MANY)
             together = not circular and not gated and count >= FEW and calm >= CALM
-            if together and in_a_row(me, word, count, now, graph.limit, ins, outs):
+            if together:
+                count = in_a_row(me, word, count, now, graph.limit, ins, outs)
+            if together and count >= FEW:
                 all_at_once(word, count, me.cycles, now, ins, outs)
             else:
                 soonest = now.cycle + 1

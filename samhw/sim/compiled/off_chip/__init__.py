@@ -1,9 +1,9 @@
 """Runs a machine with tensors off chip: each actor's loop fires it until it waits (loop.py)."""
 
+from samhw.machine_code import call
 from samhw.sim.compiled.off_chip import functions
 from samhw.sim.compiled.off_chip.ports import Ports
 from samhw.sim.compiled.off_chip.records import Records
-from samhw.sim.compiled.run_code import run_code
 from samhw.sim.engine import Between
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
@@ -22,7 +22,7 @@ def run(
     records = Records(workers, limit, window, between, Ports(arbiter, look))
     try:
         while True:
-            fired = run_code(sweep, records.arbiter, BATCH)
+            fired = call(sweep, records.arbiter, BATCH)
             seen = records.drain_log()
             between(records.firings(), records.cycle())
             if not fired and not seen and not records.grow():

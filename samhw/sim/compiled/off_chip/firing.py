@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
-from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import GateKind, gate_rule
+from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.off_chip.channel import (
     fullest_at_pop,
     fullest_at_push,

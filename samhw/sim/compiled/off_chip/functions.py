@@ -4,10 +4,11 @@ from types import FunctionType
 from typing import cast
 
 from samhw.machine_code import function_key
-from samhw.sim.compiled.actor import ports_of, traits_of
+from samhw.sim.compiled.functions import ports_of
 from samhw.sim.compiled.gate import GateKind
-from samhw.sim.compiled.library import address_of, function_of, name_of
+from samhw.sim.compiled.off_chip.actor import traits_of
 from samhw.sim.compiled.off_chip.firing import OffChipUse
+from samhw.sim.compiled.off_chip.library import address_of, function_of, name_of
 from samhw.sim.compiled.off_chip.loop import actor_loop
 from samhw.sim.compiled.off_chip.ports import look_at
 from samhw.sim.compiled.off_chip.sweeps import sweep_and_serve

@@ -5,13 +5,13 @@ Addresses are in bytes. Each enumeration names the places of a record in order.
 
 from enum import auto
 
-from samhw.sim.compiled.actor import RecordPlace
+from samhw.sim.compiled.off_chip.actor import RecordPlace
 
 __all__ = ["ENTRY", "C", "I", "L", "M", "O", "R"]
 
 
 class R(RecordPlace):
-    """The head of an actor's record; `samhw.sim.compiled.actor.ActorShape` says what follows."""
+    """The head of an actor's record; `samhw.sim.compiled.off_chip.actor.ActorShape` says what follows."""
 
     CODE = auto()
     """Address of its compiled loop."""

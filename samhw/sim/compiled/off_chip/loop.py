@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 from samhw.machine_code import local_words, words_at
 from samhw.primitives.step import NONE, Step, fault_needs
-from samhw.sim.compiled.actor import KIND_BITS, ActorShape
 from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape, stores_of
 from samhw.sim.compiled.off_chip.channel import words_of
 from samhw.sim.compiled.off_chip.firing import ASKS, FIRED, FULL, LATER, OffChipUse, actor_firing
 from samhw.sim.compiled.off_chip.layout import C, I, O, R
-from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
 __all__ = ["actor_loop"]

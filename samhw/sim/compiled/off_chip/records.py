@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.actor import KIND_BITS, ActorShape, key_of, pending_word
+from samhw.sim.compiled.functions import key_of
 from samhw.sim.compiled.gate import gate_words
+from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape, pending_word
 from samhw.sim.compiled.off_chip.functions import loop_address
 from samhw.sim.compiled.off_chip.layout import ENTRY, C, L, R
 from samhw.sim.compiled.off_chip.ports import Ports

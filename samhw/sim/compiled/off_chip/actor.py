@@ -1,12 +1,16 @@
 """What records have in common, with tensors on chip and off: their form, and what an actor brings along."""
 
-from collections.abc import MutableSequence
+from collections.abc import Callable, MutableSequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.machine_code import words_at
+from samhw.primitives.step import Memory
+from samhw.primitives.step import Words as Row
+from samhw.sim.compiled.functions import key_of, ports_of
 from samhw.sim.worker import Worker
 
 __all__ = [
@@ -14,9 +18,8 @@ __all__ = [
     "ActorShape",
     "RecordPlace",
     "feeds_itself",
-    "key_of",
     "pending_word",
-    "ports_of",
+    "stores_of",
     "traits_of",
 ]
 
@@ -79,21 +82,26 @@ class ActorShape:
         worker.state[:] = record[self.state : self.stores].tolist()
 
 
-def ports_of(worker: Worker) -> tuple[int, ...]:
-    """For each channel that a worker pushes to, the output that it belongs to."""
-    return tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
+def stores_of(at: int, count: int) -> Callable[[Row], Memory]:
+    """The function that gives the arrays of an actor's stores, which begin at a place of its record."""
+    if count == 0:
+
+        def nothing(me: Row) -> Memory:
+            return ()
+
+        return nothing
+    before = stores_of(at, count - 1)
+    place = at + 2 * (count - 1)
+
+    def stored(me: Row) -> Memory:
+        return (*before(me), words_at(me[place], me[place + 1]))
+
+    return stored
 
 
 def feeds_itself(worker: Worker) -> bool:
     """Whether a channel of a worker is both an output and an input of it."""
     return any(queue.producer is worker for queue in worker.inputs.values())
-
-
-def key_of(worker: Worker) -> int | None:
-    """Place in the state of the key of a worker's spacing, if it has one that matters."""
-    spacing = worker.actor.spacing
-    # Firings are a cycle apart anyway.
-    return spacing.key if spacing and spacing.latency > 1 else None
 
 
 def traits_of(worker: Worker) -> dict[str, Any]:

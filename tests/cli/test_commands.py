@@ -171,9 +171,9 @@ def test_build_for_verilator(tmp_path: Path) -> None:
             ["./simulate"], cwd=tmp_path / "out", stdin=commands, capture_output=True, text=True, check=True
         )
     assert '"status": "done"' in done.stdout
-    result = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
+    found = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
     workload = make_workload(load_kernel("spmv"), ["karate"])
-    assert result.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
+    assert found.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
 
 
 @pytest.mark.slow

@@ -62,13 +62,13 @@ def test_coordinates_serve_as_references_but_not_the_reverse() -> None:
 
 def with_channel(graph: Graph, k: int, **changes: object) -> Graph:
     channels = list(graph.channels)
-    channels[k] = replace(channels[k], **changes)  # type: ignore[arg-type]
+    channels[k] = replace(channels[k], **changes)
     return replace(graph, channels=tuple(channels))
 
 
 def with_node(graph: Graph, k: int, **changes: object) -> Graph:
     nodes = list(graph.nodes)
-    nodes[k] = replace(nodes[k], **changes)  # type: ignore[arg-type]
+    nodes[k] = replace(nodes[k], **changes)
     return replace(graph, nodes=tuple(nodes))
 
 

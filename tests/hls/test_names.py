@@ -12,11 +12,12 @@ from samhw.graph import Arch, Design
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
 from samhw.schedule import Schedule
+from samhw.sim import Result
 from samhw.targets import run
 from samhw.targets.hls import HlsDesign
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_tensors
-from tests.hls.bench import run_design, run_model
+from tests.hls.bench import Inputs, run_design, run_model
 from tests.hostile import WORDS, renamed
 from tests.strategies.chains import chained_programs
 
@@ -50,7 +51,7 @@ def test_every_word(on_chip: bool) -> None:
 
 @pytest.mark.slow
 def test_random_names() -> None:
-    samples = []
+    samples: list[tuple[Design, tuple[Inputs, Result]]] = []
 
     @seed(0)
     @settings(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,7 +23,7 @@ MOST_WORDS = 1 << 20
 
 
 @cache
-def _words_type(count: int) -> type:
+def _words_type(count: int) -> Any:
     return ctypes.c_int64 * count
 
 

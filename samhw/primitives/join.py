@@ -1,21 +1,37 @@
 """What intersect and union have in common."""
 
 from abc import abstractmethod
+from typing import NamedTuple
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import EMPTY, NONE, PAYLOAD, VAL, Step, Words
+from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, VAL, Step, Words, fault, firing
 
-__all__ = ["LATE", "LOCKSTEP", "Join", "all_ends", "crd_heads", "payload_heads"]
+__all__ = ["LATE", "LOCKSTEP", "Join", "JoinWords", "all_ends", "payload_heads"]
 
 LATE, LOCKSTEP, ASTRAY = 0, 1, 2
 """What `payload_heads` finds: one is not there yet; all are as they must be; one is not."""
 
 
-def crd_heads(n: int) -> int:
-    """The set of the coordinate inputs: input 2i is crd<i>, input 2i + 1 is ref<i>."""
-    return sum(1 << 2 * i for i in range(n))
+class JoinWords(NamedTuple):
+    """What a step function of n pairs closes over; input 2i is crd<i>, input 2i + 1 is ref<i>."""
+
+    crds: int
+    """The set of the coordinate inputs."""
+    every: int
+    """The set of all inputs."""
+    wait: int
+    """Returned where a coordinate is not there yet."""
+    protocol: int
+    """Returned where the coordinates do not go together."""
+    pushes: int
+    """All outputs, at their place in a firing."""
+
+    @classmethod
+    def of(cls, n: int) -> "JoinWords":
+        crds = sum(1 << 2 * i for i in range(n))
+        return cls(crds, crds | crds << 1, firing(crds), fault(PROTOCOL, crds), (1 << n + 1) - 1 << PUSHES)
 
 
 def all_ends(kind: Words, data: Words, end: int) -> bool:

@@ -1,31 +1,14 @@
 """union: the coordinates that any input has."""
 
-from samhw.primitives.join import LATE, LOCKSTEP, Join, all_ends, crd_heads, payload_heads
-from samhw.primitives.step import (
-    EMPTY,
-    NONE,
-    PROTOCOL,
-    PUSHES,
-    STOP,
-    TAKES,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.join import LATE, LOCKSTEP, Join, JoinWords, all_ends, payload_heads
+from samhw.primitives.step import EMPTY, NONE, STOP, TAKES, VAL, Memory, Step, Words
 from samhw.spec.join import UNION
 
 __all__ = ["Union"]
 
 
 def _union(n: int) -> Step:
-    crds = crd_heads(n)
-    every = crds | crds << 1
-    wait = firing(crds)
-    pushes = (1 << n + 1) - 1 << PUSHES
-    protocol = fault(PROTOCOL, crds)
+    crds, every, wait, protocol, pushes = JoinWords.of(n)
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:

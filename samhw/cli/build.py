@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from samhw.cli.options import (
+    BUILD_DATA,
     REGIONS,
     REGIONS_HELP,
     CompileOptions,
@@ -29,12 +30,7 @@ __all__ = ["build"]
 @click.command()
 @click.argument("program")
 @compile_options
-@click.option(
-    "--data",
-    multiple=True,
-    metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
-)
+@BUILD_DATA
 @click.option(
     "--target",
     required=True,

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
-from samhw.cli.options import CompileOptions, compile_options
+from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import print_table
 from samhw.compiler import CompiledRegion
@@ -23,12 +23,7 @@ __all__ = ["compile"]
 @click.command()
 @click.argument("program")
 @compile_options
-@click.option(
-    "--data",
-    multiple=True,
-    metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
-)
+@BUILD_DATA
 @click.option("--table", is_flag=True, help="Print the fusion table.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
 @click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")

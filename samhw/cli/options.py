@@ -21,11 +21,13 @@ from samhw.workload import DEFAULT, Workload, bind_program, compile_workload
 
 __all__ = [
     "ARCH",
+    "BUILD_DATA",
     "REGIONS",
     "REGIONS_HELP",
     "CompileOptions",
     "check_on_chip",
     "compile_options",
+    "data_option",
     "load_arch",
     "load_schedule",
     "memory_options",
@@ -43,6 +45,13 @@ ARCH = click.option(
     "--arch",
     metavar="samhw|vitis|FILE",
     help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+)
+
+BUILD_DATA = click.option(
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
 
 _COMPILE = (
@@ -165,6 +174,13 @@ def load_schedule(name: str | None) -> Schedule:
 def override(schedule: Schedule, **chosen: Any) -> Schedule:
     """The schedule with those fields that are not None."""
     return replace(schedule, **{name: value for name, value in chosen.items() if value is not None})
+
+
+def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--data of a command that runs something."""
+    return click.option(
+        "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
+    )
 
 
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:

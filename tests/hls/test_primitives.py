@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.hls import HlsProgram, HlsRegion, HlsStream
+from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
@@ -85,24 +85,13 @@ class Bench:
     def sources(self) -> dict[str, str]:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
-        region = HlsRegion(
-            name="bench",
-            extents=to.extents,
-            inputs=tuple(to.inputs),
-            outputs=tuple(to.outputs),
-            streams=tuple(to.streams),
-            processes=tuple(to.processes),
-            errors=tuple(to.errors),
-            counts=to.counts,
-            nodes=tuple(to.number(node) for node in self.nodes),
-        )
-        program = HlsProgram("bench", ARCH.index_bits, (region,))
+        program = HlsProgram("bench", ARCH.index_bits, (to.region(),))
         headers = library([program], [self.graph], on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]
         lines += ["typedef traits<index_t>::memory index_word;"]
-        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(region.nodes)]
+        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(to.region().nodes)]
         lines += [f"const unsigned {p.words} = {p.memory.capacity};" for p in (*to.inputs, *to.outputs)]
         lines += [
             "template <typename T> void put(stream<T> &out) {",

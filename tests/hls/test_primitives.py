@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
 from samhw.hls import HlsProgram, HlsStream
@@ -17,6 +17,7 @@ from samhw.hls.region_builder import RegionBuilder
 from samhw.targets.hls_tools import compile_program
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
+from tests.strategies.drawn import drawn
 
 EXAMPLES = 25
 ARCH = Arch()
@@ -141,14 +142,7 @@ def draw_cases(kind: str) -> list[Case]:
     """The same random cases each time."""
     cases: list[Case] = []
 
-    @seed(1)
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(EXAMPLES, 1)
     @given(CASES[kind]())
     def collect(case: Case) -> None:
         cases.append(case)

@@ -1,6 +1,6 @@
 """intersect: the coordinates that all inputs have."""
 
-from samhw.primitives.join import LATE, LOCKSTEP, Join, JoinWords, all_ends, payload_heads
+from samhw.primitives.join import Join, JoinWords, all_ends, held_up
 from samhw.primitives.step import NONE, STOP, TAKES, VAL, Memory, Step, Words
 from samhw.spec.join import INTERSECT
 
@@ -40,11 +40,9 @@ def _intersect(n: int) -> Step:
                 return protocol
 
         needs = crds | takes
-        heads = payload_heads(kind, data, end, takes)
-        if heads == LATE:
-            return needs
-        if heads != LOCKSTEP:
-            return protocol
+        instead = held_up(kind, data, end, takes, needs, protocol)
+        if instead != 0:
+            return instead
         if drop:
             return needs | takes << TAKES
         out_kind[0] = kind[0]

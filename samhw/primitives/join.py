@@ -8,10 +8,7 @@ from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, VAL, Step, Words, fault, firing
 
-__all__ = ["LATE", "LOCKSTEP", "Join", "JoinWords", "all_ends", "payload_heads"]
-
-LATE, LOCKSTEP, ASTRAY = 0, 1, 2
-"""What `payload_heads` finds: one is not there yet; all are as they must be; one is not."""
+__all__ = ["Join", "JoinWords", "all_ends", "held_up"]
 
 
 class JoinWords(NamedTuple):
@@ -43,19 +40,20 @@ def all_ends(kind: Words, data: Words, end: int) -> bool:
     return alike
 
 
-def payload_heads(kind: Words, data: Words, end: int, takes: int) -> int:
-    """The payload heads of the pairs below `end` that a firing takes, against their coordinates."""
+def held_up(kind: Words, data: Words, end: int, takes: int, needs: int, protocol: int) -> int:
+    """What a step gives in place of a firing that takes these pairs, of those below `end`: `needs` where a
+    payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0."""
     for i in range(0, end, 2):
         if takes >> i & 1:
             payload = kind[i + 1]
             if payload == NONE:
-                return LATE
+                return needs
             if kind[i] == VAL:
                 if payload not in PAYLOAD:
-                    return ASTRAY
+                    return protocol
             elif payload != kind[i] or data[i + 1] != data[i]:
-                return ASTRAY
-    return LOCKSTEP
+                return protocol
+    return 0
 
 
 class Join(Model):

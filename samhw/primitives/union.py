@@ -1,6 +1,6 @@
 """union: the coordinates that any input has."""
 
-from samhw.primitives.join import LATE, LOCKSTEP, Join, JoinWords, all_ends, payload_heads
+from samhw.primitives.join import Join, JoinWords, all_ends, held_up
 from samhw.primitives.step import EMPTY, NONE, STOP, TAKES, VAL, Memory, Step, Words
 from samhw.spec.join import UNION
 
@@ -37,11 +37,9 @@ def _union(n: int) -> Step:
                 return protocol
 
         needs = crds | takes
-        heads = payload_heads(kind, data, end, takes)
-        if heads == LATE:
-            return needs
-        if heads != LOCKSTEP:
-            return protocol
+        instead = held_up(kind, data, end, takes, needs, protocol)
+        if instead != 0:
+            return instead
         out_kind[0] = VAL if least >= 0 else kind[0]
         out_data[0] = least if least >= 0 else data[0]
         for i in range(n):

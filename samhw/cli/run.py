@@ -85,7 +85,7 @@ def run(
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
-    compiled = options.compile(program, workload, backend.arch)
+    compiled = options.compile(workload, backend.arch)
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)

@@ -12,7 +12,10 @@ from samhw.files import reason
 from samhw.targets.backends import Backend, find_target
 from samhw.tensors import Tensor
 
-__all__ = ["build"]
+__all__ = ["DERIVED", "build"]
+
+DERIVED = "derived.txt"
+"""The file with the inputs that the user does not have, and how each is made of those that the user has."""
 
 
 def build(
@@ -22,7 +25,8 @@ def build(
     tensors: Mapping[str, Tensor] | None = None,
     **settings: Any,
 ) -> list[Path]:
-    """Writes a build and returns its files; which ones, `Backend.build` of the target says.
+    """Writes a build and returns its files; which ones, `Backend.build` of the target says. If it has derived
+    inputs, `derived.txt` says how each is made.
 
     Args:
         target: a backend, or what its builds are called.
@@ -43,6 +47,9 @@ def build(
         raise _unwritable(directory, error) from None
     try:
         backend.build(compiled, staging, tensors, **settings)
+        if compiled.recipes:
+            lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
+            (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
         staging.chmod(0o755)
         if directory.exists():
             directory.rmdir()

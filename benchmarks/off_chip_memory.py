@@ -1,4 +1,4 @@
-"""What off-chip memory costs (docs/memory.md): cycles of programs with all tensors in a memory, against those
+"""What off-chip memory (docs/memory.md) costs: cycles of programs with all tensors in a memory, against those
 with all tensors on chip.
 
 SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused layer by layer; each memory as

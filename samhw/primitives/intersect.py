@@ -59,6 +59,4 @@ class Intersect(Join):
     """The intersecter."""
 
     spec = INTERSECT
-
-    def step(self, n: int) -> Step:
-        return _intersect(n)
+    step = staticmethod(_intersect)

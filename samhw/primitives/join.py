@@ -59,8 +59,9 @@ def held_up(kind: Words, data: Words, end: int, takes: int, needs: int, protocol
 class Join(Model):
     """n pairs of crd and payload streams in lockstep become one crd stream and n payload streams."""
 
+    @staticmethod
     @abstractmethod
-    def step(self, n: int) -> Step:
+    def step(n: int) -> Step:
         """The step function of n inputs."""
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

@@ -58,6 +58,4 @@ class Union(Join):
     """The unioner. An input that lacks the coordinate gives EMPTY."""
 
     spec = UNION
-
-    def step(self, n: int) -> Step:
-        return _union(n)
+    step = staticmethod(_union)

@@ -25,8 +25,7 @@ def build(
     tensors: Mapping[str, Tensor] | None = None,
     **settings: Any,
 ) -> list[Path]:
-    """Writes a build and returns its files; which ones, `Backend.build` of the target says. If it has derived
-    inputs, `derived.txt` says how each is made.
+    """Writes a build and returns its files; which ones, `Backend.build` of the target says.
 
     Args:
         target: a backend, or what its builds are called.
@@ -47,10 +46,10 @@ def build(
         raise _unwritable(directory, error) from None
     try:
         backend.build(compiled, staging, tensors, **settings)
+        staging.chmod(0o755)
         if compiled.recipes:
             lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
             (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
-        staging.chmod(0o755)
         if directory.exists():
             directory.rmdir()
         staging.rename(directory)

@@ -18,7 +18,7 @@ from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 
-__all__ = ["PROGRAMS", "VALUE", "bind", "follow", "measure", "parser", "report", "schedules"]
+__all__ = ["PROGRAMS", "VALUE", "bind", "follow", "graph_options", "measure", "parser", "report", "schedules"]
 
 VALUE = "f32"
 """The value type of every run."""
@@ -64,6 +64,12 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     result.add_argument("--json", metavar="FILE|-", help="write the rows as JSON instead of a table")
     return result
+
+
+def graph_options(options: argparse.ArgumentParser, nodes: str = "") -> None:
+    """--nodes and --density of the random graph that a GCN runs on; `nodes` says more about the number."""
+    options.add_argument("--nodes", type=int, default=500, help=f"of the graph for the GCN{nodes}")
+    options.add_argument("--density", type=float, default=0.02, help="of that graph")
 
 
 def follow(items: Iterable[Item], count: int | None = None) -> Iterator[Item]:

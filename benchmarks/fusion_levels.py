@@ -12,7 +12,7 @@ Usage, from the repository's root: python -m benchmarks.fusion_levels [MODEL ..]
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.common import bind, follow, measure, parser, report, schedules
+from benchmarks.common import bind, follow, graph_options, measure, parser, report, schedules
 from samhw.frontend import load_model, model_data, model_names
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.targets import Measure
@@ -68,8 +68,7 @@ def figures(found: Measure, unfused: Measure) -> dict[str, Any]:
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("models", nargs="*", metavar="MODEL", help="default: all")
-    options.add_argument("--nodes", type=int, default=500, help="of the graph for the GCN; 0 for none")
-    options.add_argument("--density", type=float, default=0.02, help="of that graph")
+    graph_options(options, "; 0 for none")
     arguments = options.parse_args()
     models = arguments.models or model_names()
     found = list(follow(rows(models, arguments.nodes, arguments.density)))

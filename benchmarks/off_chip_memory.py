@@ -1,4 +1,4 @@
-"""What off-chip memory costs (docs/memory.md): cycles of programs with all tensors in a memory, against those
+"""What off-chip memory (docs/memory.md) costs: cycles of programs with all tensors in a memory, against those
 with all tensors on chip.
 
 SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused layer by layer; each memory as
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.common import VALUE, bind, follow, parser, report
+from benchmarks.common import VALUE, bind, follow, graph_options, parser, report
 from samhw.errors import RunError
 from samhw.frontend import load_kernel, load_model, model_data
 from samhw.graph import DRAM_PRESETS, Arch, Dram
@@ -93,8 +93,7 @@ def limit(result: RunResult) -> Bottleneck:
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("memories", nargs="*", metavar="MEMORY", help="presets or .json files; default: all")
-    options.add_argument("--nodes", type=int, default=500, help="of the graph for the GCN")
-    options.add_argument("--density", type=float, default=0.02, help="of that graph")
+    graph_options(options)
     arguments = options.parse_args()
     memories = arguments.memories or list(DRAM_PRESETS)
     found = list(follow(rows(memories, arguments.nodes, arguments.density)))

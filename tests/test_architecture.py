@@ -4,7 +4,7 @@ primitive is, its spec alone knows."""
 import ast
 import re
 import runpy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -92,9 +92,11 @@ def kinds_told_apart(path: Path) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Compare):
-            asked, answers = [node.left, *node.comparators], [node]
+            asked = [node.left, *node.comparators]
+            answers: Sequence[ast.AST] = asked
         elif isinstance(node, ast.Match):
-            asked, answers = [node.subject], [case.pattern for case in node.cases]
+            asked = [node.subject]
+            answers = [case.pattern for case in node.cases]
         else:
             continue
         names = {c.value for a in answers for c in ast.walk(a) if isinstance(c, ast.Constant)}

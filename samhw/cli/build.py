@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from samhw.cli.options import (
+    BUILD_DATA,
     REGIONS,
     REGIONS_HELP,
     CompileOptions,
@@ -18,6 +19,7 @@ from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
+from samhw.frontend import Program
 from samhw.targets import build as write_build
 from samhw.targets import check, run
 from samhw.targets.backends import BACKENDS, find_target
@@ -29,12 +31,7 @@ __all__ = ["build"]
 @click.command()
 @click.argument("program")
 @compile_options
-@click.option(
-    "--data",
-    multiple=True,
-    metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
-)
+@BUILD_DATA
 @click.option(
     "--target",
     required=True,
@@ -81,11 +78,11 @@ def build(
             f"{say_targets(lambda b: bool(b.settings))}; leave them out."
         )
     check_on_chip(options.schedule, "a build")
-    workload = options.build_workload(program, data)
-    compiled = options.compile(program, workload, backend.arch)
+    given = options.load(program, data)
+    compiled = options.compile(given, backend.arch)
     if checked:
-        _check(workload, compiled)
-    tensors = workload.tensors if workload else None
+        _check(given, compiled)
+    tensors = given.tensors if isinstance(given, Workload) else None
     with building():
         written = write_build(compiled, backend, Path(output), tensors, **chosen)
     for path in written:
@@ -94,9 +91,9 @@ def build(
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
 
 
-def _check(workload: Workload | None, compiled: Compiled) -> None:
+def _check(workload: Workload | Program, compiled: Compiled) -> None:
     """Raises `RunError` unless the simulator's results are right."""
-    if workload is None:
+    if not isinstance(workload, Workload):
         raise InputError("--check simulates the build on data; add '--data karate' or a file.")
     with follow("simulator") as progress:
         result = run(compiled, workload.tensors, progress=progress)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from samhw.cli.options import (
     ARCH,
+    data_option,
     load_arch,
     load_schedule,
     memory_options,
@@ -54,14 +55,7 @@ __all__ = ["compare"]
     "--permute/--no-permute", default=None, help="Copy what is stored against an order, as for run."
 )
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
-@click.option(
-    "--data",
-    multiple=True,
-    default=(AUTO,),
-    show_default=True,
-    metavar="DATA",
-    help="As for run.",
-)
+@data_option("As for run.")
 @ARCH
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
 @memory_options

@@ -8,14 +8,14 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
-from samhw.cli.options import CompileOptions, compile_options
+from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import print_table
 from samhw.compiler import CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
-from samhw.frontend import load_program
 from samhw.graph import dumps, to_dot, to_svg
+from samhw.workload import Workload
 
 __all__ = ["compile"]
 
@@ -23,12 +23,7 @@ __all__ = ["compile"]
 @click.command()
 @click.argument("program")
 @compile_options
-@click.option(
-    "--data",
-    multiple=True,
-    metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
-)
+@BUILD_DATA
 @click.option("--table", is_flag=True, help="Print the fusion table.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
 @click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
@@ -59,19 +54,19 @@ def compile(
     output: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    workload = options.build_workload(program, data)
+    given = options.load(program, data)
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         if table or html or channels or dot or output or copies:
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
         if listed is not None:
-            written = workload.program if workload else load_program(program)
+            written = given.program if isinstance(given, Workload) else given
             print_orders(options.schedule.apply(written), listed)
         if after is not None:
-            print_after(options.lowerable(program, workload), after)
+            print_after(options.lowerable(given), after)
         return
-    compiled = options.compile(program, workload)
+    compiled = options.compile(given)
     if dot:
         write_text(Path(dot), to_svg(compiled.design) if dot.endswith(".svg") else to_dot(compiled.design))
     if output:

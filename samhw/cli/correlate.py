@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.cli.options import CompileOptions, check_on_chip, compile_options
+from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import line
-from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
 from samhw.targets import correlate as run_all
@@ -29,14 +28,7 @@ _SUITES = {"kernels": kernel_names, "models": model_names}
     type=click.Choice(["kernels", "models"]),
     help="A set of built-in programs instead of PROGRAMS.",
 )
-@click.option(
-    "--data",
-    multiple=True,
-    default=(AUTO,),
-    show_default=True,
-    metavar="DATA",
-    help="Data sets as for run, each run by itself.",
-)
+@data_option("Data sets as for run, each run by itself.")
 @click.option(
     "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
 )

@@ -12,20 +12,22 @@ import click
 from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.files import check_readable
-from samhw.frontend import load_program
+from samhw.frontend import Program, load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
 from samhw.targets.backends import BACKENDS, Backend
-from samhw.workload import DEFAULT, Workload, bind_program, compile_workload
+from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = [
     "ARCH",
+    "BUILD_DATA",
     "REGIONS",
     "REGIONS_HELP",
     "CompileOptions",
     "check_on_chip",
     "compile_options",
+    "data_option",
     "load_arch",
     "load_schedule",
     "memory_options",
@@ -43,6 +45,13 @@ ARCH = click.option(
     "--arch",
     metavar="samhw|vitis|FILE",
     help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+)
+
+BUILD_DATA = click.option(
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
 
 _COMPILE = (
@@ -107,24 +116,27 @@ class CompileOptions:
         """What --capacity gives, by tensor."""
         return parse_capacity(self.capacity) if self.capacity else None
 
-    def build_workload(self, program: str, data: Sequence[str]) -> Workload | None:
-        """What to build PROGRAM for: the data; without any, None if the program's text says how large
+    def load(self, program: str, data: Sequence[str]) -> Workload | Program:
+        """What to build PROGRAM for: the data; without any, the program by itself if its text says how large
         everything is, and the default data if it does not."""
-        if not data and load_program(program).has_extents:
-            return None
-        return self.workload(program, data or DEFAULT)
+        if data:
+            return self.workload(program, data)
+        loaded = load_program(program)
+        return loaded if loaded.has_extents else bind_program(program, value=self.value, loaded=loaded)
 
-    def compile(self, program: str, workload: Workload | None, arch: str = "samhw") -> Compiled:
-        """Compiles for the capacities of a workload, or for what the program's text says."""
-        if workload:
-            return compile_workload(workload, self.schedule, **self.compiler(arch))
-        return compile_program(load_program(program), self.schedule, **self.compiler(arch))
+    def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
+        """Compiles for the capacities of a workload, or for what a program's text says."""
+        if isinstance(given, Workload):
+            return compile_workload(given, self.schedule, **self.compiler(arch))
+        return compile_program(given, self.schedule, **self.compiler(arch))
 
-    def lowerable(self, program: str, workload: Workload | None) -> Lowerable:
+    def lowerable(self, given: Workload | Program) -> Lowerable:
         """What the first pass takes, with the capacities that `compile` has."""
-        given = workload.program if workload else load_program(program)
-        capacity = workload.capacity(self.schedule) if workload else None
-        return make_lowerable(given, self.schedule, capacity=capacity, entries=self.entries)
+        if isinstance(given, Workload):
+            program, capacity = given.program, given.capacity(self.schedule)
+        else:
+            program, capacity = given, None
+        return make_lowerable(program, self.schedule, capacity=capacity, entries=self.entries)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -165,6 +177,13 @@ def load_schedule(name: str | None) -> Schedule:
 def override(schedule: Schedule, **chosen: Any) -> Schedule:
     """The schedule with those fields that are not None."""
     return replace(schedule, **{name: value for name, value in chosen.items() if value is not None})
+
+
+def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--data of a command that runs something."""
+    return click.option(
+        "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
+    )
 
 
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,6 +15,7 @@ from samhw.cli.options import (
     REGIONS_HELP,
     CompileOptions,
     compile_options,
+    data_option,
     memory_options,
     off_chip_memory,
     say_backends,
@@ -22,7 +23,7 @@ from samhw.cli.options import (
 from samhw.cli.output import print_json, print_table
 from samhw.cli.progress import building, follow
 from samhw.cli.tracing import recording, write_trace
-from samhw.compiler import AUTO, Compiled
+from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.sim import Result, bottleneck
 from samhw.targets import RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
@@ -37,14 +38,7 @@ __all__ = ["run"]
 @click.command()
 @click.argument("program")
 @compile_options
-@click.option(
-    "--data",
-    multiple=True,
-    default=(AUTO,),
-    show_default=True,
-    metavar="DATA",
-    help="karate, random:.., a file, or NAME=FILE; auto: karate, or random where that does not fit.",
-)
+@data_option("karate, random:.., a file, or NAME=FILE; auto: karate, or random where that does not fit.")
 @click.option(
     "--backend",
     "backend_name",
@@ -91,7 +85,7 @@ def run(
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
-    compiled = options.compile(program, workload, backend.arch)
+    compiled = options.compile(workload, backend.arch)
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)

@@ -17,6 +17,11 @@ from samhw.targets.sweep import sweep as run
 
 __all__ = ["sweep"]
 
+_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip")
+"""Fields of a schedule that --set takes by name."""
+_TABLES = ("order", "formats")
+"""Fields of which it takes each entry: order.T, formats.T."""
+
 
 @click.command()
 @click.argument("programs", nargs=-1, metavar="(FILE.toml | PROGRAM...)", required=True)
@@ -41,7 +46,8 @@ __all__ = ["sweep"]
     "settings",
     multiple=True,
     metavar="NAME=V,..",
-    help="Fields of Arch, slack=0,2,8 or alu.f32.mul=4,8, or of schedules, formats.T=csr,dense.",
+    help="Fields of Arch, slack=0,2,8 or alu.f32.mul=4,8, or of schedules, formats.T=csr,dense or, one order "
+    "at a time, order.T=i,k,j.",
 )
 @click.option(
     "--permute/--no-permute", default=None, help="Where storage orders conflict, copy a tensor first."
@@ -101,23 +107,37 @@ def _from_options(
     if permute is not None:
         axes["permute"] = permute
     arch: dict[str, Any] = {}
-    formats: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
+    named = _set(settings)
+    if "order" in named and any(name.startswith("order.") for name in named):
+        raise InputError("--set order is for programs of one region, order.T for others; leave one out.")
+    for name, values in named.items():
+        table, dot, entry = name.partition(".")
+        if dot and table in _TABLES:
+            chosen.setdefault(table, {})[entry] = values
+        elif name in _FIELDS:
+            chosen[name] = values
+        else:
+            arch[name] = values
+    for name in chosen:
+        if name in axes:
+            raise InputError(f"--set {name} says what an option says too; leave one of them out.")
+    return list(product({**axes, **chosen}, arch))
+
+
+def _set(settings: Sequence[str]) -> dict[str, list[Any]]:
+    """The values of --set by name, those of one name together."""
+    found: dict[str, list[Any]] = {}
     for setting in settings:
         name, equals, values = setting.partition("=")
         if not equals:
             raise InputError(
                 f"--set {setting}: give a field of Arch or of a schedule and its values, such as slack=0,2,8."
             )
-        found = [_value(text) for text in _split(values)]
-        if name in ("fuse", "iteration", "permute", "off_chip"):
-            if name in axes:
-                raise InputError(f"--set {name} says what an option says too; leave one of them out.")
-            axes[name] = found
-        elif name.startswith("formats."):
-            formats[name.removeprefix("formats.")] = found
-        else:
-            arch[name] = found
-    return list(product({**axes, **({"formats": formats} if formats else {})}, arch))
+        # The commas of an order are its own.
+        texts = [values] if name.partition(".")[0] == "order" else _split(values)
+        found.setdefault(name, []).extend(map(_value, texts))
+    return found
 
 
 def _split(text: str) -> list[str]:

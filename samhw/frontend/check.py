@@ -156,11 +156,8 @@ def _check_indices(program: Program, statement: Statement) -> None:
 def _check_mask(program: Program, statement: Statement, mask: Access) -> None:
     for index in mask.indices:
         if index not in statement.indices:
-            raise program.error(
-                mask.span,
-                f"index '{index}' of the mask '{mask}' is not used by the statement; "
-                f"its indices are {', '.join(statement.indices) or 'none'}",
-            )
+            what = f"index '{index}' of the mask '{mask}' is not used by the statement"
+            raise program.error(mask.span, f"{what}; {_indices(statement)}")
         if index in statement.lhs.indices or statement.reduction != "sum":
             continue
         for term in terms(statement.rhs):
@@ -287,6 +284,10 @@ def _gap(node: Expr, index: str) -> Expr | None:
     return node
 
 
+def _indices(statement: Statement) -> str:
+    return f"its indices are {', '.join(statement.indices) or 'none'}"
+
+
 def _check_order(program: Program, statement: Statement) -> None:
     if statement.order is None:
         return
@@ -297,11 +298,8 @@ def _check_order(program: Program, statement: Statement) -> None:
     listed = f"order {', '.join(statement.order)}"
     for index in statement.order:
         if index not in statement.indices:
-            raise program.error(
-                statement.order_span,
-                f"'{listed}' names index '{index}', which the statement does not use; "
-                f"its indices are {', '.join(statement.indices) or 'none'}",
-            )
+            what = f"'{listed}' names index '{index}', which the statement does not use"
+            raise program.error(statement.order_span, f"{what}; {_indices(statement)}")
         if statement.order.count(index) > 1:
             raise program.error(statement.order_span, f"'{listed}' names index '{index}' twice; name it once")
     for index in statement.indices:

@@ -1,7 +1,7 @@
 """The text form of programs: a recursive descent parser for ``.ein``, and its inverse `dumps`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
-from samhw.frontend.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
+from samhw.frontend.expr import Access, Add, Binary, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -195,19 +195,17 @@ class _Parser:
     # unary   = "-" unary | atom
 
     def sum(self) -> Expr:
-        left = self.product()
-        while self.at("+") or self.at("-"):
-            operator = self.advance()
-            node = Add if operator.text == "+" else Sub
-            left = node(left, self.product(), span=operator.span)
-        return left
+        return self.chain({"+": Add, "-": Sub}, self.product)
 
     def product(self) -> Expr:
-        left = self.unary()
-        while self.at("*") or self.at("/"):
+        return self.chain({"*": Mul, "/": Div}, self.unary)
+
+    def chain(self, nodes: Mapping[str, type[Binary]], operand: Callable[[], Expr]) -> Expr:
+        """Operands with operators between them, which associate to the left."""
+        left = operand()
+        while any(map(self.at, nodes)):
             operator = self.advance()
-            node = Mul if operator.text == "*" else Div
-            left = node(left, self.unary(), span=operator.span)
+            left = nodes[operator.text](left, operand(), span=operator.span)
         return left
 
     def unary(self) -> Expr:

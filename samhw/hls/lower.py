@@ -49,17 +49,7 @@ def _region(graph: Graph, arch: Arch) -> HlsRegion:
             )
         to.note = note(to, node)
         LOWERINGS[node.kind](to, node)
-    return HlsRegion(
-        name=top_name(graph.name),
-        extents=to.extents,
-        inputs=tuple(to.inputs),
-        outputs=tuple(to.outputs),
-        streams=tuple(to.streams),
-        processes=tuple(to.processes),
-        errors=tuple(to.errors),
-        counts=to.counts,
-        nodes=tuple(to.number(node) for node in graph.nodes),
-    )
+    return to.region()
 
 
 def _along_the_flow(graph: Graph) -> list[Node]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
 from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
-from samhw.hls.program import Argument, HlsStream, MemoryPort, Process
+from samhw.hls.program import Argument, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.names import Names, identifiers, plain
 
 __all__ = ["RegionBuilder", "extent_arguments"]
@@ -124,6 +124,20 @@ class RegionBuilder:
         """The scalar for the error of a writer."""
         self.errors.append(self.name(f"{self.base(node)}_{node.inputs[0].name}_error"))
         return self.errors[-1]
+
+    def region(self) -> HlsRegion:
+        """All that was made."""
+        return HlsRegion(
+            name=top_name(self.graph.name),
+            extents=self.extents,
+            inputs=tuple(self.inputs),
+            outputs=tuple(self.outputs),
+            streams=tuple(self.streams),
+            processes=tuple(self.processes),
+            errors=tuple(self.errors),
+            counts=self.counts,
+            nodes=tuple(self.number(node) for node in self.graph.nodes),
+        )
 
 
 def extent_arguments(extents: Iterable[str], nodes: Iterable[Node]) -> dict[str, str]:

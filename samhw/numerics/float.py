@@ -16,26 +16,14 @@ from samhw.numerics.hyperbolic import tanh
 from samhw.numerics.lanes import Bits
 from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
-from samhw.numerics.operations import OPERATIONS
+from samhw.numerics.operations import OPERATIONS, definitions_of
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
 from samhw.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
 __all__ = ["Float"]
 
 _DEFINITIONS: dict[str, Callable[..., Bits]] = {
-    "add": arithmetic.add,
-    "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
-    "max": arithmetic.maximum,
-    "min": arithmetic.minimum,
-    "neg": arithmetic.negate,
-    "abs": arithmetic.absolute,
-    "lt": arithmetic.less,
-    "le": arithmetic.less_equal,
-    "eq": arithmetic.equal,
-    "select": arithmetic.where,
-    "relu": arithmetic.relu,
-    "leaky_relu": arithmetic.leaky_relu,
+    **definitions_of(arithmetic),
     "div": arithmetic.divide,
     "sqrt": arithmetic.square_root,
     "reciprocal": reciprocal,

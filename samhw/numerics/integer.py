@@ -11,7 +11,7 @@ from samhw.numerics import fixed_arithmetic as arithmetic
 from samhw.numerics.fixed_format import FixedFormat
 from samhw.numerics.fixed_functions import FIXED_FUNCTIONS, WIDEST
 from samhw.numerics.lanes import Bits
-from samhw.numerics.operations import OPERATIONS
+from samhw.numerics.operations import OPERATIONS, definitions_of
 from samhw.numerics.valuetype import Definition, ValueType, Words
 
 __all__ = ["Fixed", "Integer"]
@@ -20,21 +20,7 @@ __all__ = ["Fixed", "Integer"]
 class _TwosComplement(ValueType):
     """Words are two's complement; the value is the signed word times 2**-fraction."""
 
-    _definitions: Mapping[str, Callable[..., Bits]] = {
-        "add": arithmetic.add,
-        "sub": arithmetic.subtract,
-        "mul": arithmetic.multiply,
-        "max": arithmetic.maximum,
-        "min": arithmetic.minimum,
-        "neg": arithmetic.negate,
-        "abs": arithmetic.absolute,
-        "lt": arithmetic.less,
-        "le": arithmetic.less_equal,
-        "eq": arithmetic.equal,
-        "select": arithmetic.where,
-        "relu": arithmetic.relu,
-        "leaky_relu": arithmetic.leaky_relu,
-    }
+    _definitions: Mapping[str, Callable[..., Bits]] = definitions_of(arithmetic)
 
     def __init__(self, name: str, width: int, fraction: int):
         self.name = name

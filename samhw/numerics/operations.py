@@ -1,8 +1,12 @@
 """The names of all operations, and how many operands each takes."""
 
+from collections.abc import Callable
+from types import ModuleType
+
+from samhw.numerics.lanes import Bits
 from samhw.numerics.valuetype import ARITY
 
-__all__ = ["OPERATIONS", "REDUCTIONS"]
+__all__ = ["OPERATIONS", "REDUCTIONS", "definitions_of"]
 
 OPERATIONS = {
     **ARITY,
@@ -26,5 +30,27 @@ OPERATIONS = {
 }
 """By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
 
+_ARITHMETIC = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "neg": "negate",
+    "abs": "absolute",
+    "lt": "less",
+    "le": "less_equal",
+    "eq": "equal",
+    "select": "where",
+    "relu": "relu",
+    "leaky_relu": "leaky_relu",
+}
+"""What all value types have: the name of its definition in `fixed_arithmetic` and in `float_arithmetic`."""
+
 REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
 """The operation that each reduction repeats."""
+
+
+def definitions_of(arithmetic: ModuleType) -> dict[str, Callable[..., Bits]]:
+    """The operations that all value types have, as `fixed_arithmetic` or `float_arithmetic` defines them."""
+    return {op: getattr(arithmetic, name) for op, name in _ARITHMETIC.items()}

@@ -2,51 +2,24 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import (
-    ScalarOp,
-    operation,
-    value_type,
-)
+from samhw.numerics import ScalarOp, operation, value_type
+from samhw.primitives.each import each
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import (
-    NONE,
-    OVERFLOW,
-    PAYLOAD,
-    PROTOCOL,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.step import NONE, OVERFLOW, PAYLOAD, PROTOCOL, VAL, Memory, Step, Words, fault, firing
 from samhw.spec.alu import ALU, OPERANDS
 
 __all__ = ["Alu"]
 
 
 def _unary(op: ScalarOp) -> Step:
-    wait = firing(1)
-    take = firing(1, 1, 1)
     overflow = fault(OVERFLOW, 1)
 
-    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        a = kind[0]
-        if a == NONE:
-            return wait
-        if a in PAYLOAD:
-            result = op(data[0])
-            if result < 0:
-                return overflow
-            out_kind[0] = VAL
-            out_data[0] = result
-        else:
-            out_kind[0] = a
-            out_data[0] = data[0]
-        return take
+    def word(kind: int, a: int, memory: Memory) -> int:
+        result = op(a)
+        return result if result >= 0 else overflow
 
-    return step
+    return each(word)
 
 
 def _lockstep(op: ScalarOp, n: int) -> Step:

@@ -1,18 +1,6 @@
 """The actors `fetch` and `iterate` of reduce_vector: from bitmaps to ascending addresses."""
 
-from samhw.primitives.step import (
-    DONE,
-    EMPTY,
-    NONE,
-    PROTOCOL,
-    STOP,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.step import DONE, EMPTY, NONE, PROTOCOL, STOP, VAL, Memory, Step, Words, fault, firing
 
 __all__ = ["fetch", "iterate"]
 

@@ -5,6 +5,7 @@ ends and its list goes on, or the STOP that ends the list.
 """
 
 from samhw.numerics import ScalarOp
+from samhw.primitives.lockstep import pass_both
 from samhw.primitives.step import (
     DONE,
     EMPTY,
@@ -21,11 +22,29 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["CHAIN_STATE", "MARK_STATE", "PAIR_STATE", "chain", "mark", "pair"]
+__all__ = ["CHAIN_STATE", "MARK_STATE", "PAIR_STATE", "chain", "mark", "pair", "stop_behind"]
 
 X, HAVE, LOOPED = 0, 1, 2
 MARK_STATE = PAIR_STATE = (0, 0)
 CHAIN_STATE = (0, 0, 0)
+
+
+def stop_behind(stop: int, out_kind: Words, out_data: Words) -> bool:
+    """Puts on output 1 what comes behind the sum of a fiber, or of none, at whose end is this STOP; gives
+    whether a fiber ends."""
+    ends = stop & 15 == 0
+    if stop == S0:
+        out_kind[1] = EMPTY
+        out_data[1] = 0
+    else:
+        out_kind[1] = STOP
+        out_data[1] = stop - 16 if ends else stop - 17  # STOP(0, hi-1), STOP(lo-1, hi-1)
+    return ends
+
+
+def _passes(total: int, stop: int) -> bool:
+    """Whether these kinds stand for no element: the end of a list without a fiber, or of everything."""
+    return (total == EMPTY and stop == STOP) or (total == DONE and stop == DONE)
 
 
 def mark() -> Step:
@@ -48,23 +67,16 @@ def mark() -> Step:
                 return take_push
             state[HAVE] = 1
             return take
-        if head == STOP and data[0] & 15 == 0:
-            if data[0] == S0:
-                out_kind[1] = EMPTY
-            else:
-                out_kind[1] = STOP
-                out_data[1] = data[0] - 16  # STOP(0, hi-1)
-            state[X] = 0
-            state[HAVE] = 0
-            return take_push
-        out_data[0] = 0
         if head == STOP:
-            out_kind[0] = EMPTY
-            out_kind[1] = STOP
-            out_data[1] = data[0] - 17  # STOP(lo-1, hi-1)
-        else:
-            out_kind[0] = DONE
-            out_kind[1] = DONE
+            if stop_behind(data[0], out_kind, out_data):
+                state[X] = 0
+                state[HAVE] = 0
+            else:
+                out_kind[0] = EMPTY
+                out_data[0] = 0
+            return take_push
+        out_kind[0] = out_kind[1] = DONE
+        out_data[0] = 0
         return take_push
 
     return step
@@ -79,14 +91,10 @@ def pair(add: ScalarOp) -> Step:
     protocol = fault(PROTOCOL, both)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        if not pass_both(kind, data, out_kind, out_data):
+            return wait
         total = kind[0]
         stop = kind[1]
-        if total == NONE or stop == NONE:
-            return wait
-        out_kind[0] = total
-        out_data[0] = data[0]
-        out_kind[1] = stop
-        out_data[1] = data[1]
         if total == VAL and stop != DONE:
             if state[HAVE]:
                 out_data[0] = add(state[X], data[0])
@@ -96,9 +104,7 @@ def pair(add: ScalarOp) -> Step:
                 state[HAVE] = 1
                 return take
             return take_push
-        if (total == EMPTY and stop == STOP) or (total == DONE and stop == DONE):
-            return take_push
-        return protocol
+        return take_push if _passes(total, stop) else protocol
 
     return step
 
@@ -120,14 +126,10 @@ def chain(add: ScalarOp) -> Step:
     protocol = fault(PROTOCOL, both)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        if not pass_both(kind, data, out_kind, out_data):
+            return wait
         total = kind[0]
         stop = kind[1]
-        if total == NONE or stop == NONE:
-            return wait
-        out_kind[0] = total
-        out_data[0] = data[0]
-        out_kind[1] = stop
-        out_data[1] = data[1]
         if total == VAL and stop != DONE:
             looped = state[LOOPED]
             if looped:
@@ -148,8 +150,6 @@ def chain(add: ScalarOp) -> Step:
             out_kind[2] = VAL
             out_data[2] = out_data[0]
             return take_loop_push_loop if looped else take_push_loop
-        if (total == EMPTY and stop == STOP) or (total == DONE and stop == DONE):
-            return take_push
-        return protocol
+        return take_push if _passes(total, stop) else protocol
 
     return step

@@ -2,21 +2,10 @@
 
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import value_type
+from samhw.primitives.lockstep import pass_both
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import (
-    DONE,
-    EMPTY,
-    NONE,
-    PAYLOAD,
-    PROTOCOL,
-    STOP,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.step import DONE, EMPTY, PAYLOAD, PROTOCOL, STOP, Memory, Step, Words, fault, firing
 from samhw.spec.drop import DROP_VAL
 
 __all__ = ["DropVal"]
@@ -30,23 +19,15 @@ def _drop(zero_mask: int) -> Step:
     protocol = fault(PROTOCOL, both)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        if not pass_both(kind, data, out_kind, out_data):
+            return wait
         crd = kind[0]
         val = kind[1]
-        if crd == NONE or val == NONE:
-            return wait
         if crd in PAYLOAD and val in PAYLOAD:
-            if val == EMPTY or data[1] & zero_mask == 0:
-                return take
-        elif crd in (STOP, DONE):
-            if val != crd or data[0] != data[1]:
-                return protocol
-        else:
-            return protocol
-        out_kind[0] = crd
-        out_data[0] = data[0]
-        out_kind[1] = val
-        out_data[1] = data[1]
-        return take_push
+            return take if val == EMPTY or data[1] & zero_mask == 0 else take_push
+        if crd in (STOP, DONE) and val == crd and data[0] == data[1]:
+            return take_push
+        return protocol
 
     return step
 

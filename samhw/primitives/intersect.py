@@ -1,30 +1,14 @@
 """intersect: the coordinates that all inputs have."""
 
-from samhw.primitives.join import LATE, LOCKSTEP, Join, all_ends, crd_heads, payload_heads
-from samhw.primitives.step import (
-    NONE,
-    PROTOCOL,
-    PUSHES,
-    STOP,
-    TAKES,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.join import Join, JoinWords, all_ends, held_up
+from samhw.primitives.step import NONE, STOP, TAKES, VAL, Memory, Step, Words
 from samhw.spec.join import INTERSECT
 
 __all__ = ["Intersect"]
 
 
 def _intersect(n: int) -> Step:
-    crds = crd_heads(n)
-    every = crds | crds << 1
-    wait = firing(crds)
-    pushes = (1 << n + 1) - 1 << PUSHES
-    protocol = fault(PROTOCOL, crds)
+    crds, every, wait, protocol, pushes = JoinWords.of(n)
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
@@ -56,11 +40,9 @@ def _intersect(n: int) -> Step:
                 return protocol
 
         needs = crds | takes
-        heads = payload_heads(kind, data, end, takes)
-        if heads == LATE:
-            return needs
-        if heads != LOCKSTEP:
-            return protocol
+        instead = held_up(kind, data, end, takes, needs, protocol)
+        if instead != 0:
+            return instead
         if drop:
             return needs | takes << TAKES
         out_kind[0] = kind[0]
@@ -77,6 +59,4 @@ class Intersect(Join):
     """The intersecter."""
 
     spec = INTERSECT
-
-    def step(self, n: int) -> Step:
-        return _intersect(n)
+    step = staticmethod(_intersect)

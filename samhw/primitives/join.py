@@ -1,21 +1,34 @@
 """What intersect and union have in common."""
 
 from abc import abstractmethod
+from typing import NamedTuple
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import EMPTY, NONE, PAYLOAD, VAL, Step, Words
+from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, VAL, Step, Words, fault, firing
 
-__all__ = ["LATE", "LOCKSTEP", "Join", "all_ends", "crd_heads", "payload_heads"]
-
-LATE, LOCKSTEP, ASTRAY = 0, 1, 2
-"""What `payload_heads` finds: one is not there yet; all are as they must be; one is not."""
+__all__ = ["Join", "JoinWords", "all_ends", "held_up"]
 
 
-def crd_heads(n: int) -> int:
-    """The set of the coordinate inputs: input 2i is crd<i>, input 2i + 1 is ref<i>."""
-    return sum(1 << 2 * i for i in range(n))
+class JoinWords(NamedTuple):
+    """What a step function of n pairs closes over; input 2i is crd<i>, input 2i + 1 is ref<i>."""
+
+    crds: int
+    """The set of the coordinate inputs."""
+    every: int
+    """The set of all inputs."""
+    wait: int
+    """Returned where a coordinate is not there yet."""
+    protocol: int
+    """Returned where the coordinates do not go together."""
+    pushes: int
+    """All outputs, at their place in a firing."""
+
+    @classmethod
+    def of(cls, n: int) -> "JoinWords":
+        crds = sum(1 << 2 * i for i in range(n))
+        return cls(crds, crds | crds << 1, firing(crds), fault(PROTOCOL, crds), (1 << n + 1) - 1 << PUSHES)
 
 
 def all_ends(kind: Words, data: Words, end: int) -> bool:
@@ -27,26 +40,28 @@ def all_ends(kind: Words, data: Words, end: int) -> bool:
     return alike
 
 
-def payload_heads(kind: Words, data: Words, end: int, takes: int) -> int:
-    """The payload heads of the pairs below `end` that a firing takes, against their coordinates."""
+def held_up(kind: Words, data: Words, end: int, takes: int, needs: int, protocol: int) -> int:
+    """What a step gives in place of a firing that takes these pairs, of those below `end`: `needs` where a
+    payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0."""
     for i in range(0, end, 2):
         if takes >> i & 1:
             payload = kind[i + 1]
             if payload == NONE:
-                return LATE
+                return needs
             if kind[i] == VAL:
                 if payload not in PAYLOAD:
-                    return ASTRAY
+                    return protocol
             elif payload != kind[i] or data[i + 1] != data[i]:
-                return ASTRAY
-    return LOCKSTEP
+                return protocol
+    return 0
 
 
 class Join(Model):
     """n pairs of crd and payload streams in lockstep become one crd stream and n payload streams."""
 
+    @staticmethod
     @abstractmethod
-    def step(self, n: int) -> Step:
+    def step(n: int) -> Step:
         """The step function of n inputs."""
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:

@@ -3,7 +3,7 @@
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import REDUCTIONS, ScalarOp, value_type
-from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair
+from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair, stop_behind
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link
 from samhw.primitives.step import (
@@ -13,7 +13,6 @@ from samhw.primitives.step import (
     OVERFLOW,
     PAYLOAD,
     PROTOCOL,
-    S0,
     STOP,
     VAL,
     Memory,
@@ -51,22 +50,14 @@ def _accumulate(op: ScalarOp) -> Step:
                 state[NOT_FIRST] = 1
             return take
         if head == STOP:
-            if data[0] & 15 == 0:
+            if stop_behind(data[0], out_kind, out_data):
                 out_kind[0] = VAL
                 out_data[0] = state[ACC]
-                if data[0] == S0:
-                    out_kind[1] = EMPTY
-                    out_data[1] = 0
-                else:
-                    out_kind[1] = STOP
-                    out_data[1] = data[0] - 16  # STOP(0, hi-1)
                 state[ACC] = 0
                 state[NOT_FIRST] = 0
             else:
                 out_kind[0] = EMPTY
                 out_data[0] = 0
-                out_kind[1] = STOP
-                out_data[1] = data[0] - 17  # STOP(lo-1, hi-1)
             return take_push
         out_kind[0] = out_kind[1] = DONE
         out_data[0] = out_data[1] = 0

@@ -1,30 +1,24 @@
 """shift: coordinates moved up by an extent."""
 
+from collections.abc import Callable
+
 from samhw.graph import Arch, Graph, Node
+from samhw.primitives.each import each
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
-from samhw.primitives.step import EMPTY, NONE, PROTOCOL, VAL, Memory, Step, Words, fault, firing
+from samhw.primitives.step import EMPTY, PROTOCOL, Memory, fault
 from samhw.spec.shift import SHIFT
 
 __all__ = ["Shift"]
 
+_PROTOCOL = fault(PROTOCOL, 1)
 
-def _add(mask: int) -> Step:
-    wait = firing(1)
-    take = firing(1, 1, 1)
-    protocol = fault(PROTOCOL, 1)
 
-    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        head = kind[0]
-        if head == NONE:
-            return wait
-        if head == EMPTY:
-            return protocol
-        out_kind[0] = head
-        out_data[0] = data[0] + memory[0][0] & mask if head == VAL else data[0]
-        return take
+def _sum(mask: int) -> Callable[[int, int, Memory], int]:
+    def word(kind: int, crd: int, memory: Memory) -> int:
+        return _PROTOCOL if kind == EMPTY else crd + memory[0][0] & mask
 
-    return step
+    return word
 
 
 class Shift(Model):
@@ -34,5 +28,5 @@ class Shift(Model):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         extent = (Store(Place.EXTENT, node.params["extent"]),)
-        step = _add((1 << arch.index_bits) - 1)
+        step = each(_sum((1 << arch.index_bits) - 1))
         return ActorNetwork((Actor("add", step, ("crd",), ("crd",), memory=extent),))

@@ -1,31 +1,14 @@
 """union: the coordinates that any input has."""
 
-from samhw.primitives.join import LATE, LOCKSTEP, Join, all_ends, crd_heads, payload_heads
-from samhw.primitives.step import (
-    EMPTY,
-    NONE,
-    PROTOCOL,
-    PUSHES,
-    STOP,
-    TAKES,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.join import Join, JoinWords, all_ends, held_up
+from samhw.primitives.step import EMPTY, NONE, STOP, TAKES, VAL, Memory, Step, Words
 from samhw.spec.join import UNION
 
 __all__ = ["Union"]
 
 
 def _union(n: int) -> Step:
-    crds = crd_heads(n)
-    every = crds | crds << 1
-    wait = firing(crds)
-    pushes = (1 << n + 1) - 1 << PUSHES
-    protocol = fault(PROTOCOL, crds)
+    crds, every, wait, protocol, pushes = JoinWords.of(n)
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
@@ -54,11 +37,9 @@ def _union(n: int) -> Step:
                 return protocol
 
         needs = crds | takes
-        heads = payload_heads(kind, data, end, takes)
-        if heads == LATE:
-            return needs
-        if heads != LOCKSTEP:
-            return protocol
+        instead = held_up(kind, data, end, takes, needs, protocol)
+        if instead != 0:
+            return instead
         out_kind[0] = VAL if least >= 0 else kind[0]
         out_data[0] = least if least >= 0 else data[0]
         for i in range(n):
@@ -77,6 +58,4 @@ class Union(Join):
     """The unioner. An input that lacks the coordinate gives EMPTY."""
 
     spec = UNION
-
-    def step(self, n: int) -> Step:
-        return _union(n)
+    step = staticmethod(_union)

@@ -3,54 +3,32 @@
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Place, Store
-from samhw.primitives.step import (
-    COMMITTED,
-    DONE,
-    EMPTY,
-    NONE,
-    PROTOCOL,
-    RANGE,
-    STOP,
-    VAL,
-    Memory,
-    Step,
-    Words,
-    fault,
-    firing,
-)
+from samhw.primitives.step import EMPTY, PROTOCOL, RANGE, Memory, Words, fault
+from samhw.primitives.write import write
 from samhw.spec.write import WRITE_DENSE
 
 __all__ = ["WriteDense"]
 
 NEXT = 1
 
+_PROTOCOL = fault(PROTOCOL, 1)
+_BEYOND = fault(RANGE, 1)
 
-def _write() -> Step:
-    wait = firing(1)
-    take = firing(1, 1)
-    beyond = fault(RANGE, 1)
-    protocol = fault(PROTOCOL, 1)
 
-    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        head = kind[0]
-        if head == NONE:
-            return wait
-        extent = memory[0][0]
-        if head == VAL:
-            if data[0] != state[NEXT] or data[0] >= extent:
-                return beyond
-            state[NEXT] += 1
-        elif head == STOP and data[0] & 15 == 0:
-            if state[NEXT] != extent:
-                return beyond
-            state[NEXT] = 0
-        elif head == DONE:
-            state[COMMITTED] = 1
-        elif head == EMPTY:
-            return protocol
-        return take
+def _coordinate(kind: int, data: int, state: Words, memory: Memory) -> int:
+    if kind == EMPTY:
+        return _PROTOCOL
+    if data != state[NEXT] or data >= memory[0][0]:
+        return _BEYOND
+    state[NEXT] += 1
+    return 0
 
-    return step
+
+def _full(state: Words, memory: Memory) -> int:
+    if state[NEXT] != memory[0][0]:
+        return _BEYOND
+    state[NEXT] = 0
+    return 0
 
 
 class WriteDense(Model):
@@ -60,4 +38,5 @@ class WriteDense(Model):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         extent = (Store(Place.EXTENT, node.params["extent"]),)
-        return ActorNetwork((Actor("write", _write(), ("crd",), (), (0, 0), extent),))
+        step = write(_coordinate, _full)
+        return ActorNetwork((Actor("write", step, ("crd",), (), (0, 0), extent),))

@@ -7,8 +7,8 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.reduce_step import ReduceStep
-from samhw.rtl.sum_actor import SumActor, outer_end
-from samhw.rtl.token import TokenKind, make_token, stop_lo, token_layout
+from samhw.rtl.sum_actor import SumActor
+from samhw.rtl.token import TokenKind, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["Accumulate"]
@@ -45,18 +45,10 @@ class Accumulate(SumActor):
         m.d.comb += [step.a.eq(acc), step.b.eq(head.payload), step.alone.eq(first), sum.result.eq(acc)]
 
         table = FiringTable(m, [self.i.val])
-        value, empty, done = (make_token(kind) for kind in (TokenKind.VAL, TokenKind.EMPTY, TokenKind.DONE))
-        end = outer_end(head)
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY), table.row(takes=[self.i.val]):
                 m.d.comb += self.overflow.eq(step.overflow)
                 m.d.sync += [acc.eq(step.result), first.eq(0)]
-            with m.Case(TokenKind.STOP):
-                with m.If(stop_lo(head) != 0):
-                    table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: end})
-                with m.Else(), table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: end}):
-                    m.d.sync += [acc.eq(0), first.eq(1)]
-            with m.Case(TokenKind.DONE):
-                table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
+            self._end_rows(m, table, sum, stop, [acc.eq(0), first.eq(1)])
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m

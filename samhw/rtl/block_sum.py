@@ -14,8 +14,8 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.reduce_step import ReduceStep
-from samhw.rtl.sum_actor import SumActor, outer_end
-from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_lo, token_layout
+from samhw.rtl.sum_actor import SumActor
+from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout
 from samhw.rtl.units import token_width
 
 __all__ = ["BlockSum"]
@@ -82,20 +82,13 @@ class _Mark(SumActor):
         m.d.comb += sum.result.eq(x)
 
         table = FiringTable(m, [self.i.val])
-        value, empty, done = (make_token(kind) for kind in (TokenKind.VAL, TokenKind.EMPTY, TokenKind.DONE))
-        end = outer_end(head)
+        value = make_token(TokenKind.VAL)
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 pushes = {sum.i: value, stop.i: value}
                 with table.row(takes=[self.i.val], pushes=pushes, pushes_if=dict.fromkeys(pushes, have)):
                     m.d.sync += [x.eq(head.payload), have.eq(1)]
-            with m.Case(TokenKind.STOP):
-                with m.If(stop_lo(head) != 0):
-                    table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: end})
-                with m.Else(), table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: end}):
-                    m.d.sync += [x.eq(0), have.eq(0)]
-            with m.Case(TokenKind.DONE):
-                table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
+            self._end_rows(m, table, sum, stop, [x.eq(0), have.eq(0)])
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m
 

@@ -1,14 +1,12 @@
 """intersect: the coordinates that all inputs have."""
 
-from collections.abc import Sequence
-
-from amaranth.hdl import Module, Value
+from amaranth.hdl import Module
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.joiner import Joiner, all_ends
+from samhw.rtl.joiner import Coordinates, Joiner, Refs, all_ends
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, make_token
+from samhw.rtl.token import make_token
 
 __all__ = ["Intersect"]
 
@@ -16,19 +14,10 @@ __all__ = ["Intersect"]
 class Intersect(Joiner):
     """Passes a coordinate on when it is at every head; else it drops those that are behind the greatest."""
 
-    def _join(
-        self,
-        m: Module,
-        table: FiringTable,
-        crd: Output,
-        refs: Sequence[Output],
-        less: Sequence[Sequence[Value]],
-    ) -> None:
-        heads = [head.payload for head in self._crds]
-        is_val = [head.kind == TokenKind.VAL for head in heads]
+    def _join(self, m: Module, table: FiringTable, crds: Coordinates, crd: Output, refs: Refs) -> None:
+        heads, is_val = crds.heads, crds.is_val
         all_val = all_of(is_val)
-        val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
-        late = [any_of(less[i][j] for j in range(len(heads)) if j != i) for i in range(len(heads))]
+        late = [any_of(crds.less[i][j] for j in range(len(heads)) if j != i) for i in range(len(heads))]
         # Against a STOP every coordinate is behind.
         behind = [v & (~all_val | below) for v, below in zip(is_val, late, strict=True)]
         m.d.comb += crd.result.eq(heads[0].payload)
@@ -39,6 +28,6 @@ class Intersect(Joiner):
                 takes=[*self._crds, *self._refs],
                 pushes={out.i: make_token(head.kind, head.payload[:8]) for out, head in copied},
             )
-        with m.Elif(any_of(is_val) & val_or_stop):
+        with m.Elif(any_of(is_val) & crds.val_or_stop):
             taken = dict(zip([*self._crds, *self._refs], behind * 2, strict=True))
             table.row(needs=self._crds, takes_if=taken)

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from amaranth.hdl import Const, Elaboratable, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -11,9 +12,36 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import is_payload, same_token, token_layout
+from samhw.rtl.token import TokenKind, is_payload, same_token, token_layout
 
-__all__ = ["Joiner", "all_ends"]
+__all__ = ["Coordinates", "Joiner", "Refs", "all_ends"]
+
+
+Refs = Sequence[Output]
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What stands at the coordinate inputs.
+
+    Attributes:
+        heads: the tokens.
+        is_val: for each, whether it is a coordinate.
+        val_or_stop: all are coordinates or STOPs.
+        less: `less[i][j]`: coordinate i is below coordinate j.
+    """
+
+    heads: Sequence[data.View]
+    is_val: Sequence[Value]
+    val_or_stop: Value
+    less: Sequence[Sequence[Value]]
+
+    @classmethod
+    def of(cls, m: Module, heads: Sequence[data.View]) -> "Coordinates":
+        """Every pair of coordinates is compared once, side by side."""
+        is_val = [head.kind == TokenKind.VAL for head in heads]
+        val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
+        return cls(heads, is_val, val_or_stop, _less(m, [head.payload for head in heads]))
 
 
 class Joiner(Primitive):
@@ -31,15 +59,8 @@ class Joiner(Primitive):
         super().__init__({f"crd{i}": index for i in range(len(refs))} | refs, {"crd": index} | refs)
 
     @abstractmethod
-    def _join(
-        self,
-        m: Module,
-        table: FiringTable,
-        crd: Output,
-        refs: Sequence[Output],
-        less: Sequence[Sequence[Value]],
-    ) -> None:
-        """Adds the rows and the coordinate of `crd`. `less[i][j]`: coordinate i is below coordinate j."""
+    def _join(self, m: Module, table: FiringTable, crds: Coordinates, crd: Output, refs: Refs) -> None:
+        """Adds the rows, and the coordinate of `crd`."""
 
     @property
     def _crds(self) -> list[wiring.PureInterface]:
@@ -61,7 +82,8 @@ class Joiner(Primitive):
             refs.append(ref)
 
         table = FiringTable(m, self._crds)
-        self._join(m, table, crd, refs, self._less(m))
+        crds = Coordinates.of(m, [head.payload for head in self._crds])
+        self._join(m, table, crds, crd, refs)
         astray = any_of(
             crd.valid & ref.valid & ~_in_lockstep(crd.payload, ref.payload)
             for crd, ref in zip(self._crds, self._refs, strict=True)
@@ -69,18 +91,17 @@ class Joiner(Primitive):
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol | astray))]
         return m
 
-    def _less(self, m: Module) -> list[list[Value]]:
-        """Every pair of coordinates compared once, side by side."""
-        coordinates = [head.payload.payload for head in self._crds]
-        less: list[list[Value]] = [[Const(0)] * len(coordinates) for _ in coordinates]
-        for j, b in enumerate(coordinates):
-            for i, a in enumerate(coordinates[:j]):
-                below = Signal(name=f"crd{i}_below_crd{j}")
-                equal = Signal(name=f"crd{i}_equals_crd{j}")
-                m.d.comb += [below.eq(a < b), equal.eq(a == b)]
-                less[i][j] = below
-                less[j][i] = ~(below | equal)
-        return less
+
+def _less(m: Module, coordinates: Sequence[Value]) -> list[list[Value]]:
+    less: list[list[Value]] = [[Const(0)] * len(coordinates) for _ in coordinates]
+    for j, b in enumerate(coordinates):
+        for i, a in enumerate(coordinates[:j]):
+            below = Signal(name=f"crd{i}_below_crd{j}")
+            equal = Signal(name=f"crd{i}_equals_crd{j}")
+            m.d.comb += [below.eq(a < b), equal.eq(a == b)]
+            less[i][j] = below
+            less[j][i] = ~(below | equal)
+    return less
 
 
 def _in_lockstep(crd: data.View, ref: data.View) -> Value:

@@ -61,10 +61,7 @@ class ScanCompressed(Primitive):
         wiring.connect(m, end.o, ends.i)
         walk.feed(m, starts.o)
         m.d.comb += ends.o.ready.eq(walk.head.ready)
-        wiring.connect(m, walk.crd, crd.i)
-        wiring.connect(m, walk.ref, ref.i)
-        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
-        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+        walk.drive(m, self.o, crd, ref)
 
         fetch = FiringTable(m, [self.i.ref])
         fiber = self.i.ref.payload

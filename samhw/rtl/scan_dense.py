@@ -40,10 +40,7 @@ class ScanDense(Primitive):
         m.submodules.ref = ref = Output(width, latency=self.arch.step)
         wiring.connect(m, scaled.o, base.i)
         walk.feed(m, base.o)
-        wiring.connect(m, walk.crd, crd.i)
-        wiring.connect(m, walk.ref, ref.i)
-        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
-        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+        walk.drive(m, self.o, crd, ref)
 
         scale = FiringTable(m, [self.i.ref])
         fiber = self.i.ref.payload

@@ -1,7 +1,6 @@
 """scan_singleton: the one coordinate of each fiber of a singleton (COO) level."""
 
 from amaranth.hdl import Elaboratable, Module, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -43,10 +42,7 @@ class ScanSingleton(Primitive):
         m.submodules.crd = crd = Output(width, latency=self.arch.memory, registers=1)
         m.submodules.ref = ref = Output(width, latency=self.arch.step)
         walk.feed(m, self.i.ref)
-        wiring.connect(m, walk.crd, crd.i)
-        wiring.connect(m, walk.ref, ref.i)
-        wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
-        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+        walk.drive(m, self.o, crd, ref)
         head = self.i.ref.payload
         reference = head.payload
         beyond = Signal()

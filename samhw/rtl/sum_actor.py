@@ -1,16 +1,17 @@
 """What the actors inside reduce_scalar have in common: sums, and beside each what comes behind it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
+from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token, token_layout
 
-__all__ = ["SumActor", "outer_end"]
+__all__ = ["SumActor"]
 
 
 class SumActor(wiring.Component):
@@ -58,8 +59,24 @@ class SumActor(wiring.Component):
         wiring.connect(m, stop.o, wiring.flipped(self.o.stop))
         return sum, stop
 
+    def _end_rows(
+        self, m: Module, table: FiringTable, sum: Output, stop: Output, clear: Sequence[object]
+    ) -> None:
+        """The rows of an actor with the input `val`, at the end of a fiber, of a list without fibers, and of
+        everything: cases of a switch over the head's kind. `clear` are the assignments at a fiber's end."""
+        head = self.i.val.payload
+        value, empty, done = (make_token(kind) for kind in (TokenKind.VAL, TokenKind.EMPTY, TokenKind.DONE))
+        end = _outer_end(head)
+        with m.Case(TokenKind.STOP):
+            with m.If(stop_lo(head) != 0):
+                table.row(takes=[self.i.val], pushes={sum.i: empty, stop.i: end})
+            with m.Else(), table.row(takes=[self.i.val], pushes={sum.i: value, stop.i: end}):
+                m.d.sync += clear
+        with m.Case(TokenKind.DONE):
+            table.row(takes=[self.i.val], pushes={sum.i: done, stop.i: done})
 
-def outer_end(head: data.View) -> Value:
+
+def _outer_end(head: data.View) -> Value:
     """What a STOP at `head` leaves for the output, which is one level shallower: EMPTY if only a fiber of
     payloads ends."""
     lo, hi = stop_lo(head), stop_hi(head)

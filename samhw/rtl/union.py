@@ -1,12 +1,10 @@
 """union: the coordinates that any input has."""
 
-from collections.abc import Sequence
-
-from amaranth.hdl import Module, Mux, Value
+from amaranth.hdl import Module, Mux
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.joiner import Joiner, all_ends
-from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.joiner import Coordinates, Joiner, Refs, all_ends
+from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, make_token
 
@@ -16,20 +14,11 @@ __all__ = ["Union"]
 class Union(Joiner):
     """Passes on the least coordinate at the heads, with EMPTY for the inputs that do not have it."""
 
-    def _join(
-        self,
-        m: Module,
-        table: FiringTable,
-        crd: Output,
-        refs: Sequence[Output],
-        less: Sequence[Sequence[Value]],
-    ) -> None:
-        heads = [head.payload for head in self._crds]
-        is_val = [head.kind == TokenKind.VAL for head in heads]
+    def _join(self, m: Module, table: FiringTable, crds: Coordinates, crd: Output, refs: Refs) -> None:
+        heads, is_val = crds.heads, crds.is_val
         any_val = any_of(is_val)
-        val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
         least = [
-            is_val[i] & ~any_of(is_val[j] & less[j][i] for j in range(len(heads)) if j != i)
+            is_val[i] & ~any_of(is_val[j] & crds.less[j][i] for j in range(len(heads)) if j != i)
             for i in range(len(heads))
         ]
         ends = all_ends(heads)
@@ -43,6 +32,6 @@ class Union(Joiner):
             tokens[out.i] = make_token(
                 Mux(missing, TokenKind.EMPTY, head.payload.kind), Mux(any_val, 0, head.payload.payload[:8])
             )
-        with m.If(ends | (any_val & val_or_stop)):
+        with m.If(ends | (any_val & crds.val_or_stop)):
             taken = dict(zip([*self._crds, *self._refs], [ends | here for here in least] * 2, strict=True))
             table.row(needs=self._crds, takes_if=taken, pushes=tokens)

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.output import ControlSignature
+from samhw.rtl.output import ControlSignature, Output
 from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token
 
 __all__ = ["Walk"]
@@ -46,6 +46,13 @@ class Walk(wiring.Component):
             self.head.payload.payload.eq(source.payload.payload[:8]),
             source.ready.eq(self.head.ready),
         ]
+
+    def drive(self, m: Module, ports: wiring.PureInterface, crd: Output, ref: Output) -> None:
+        """Connects the two pushes to a scanner's outputs, behind what gives them their words."""
+        wiring.connect(m, self.crd, crd.i)
+        wiring.connect(m, self.ref, ref.i)
+        wiring.connect(m, crd.o, wiring.flipped(ports.crd))
+        wiring.connect(m, ref.o, wiring.flipped(ports.ref))
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

@@ -1,42 +1,33 @@
 """write_compressed: stores the coordinates of a compressed level."""
 
-from amaranth.hdl import Const, Elaboratable, Module, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
-from samhw.rtl.firing import FiringTable
+from samhw.rtl.actor import MemoryWriteSignature, error_bits
 from samhw.rtl.token import TokenKind, stop_lo, token_layout
+from samhw.rtl.writer import Writer
 
 __all__ = ["WriteCompressed"]
 
 
-class WriteCompressed(Primitive):
+class WriteCompressed(Writer):
     """In `crd`.
 
     Args:
         pos_capacity, crd_capacity: words of the memories behind `mem_pos` and `mem_crd`.
-
-    Members:
-        committed: the writer fires on DONE.
     """
 
     def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int, stall_port: bool = False):
         self.arch = arch
         self.pos_capacity = pos_capacity
         self.crd_capacity = crd_capacity
-        self.stall_port = stall_port
-        super().__init__(
-            {"crd": token_layout(arch.index_bits)},
-            {},
-            {
-                "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
-                "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
-                "committed": Out(1),
-                **({"stall": In(1)} if stall_port else {}),
-            },
-        )
+        ports = {
+            "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
+            "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
+        }
+        super().__init__("crd", token_layout(arch.index_bits), ports, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -51,7 +42,7 @@ class WriteCompressed(Primitive):
             self.mem_pos.data.eq(coordinates),
         ]
 
-        table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
+        table = self._table(m)
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
                 with m.If(coordinates == self.crd_capacity):

@@ -1,42 +1,30 @@
 """write_dense: checks that every coordinate of a dense level comes; there is nothing to store."""
 
-from amaranth.hdl import Const, Elaboratable, Module, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib.wiring import In
 
 from samhw.graph import Arch
-from samhw.rtl.actor import Primitive, error_bits
-from samhw.rtl.firing import FiringTable
+from samhw.rtl.actor import error_bits
 from samhw.rtl.token import TokenKind, stop_lo, token_layout
+from samhw.rtl.writer import Writer
 
 __all__ = ["WriteDense"]
 
 
-class WriteDense(Primitive):
-    """In `crd`, which must be 0 .. N-1 in each fiber, N being the run-time `extent`.
-
-    Members:
-        committed: the writer fires on DONE.
-    """
+class WriteDense(Writer):
+    """In `crd`, which must be 0 .. N-1 in each fiber, N being the run-time `extent`."""
 
     def __init__(self, *, arch: Arch, stall_port: bool = False):
         self.arch = arch
-        self.stall_port = stall_port
-        super().__init__(
-            {"crd": token_layout(arch.index_bits)},
-            {},
-            {
-                "extent": In(arch.index_bits),
-                "committed": Out(1),
-                **({"stall": In(1)} if stall_port else {}),
-            },
-        )
+        extent = {"extent": In(arch.index_bits)}
+        super().__init__("crd", token_layout(arch.index_bits), extent, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         head = self.i.crd.payload
         expected = Signal(self.arch.index_bits)
         range_error = Signal()
-        table = FiringTable(m, [self.i.crd], stall=self.stall if self.stall_port else Const(0))
+        table = self._table(m)
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
                 m.d.comb += range_error.eq(head.payload != expected)

@@ -1,42 +1,32 @@
 """write_val: stores values in the order of their stream."""
 
-from amaranth.hdl import Const, Elaboratable, Module, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.rtl.actor import MemoryWriteSignature, Primitive, error_bits
-from samhw.rtl.firing import FiringTable
+from samhw.rtl.actor import MemoryWriteSignature, error_bits
 from samhw.rtl.token import TokenKind, token_layout
 from samhw.rtl.units import token_width
+from samhw.rtl.writer import Writer
 
 __all__ = ["WriteVal"]
 
 
-class WriteVal(Primitive):
+class WriteVal(Writer):
     """In `val`; EMPTY, whose payload is zero, is stored as such.
 
     Args:
         vals_capacity: words of the memory behind `mem_vals`.
-
-    Members:
-        committed: the writer fires on DONE.
     """
 
     def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int, stall_port: bool = False):
         self.arch = arch
         self.vals_capacity = vals_capacity
-        self.stall_port = stall_port
-        super().__init__(
-            {"val": token_layout(token_width(value_type))},
-            {},
-            {
-                "mem_vals": Out(MemoryWriteSignature(ceil_log2(vals_capacity), value_type.width)),
-                "committed": Out(1),
-                **({"stall": In(1)} if stall_port else {}),
-            },
-        )
+        port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), value_type.width))
+        shape = token_layout(token_width(value_type))
+        super().__init__("val", shape, {"mem_vals": port}, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -48,7 +38,7 @@ class WriteVal(Primitive):
             self.mem_vals.data.eq(head.payload),
         ]
 
-        table = FiringTable(m, [self.i.val], stall=self.stall if self.stall_port else Const(0))
+        table = self._table(m)
         with table.row(takes=[self.i.val]), m.Switch(head.kind):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 with m.If(values == self.vals_capacity):

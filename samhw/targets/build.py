@@ -12,7 +12,10 @@ from samhw.files import reason
 from samhw.targets.backends import Backend, find_target
 from samhw.tensors import Tensor
 
-__all__ = ["build"]
+__all__ = ["DERIVED", "build"]
+
+DERIVED = "derived.txt"
+"""The file with the inputs that the user does not have, and how each is made of those that the user has."""
 
 
 def build(
@@ -44,6 +47,9 @@ def build(
     try:
         backend.build(compiled, staging, tensors, **settings)
         staging.chmod(0o755)
+        if compiled.recipes:
+            lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
+            (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
         if directory.exists():
             directory.rmdir()
         staging.rename(directory)

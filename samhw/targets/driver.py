@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import jinja2
 import numpy as np
@@ -41,6 +42,16 @@ class HardwareResult:
     `Design.label` of the channel."""
     seconds: float
     """Processor time from `start` to the end of the run."""
+
+
+class RunOptions(TypedDict, total=False):
+    """What `Session.run` takes beside data."""
+
+    trace: bool
+    stalls: Mapping[str, ArrayLike] | None
+    buffers: bool
+    limit: int
+    wave: Path | None
 
 
 class VerilatedDesign:
@@ -113,18 +124,11 @@ class VerilatedDesign:
         self,
         memories: Mapping[str, ArrayLike],
         extents: Mapping[str, int],
-        *,
-        trace: bool = False,
-        stalls: Mapping[str, ArrayLike] | None = None,
-        buffers: bool = False,
-        limit: int = LIMIT,
-        wave: Path | None = None,
+        **options: Unpack[RunOptions],
     ) -> HardwareResult:
         """One run in a process of its own; arguments and errors as in `Session.run`."""
         with self.session() as session:
-            return session.run(
-                memories, extents, trace=trace, stalls=stalls, buffers=buffers, limit=limit, wave=wave
-            )
+            return session.run(memories, extents, **options)
 
     def _glue(self) -> str:
         template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined).from_string(

@@ -28,15 +28,20 @@ FEATURES = 16
 RANDOM_DENSITY = 0.2
 
 
-def bind_program(spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO) -> Workload:
+def bind_program(
+    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | None = None
+) -> Workload:
     """The program that `spec` names (`load_program`), a built-in model or any other one, on data.
+
+    Args:
+        loaded: what `load_program` gave, where it was asked already.
 
     Raises:
         InputError: as `load_program` and `make_workload` do.
     """
     if spec in model_names():
         return make_model_workload(spec, data)
-    return make_workload(load_program(spec), data, value=value)
+    return make_workload(loaded or load_program(spec), data, value=value)
 
 
 def make_workload(

@@ -30,7 +30,7 @@ def compile_or_none(program: Program, **options: object) -> Compiled | None:
     extents = {d: n or 1 for d, n in program.dimensions.extents.items()}
     entries = dict.fromkeys(program.tensors, 4096)
     try:
-        return compile_program(program, capacity=Capacity(extents, entries), **options)  # type: ignore[arg-type]
+        return compile_program(program, capacity=Capacity(extents, entries), **options)
     except ScheduleError:
         return None
 

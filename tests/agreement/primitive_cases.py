@@ -32,7 +32,7 @@ SLOW = Arch(
 )
 SPACED = replace(
     SLOW,
-    reduce=SLOW.reduce | {family: {"sum": 3, "max": 5, "min": 2} for family in ("integer", "fixed")},
+    reduce={**SLOW.reduce} | {family: {"sum": 3, "max": 5, "min": 2} for family in ("integer", "fixed")},
 )
 """With accumulations that a vector reducer must keep apart."""
 

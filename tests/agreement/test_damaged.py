@@ -7,6 +7,7 @@ A long run on demand: SAMHW_RANDOM_DAMAGE=2000 python -m pytest tests/agreement/
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
@@ -134,7 +135,7 @@ def test_hls(name: str) -> None:
     compiled = compile_one(name)
     hls = HlsDesign.build(compiled.design, compiled.arch)
     for memories, extents, error in cases(compiled, 3):
-        expected = {}
+        expected: Mapping[str, np.ndarray] = {}
         if error is None:
             expected = simulate(compiled.design.regions[0], compiled.arch, memories, extents).memories
         with fails(error):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.compiler import Compiled
@@ -29,6 +29,7 @@ from tests.agreement.cases import (
     random_tensors,
 )
 from tests.strategies.chains import chained_programs
+from tests.strategies.drawn import drawn
 from tests.strategies.programs import programs
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
@@ -73,14 +74,7 @@ def run_random(
     gets random channel depths."""
     runs = 0
 
-    @seed(number)
-    @settings(
-        max_examples=GRAPHS,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(GRAPHS, number)
     @given(strategy, st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal runs

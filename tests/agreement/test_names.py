@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
@@ -13,6 +13,7 @@ from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import renamed
 from tests.strategies.chains import chained_programs
+from tests.strategies.drawn import drawn
 
 PROGRAMS = 2
 
@@ -48,14 +49,7 @@ def test_every_word() -> None:
 def test_random_names() -> None:
     seen = 0
 
-    @seed(1)
-    @settings(
-        max_examples=PROGRAMS,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(PROGRAMS, 1)
     @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal seen

@@ -47,6 +47,7 @@ def _compare(instance: Instance, case: Case, rtl: Outcome) -> None:
         m.name: np.array(case.memories.get(m.name, np.zeros(m.capacity, np.int64))) for m in graph.memories
     }
     about = f"{instance.name}, depths {dict(depths)}, {case}"
+    cause = None
     try:
         model = bench_primitive(
             node,
@@ -61,8 +62,6 @@ def _compare(instance: Instance, case: Case, rtl: Outcome) -> None:
         )
     except RunError as error:
         cause = Cause[str(error).split()[0].upper()]
-    else:
-        cause = None
     if cause:
         assert rtl.error & cause, about
         return

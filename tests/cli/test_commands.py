@@ -159,6 +159,22 @@ def test_build_for_the_simulator(tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"graph.json", "graph.dot", "arch.json"}
 
 
+@pytest.mark.parametrize("extent", ["", "=5"])
+@pytest.mark.parametrize("command", [["compile"], ["build", "--target", "sim", "-o", "out"]])
+def test_a_program_is_loaded_once(
+    command: list[str], extent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Python file runs when it is loaded. Also without data, which its extents may make unnecessary."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.py").write_text(
+        "from samhw.frontend import parse\nprint('loaded')\n"
+        f"copy = parse('tensor A[i{extent}] : csf\\ntensor x[i] : csf\\nx[i] = A[i]')\n"
+    )
+    result = samhw(*command, "p.py:copy")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("loaded") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_build_for_verilator(tmp_path: Path) -> None:
@@ -171,9 +187,9 @@ def test_build_for_verilator(tmp_path: Path) -> None:
             ["./simulate"], cwd=tmp_path / "out", stdin=commands, capture_output=True, text=True, check=True
         )
     assert '"status": "done"' in done.stdout
-    result = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
+    found = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
     workload = make_workload(load_kernel("spmv"), ["karate"])
-    assert result.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
+    assert found.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()
 
 
 @pytest.mark.slow

@@ -18,10 +18,11 @@ ROWS = [
 
 def printed(rows: list[list[str]], width: int, terminal: bool = True, title: str = "a title") -> list[str]:
     """The lines of a table."""
-    console = Console(file=StringIO(), width=width, force_terminal=terminal, color_system=None)
+    output = StringIO()
+    console = Console(file=output, width=width, force_terminal=terminal, color_system=None)
     print_table(console, rows, title)
     assert console.width == width
-    first, *lines = console.file.getvalue().splitlines()
+    first, *lines = output.getvalue().splitlines()
     assert first.strip() == title
     return lines
 

@@ -47,7 +47,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_command_that_takes_a_program_is_tried() -> None:
-    assert {*EVERY, "kernels"} == set(main.list_commands(None))  # type: ignore[arg-type]
+    assert {*EVERY, "kernels"} == set(main.list_commands(None))
 
 
 @pytest.mark.parametrize("command", EVERY)
@@ -192,6 +192,31 @@ def test_a_sweep_over_schedules(folder: Path) -> None:
     assert [row["permute"] for row in found] == ["False", "True"]
     found = rows("spmm", "--data", "random:size=5", "--schedule", "b.toml", "--no-permute")
     assert [row["permute"] for row in found] == ["False"]
+
+
+def test_a_sweep_varies_the_orders_of_regions(folder: Path) -> None:
+    """An order has commas of its own; each --set of a name adds to its values."""
+    chosen = ("--set", "order.T=i,k,j", "--set", "order.T=i,j,k", "--set", "formats.X=dense", "--permute")
+    found = rows("spmm", "--data", "random:size=5", *chosen)
+    assert [(row["order.T"], row["formats.X"]) for row in found] == [("i,k,j", "dense"), ("i,j,k", "dense")]
+    assert {row["status"] for row in found} == {"right"}
+    assert found[0]["cycles"] != found[1]["cycles"]
+    found = rows("spmm", "--data", "random:size=5", "--permute", "--set", "order=i,j,k")
+    assert [row["order"] for row in found] == ["i,j,k"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--set", "order.T=i,k", "--order", "i,k,j"), "--set order says what an option says too"),
+        (("--set", "order.T=i,k,j", "--set", "order=i,k,j"), "--set order is for programs of one region"),
+        (("--set", "order.T"), "--set order.T: give a field"),
+    ],
+)
+def test_orders_that_are_not_said(arguments: tuple[str, ...], message: str, folder: Path) -> None:
+    result = samhw("sweep", "spmm", *arguments, "-o", "x.csv")
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_a_sweeps_file_varies_formats_and_orders(folder: Path) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import ScheduleError
@@ -20,6 +20,7 @@ from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data
 from tests.strategies.chains import chained_programs
+from tests.strategies.drawn import drawn
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "500"))
 """How many programs are drawn in all."""
@@ -46,14 +47,7 @@ def result(work: Workload, **options: object) -> RunResult | None:
 def test_random_names(shard: int) -> None:
     seen: Counter[bool] = Counter()
 
-    @seed(shard)
-    @settings(
-        max_examples=PROGRAMS // SHARDS,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    @drawn(PROGRAMS // SHARDS, shard)
     @given(
         chained_programs(max_statements=4, concordant=shard % 2 == 0),
         st.sampled_from(FUSION_LEVELS),

@@ -98,7 +98,7 @@ def test_results_have_room(expression: str, iteration: Iteration) -> None:
         f"E[i, j] = {expression}\n"
     )
     arrays = {"A": np.ones((9, 9), int), "s": [0] * 9, "t": [0] * 9}
-    found = results(text, arrays, "f32", schedule=Schedule(iteration=iteration))  # type: ignore[arg-type]
+    found = results(text, arrays, "f32", schedule=Schedule(iteration=iteration))
     assert found["E"] == np.zeros((9, 9)).tolist()
 
 

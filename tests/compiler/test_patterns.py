@@ -42,7 +42,7 @@ def test_stored_within_the_pattern(statement: str) -> None:
         outputs = run(compile_workload(Workload("random", program, tensors)), tensors).outputs
         found = pattern(outputs["Y"])
         assert not (found & ~expected).any()
-        stored += np.count_nonzero(found)
+        stored += int(np.count_nonzero(found))
     assert stored or "0 * " in statement
 
 

@@ -26,6 +26,7 @@ from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.strategies.chains import chained_programs
+from tests.strategies.drawn import drawn
 from tests.strategies.matrices import matrix_chains
 from tests.strategies.programs import programs
 
@@ -85,14 +86,7 @@ def test_chained_programs(shard: int) -> None:
     value, schedule = MODES[shard % len(MODES)]
     seen: Counter[str] = Counter()
 
-    @seed(shard)
-    @settings(
-        max_examples=CHAINED // (2 * len(MODES)),
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    @drawn(CHAINED // (2 * len(MODES)), shard)
     @given(chained_programs(integers=value == "i32"), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)

@@ -1,4 +1,5 @@
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -113,18 +114,20 @@ def test_misuse():
     p = ProgramBuilder()
     i, j = p.index("i", 3), p.index("j", 4)
     A, b = p.tensor("A", (i, j), "csr"), p.tensor("b", i)
+    number: Any = 0
+    text: Any = "A"
     with pytest.raises(InputError, match=r"^tensor 'A' is used without indices; write A\[i, j\]$"):
         b[i] * A
     with pytest.raises(
         InputError, match=r"^tensor 'b' is indexed by 0; use indices made by index\(\) or indices"
     ):
-        b[0]
+        b[number]
     with pytest.raises(
         InputError, match=r"^index 'j' has extent 4, but mode 0 of tensor 'b' has 3; use an index of the same"
     ):
         b[j]
     with pytest.raises(InputError, match=r"^'b\[i\]' is assigned a str; assign an expression"):
-        b[i] = "A"
+        b[i] = text
     with (
         pytest.raises(InputError, match=r"^fuse blocks do not nest; end the outer one first$"),
         p.fuse(),

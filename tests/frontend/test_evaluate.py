@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
 from samhw.frontend import Program, dense, evaluate, evaluate_program, parse
@@ -14,7 +15,7 @@ B = np.array([[-1, 5, 0], [3, 0, -2]])
 C = np.array([1, 2, -3])
 
 
-def result(text: str, **tensors: object) -> np.ndarray:
+def result(text: str, **tensors: ArrayLike) -> np.ndarray:
     """The last tensor that the program writes."""
     results = evaluate_program(parse(DECLARED + text), {"A": A, "B": B, "c": C, **tensors})
     return list(results.values())[-1]

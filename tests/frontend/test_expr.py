@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,22 +81,30 @@ def test_text_reads_back(expr):
 
 
 def test_numpy_scalars_become_plain_literals():
-    assert np.float64(0.1) * A == Mul(Literal(0.1), A)
-    assert str(np.int32(3) + A) == "3 + A[i]"
-    assert type((A * np.float32(0.5)).right.value) is float
+    tenth: Any = np.float64(0.1)
+    three: Any = np.int32(3)
+    half: Any = np.float32(0.5)
+    assert tenth * A == Mul(Literal(0.1), A)
+    assert str(three + A) == "3 + A[i]"
+    _, literal = (A * half).children
+    assert isinstance(literal, Literal)
+    assert type(literal.value) is float
 
 
 def test_operators_refuse_what_is_no_operand():
+    text: Any = "B"
+    numbers: Any = [1]
+    array: Any = np.ones(3)
     with pytest.raises(TypeError):
-        A + "B"
+        A + text
     with pytest.raises(TypeError):
-        [1] * A
+        numbers * A
     with pytest.raises(TypeError):
-        np.ones(3) * A
+        array * A
     with pytest.raises(TypeError):
-        A / "B"
+        A / text
     with pytest.raises(TypeError):
-        [1] / A
+        numbers / A
 
 
 def test_spans_take_no_part_in_equality():
@@ -155,8 +164,8 @@ def test_rewritten_changes_operands_first_and_keeps_places():
         seen.append(str(node))
         return Access("D", node.indices) if node == B else node
 
-    seen = []
+    seen: list[str] = []
     found = rewritten(Add(Mul(A, B, span=span), Call("relu", (B,))), change)
     assert str(found) == "A[i] * D[i] + relu(D[i])"
-    assert found.left.span == span
+    assert found.children[0].span == span
     assert seen == ["A[i]", "B[i]", "A[i] * D[i]", "B[i]", "relu(D[i])", "A[i] * D[i] + relu(D[i])"]

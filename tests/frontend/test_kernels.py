@@ -40,9 +40,11 @@ def test_kernel(name):
 def test_storage_is_concordant_with_the_order(name):
     program = load_kernel(name)
     (statement,) = program.statements
+    order = statement.order
+    assert order is not None
     for access in statement.accesses:
         storage = program.tensors[access.tensor].format
-        depths = [statement.order.index(access.indices[mode]) for mode in storage.mode_order]
+        depths = [order.index(access.indices[mode]) for mode in storage.mode_order]
         assert depths == sorted(depths), access
 
 

@@ -15,6 +15,7 @@ from samhw.frontend import (
     dumps,
     load,
     parse,
+    walk,
 )
 from samhw.tensors import Format
 from tests.strategies.chains import chained_programs
@@ -77,9 +78,10 @@ def test_nodes_know_their_place():
     rhs = statement.rhs
     assert statement.lhs.span == Span(3, 1)
     assert rhs.span == Span(3, 17)
-    assert rhs.left.span == Span(3, 9)
-    assert rhs.left.operand.span == Span(3, 10)
-    assert rhs.right.span == Span(4, 3)
+    left, right = rhs.children
+    assert left.span == Span(3, 9)
+    assert [operand.span for operand in left.children] == [Span(3, 10)]
+    assert right.span == Span(4, 3)
     assert statement.order_span == Span(4, 9)
 
 
@@ -125,18 +127,18 @@ def test_reductions_masks_and_moves():
     assert fourth.rhs == Reshape(Access("V", ("i",)))
     assert fifth.rhs == Concat("a", (Access("R", ("a",)), Access("R", ("a",))))
     assert parse(dumps(program)) == program
+    assert first.mask is not None
     assert first.mask.span == Span(3, 25)
 
 
 def test_whole_numbers_stay_whole():
     rhs = parse("tensor b[i]\nx[i] = 2 * b[i] + 2.0").statements[0].rhs
-    assert type(rhs.left.left.value) is int
-    assert type(rhs.right.value) is float
+    assert [type(node.value) for node in walk(rhs) if isinstance(node, Literal)] == [int, float]
 
 
 def test_a_minus_before_a_number_is_part_of_it():
     rhs = parse("tensor b[i]\nx[i] = -2 * b[i]").statements[0].rhs
-    assert rhs.left == Literal(-2)
+    assert rhs.children[0] == Literal(-2)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from samhw.frontend import evaluate_program, parse, pattern, result_patterns
 from samhw.tensors import Tensor
@@ -59,7 +60,7 @@ ARRAYS = {"A": A, "B": B, "D": A, "c": C, "r": R, "s": np.array(0)}
     ],
 )
 @pytest.mark.parametrize("at_once", [1, 1 << 24])
-def test_patterns(text: str, stored: list[object], at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns(text: str, stored: ArrayLike, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pattern, "_MOST_AT_ONCE", at_once)
     used = {name: line for name, line in DECLARED.items() if f"{name}[" in text or f" {name})" in text}
     left = text.partition(" ")[0] if "," not in text.partition("=")[0] else text.partition("]")[0] + "]"

@@ -110,7 +110,7 @@ def changed(number: int, **changes: object) -> Design:
     """The design with another region."""
     design = whole()
     regions = list(design.regions)
-    regions[number] = replace(regions[number], **changes)  # type: ignore[arg-type]
+    regions[number] = replace(regions[number], **changes)
     return replace(design, regions=tuple(regions))
 
 

@@ -20,6 +20,7 @@ from samhw.graph import (
     TensorBinding,
     validate,
 )
+from tests.rtl.graphs import ROOT, array, graph, node
 
 CRD = Stream(StreamKind.CRD, 1)
 REF = Stream(StreamKind.REF, 0)
@@ -62,13 +63,13 @@ def test_coordinates_serve_as_references_but_not_the_reverse() -> None:
 
 def with_channel(graph: Graph, k: int, **changes: object) -> Graph:
     channels = list(graph.channels)
-    channels[k] = replace(channels[k], **changes)  # type: ignore[arg-type]
+    channels[k] = replace(channels[k], **changes)
     return replace(graph, channels=tuple(channels))
 
 
 def with_node(graph: Graph, k: int, **changes: object) -> Graph:
     nodes = list(graph.nodes)
-    nodes[k] = replace(nodes[k], **changes)  # type: ignore[arg-type]
+    nodes[k] = replace(nodes[k], **changes)
     return replace(graph, nodes=tuple(nodes))
 
 
@@ -163,31 +164,17 @@ def test_broken(what: str) -> None:
 
 @pytest.mark.parametrize("value", ["i32", "f32"])
 def test_values_have_the_type_of_their_memory(value: str) -> None:
-    root = Node("root", "root", {}, (), (Port("out", REF),))
-    array = Node("array", "array", {"vals": "v"}, (Port("ref", REF),), (Port("val", VAL),))
-    write = Node("write", "write_val", {"vals": "w"}, (Port("val", VAL),), ())
-    graph = Graph(
-        name="values",
-        value="i32",
-        nodes=(root, array, write),
-        channels=(
-            Channel(Endpoint("root", "out"), Endpoint("array", "ref"), 1, 2),
-            Channel(Endpoint("array", "val"), Endpoint("write", "val"), 1, 2),
-        ),
-        memories=(
-            Memory("v", "a", "vals", MemoryRole.INPUT, 1),
-            Memory("w", "b", "vals", MemoryRole.OUTPUT, 1),
-        ),
-        tensors=(),
-    )
-    for k, user in enumerate(("array", "write")):
-        memories = list(graph.memories)
+    nodes = [ROOT, array("A", 0), node("write", "write_val", "val:val0", vals="C.vals")]
+    channels = "root.out>array_A.ref array_A.val>write.val"
+    values = graph(nodes, channels, {"A.vals": 1, "C.vals": 1})
+    for k, user in enumerate(("array_A", "write")):
+        memories = list(values.memories)
         memories[k] = replace(memories[k], value=value)
-        other = replace(graph, memories=tuple(memories))
-        if value == graph.value:
+        other = replace(values, memories=tuple(memories))
+        if value == values.value:
             validate(other)
         else:
-            with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[vw]' holds f32"):
+            with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[AC].vals' holds f32"):
                 validate(other)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.frontend import Program, parse
@@ -12,13 +12,15 @@ from samhw.graph import Arch, Design
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
 from samhw.schedule import Schedule
+from samhw.sim import Result
 from samhw.targets import run
 from samhw.targets.hls import HlsDesign
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_tensors
-from tests.hls.bench import run_design, run_model
+from tests.hls.bench import Inputs, run_design, run_model
 from tests.hostile import WORDS, renamed
 from tests.strategies.chains import chained_programs
+from tests.strategies.drawn import drawn
 
 PROGRAMS = 12
 
@@ -50,16 +52,9 @@ def test_every_word(on_chip: bool) -> None:
 
 @pytest.mark.slow
 def test_random_names() -> None:
-    samples = []
+    samples: list[tuple[Design, tuple[Inputs, Result]]] = []
 
-    @seed(0)
-    @settings(
-        max_examples=PROGRAMS,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(PROGRAMS, 0)
     @given(chained_programs(max_statements=3), st.integers(0, 2**32 - 1))
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)

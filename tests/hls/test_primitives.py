@@ -6,10 +6,10 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.hls import HlsProgram, HlsRegion, HlsStream
+from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
@@ -17,6 +17,7 @@ from samhw.hls.region_builder import RegionBuilder
 from samhw.targets.hls_tools import compile_program
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
+from tests.strategies.drawn import drawn
 
 EXAMPLES = 25
 ARCH = Arch()
@@ -85,24 +86,13 @@ class Bench:
     def sources(self) -> dict[str, str]:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
-        region = HlsRegion(
-            name="bench",
-            extents=to.extents,
-            inputs=tuple(to.inputs),
-            outputs=tuple(to.outputs),
-            streams=tuple(to.streams),
-            processes=tuple(to.processes),
-            errors=tuple(to.errors),
-            counts=to.counts,
-            nodes=tuple(to.number(node) for node in self.nodes),
-        )
-        program = HlsProgram("bench", ARCH.index_bits, (region,))
+        program = HlsProgram("bench", ARCH.index_bits, (to.region(),))
         headers = library([program], [self.graph], on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]
         lines += ["typedef traits<index_t>::memory index_word;"]
-        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(region.nodes)]
+        lines += [f"const unsigned {name} = {k};" for k, name in enumerate(to.region().nodes)]
         lines += [f"const unsigned {p.words} = {p.memory.capacity};" for p in (*to.inputs, *to.outputs)]
         lines += [
             "template <typename T> void put(stream<T> &out) {",
@@ -152,14 +142,7 @@ def draw_cases(kind: str) -> list[Case]:
     """The same random cases each time."""
     cases: list[Case] = []
 
-    @seed(1)
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(EXAMPLES, 1)
     @given(CASES[kind]())
     def collect(case: Case) -> None:
         cases.append(case)

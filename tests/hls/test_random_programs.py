@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.frontend import Program
@@ -19,6 +19,7 @@ from samhw.sim import Result
 from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_depths, random_tensors
 from tests.hls.bench import Inputs, run_design, run_model
+from tests.strategies.drawn import drawn
 from tests.strategies.programs import programs
 
 PROGRAMS = 25
@@ -38,14 +39,7 @@ def draw_samples(start: int, value: str) -> list[Sample]:
     """The same random programs for the same start."""
     samples: list[Sample] = []
 
-    @seed(start)
-    @settings(
-        max_examples=PROGRAMS,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(PROGRAMS, start)
     @given(programs(), st.integers(0, 2**32 - 1))
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)

@@ -64,9 +64,9 @@ def test_other_code_has_another_name() -> None:
 
     functions = [adding(1), adding(2), closing_over(1), closing_over((1, 2)), closing_over(adding(3))]
     functions += [closing_over(adding(4)), closing_over(1.5)]
-    names = [fingerprint(function, {}) for function in functions]  # type: ignore[arg-type]
+    names = [fingerprint(function, {}) for function in functions]
     assert len(set(names)) == len(names)
-    assert fingerprint(adding(1), {}) == names[0]  # type: ignore[arg-type]
+    assert fingerprint(adding(1), {}) == names[0]
 
 
 @pytest.mark.parametrize(

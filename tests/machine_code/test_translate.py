@@ -232,12 +232,12 @@ def test_others_may_be_called_in_the_place_of_functions() -> None:
     def other(x: int) -> int:
         return 100
 
-    assert compiled(outer, {abs_of: other})(-3, 1) == 101  # type: ignore[dict-item]
+    assert compiled(outer, {abs_of: other})(-3, 1) == 101
 
 
 def _refused(function: Callable[[int, int], int]) -> str:
     with pytest.raises(Untranslatable) as error:
-        address_of(function, {})  # type: ignore[arg-type]
+        address_of(function, {})
     return str(error.value)
 
 

@@ -47,7 +47,10 @@ def expected(value: float, negative_zero: bool, target: ValueType) -> int:
     assert isinstance(target, Integer | Fixed)
     if isnan(value):
         return 0 if target.saturates else OVERFLOW
-    rounded = value if isinf(value) else round(Fraction(value) * (1 << target.fraction))
+    if isinf(value):
+        rounded = target.highest + 1 if value > 0 else target.lowest - 1
+    else:
+        rounded = round(Fraction(value) * (1 << target.fraction))
     if target.lowest <= rounded <= target.highest:
         return rounded % (1 << target.width)
     if not target.saturates:

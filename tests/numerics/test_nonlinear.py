@@ -1,15 +1,18 @@
 """The nonlinear functions: error bounds, special values, and tables that never change unnoticed."""
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from samhw.numerics.exponential import exp2_table
 from samhw.numerics.float import Float
+from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.gaussian import tail_table
 from samhw.numerics.hyperbolic import tanh_table
 from samhw.numerics.logarithm import log_table
+from samhw.numerics.piecewise import Piecewise
 from samhw.numerics.reciprocal import reciprocal_table, root_table
 from tests.numerics.accuracy import REFERENCES, sweep, worst
 from tests.numerics.words import BF16, F32, TYPES, specials
@@ -41,7 +44,7 @@ def test_powers_are_exact(kind: Float, op: str, powers: int) -> None:
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_special_values(kind: Float) -> None:
     inf, nan = np.inf, np.nan
-    expected = {
+    expected: dict[str, list[float | None]] = {
         "exp": [1, 1, inf, 0, nan, inf, 0],
         "log": [-inf, -inf, inf, nan, nan, None, nan],
         "reciprocal": [inf, -inf, 0, -0.0, nan, 0, -0.0],
@@ -92,6 +95,6 @@ def test_tables_are_what_they_were() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_tables_fit_the_hardware(table: object) -> None:
+def test_tables_fit_the_hardware(table: Callable[[FloatFormat], Piecewise]) -> None:
     assert table(F32.format).bits <= 64 * 1024
     assert table(BF16.format).bits <= 4 * 1024

@@ -2,13 +2,14 @@
 
 import inspect
 from types import CodeType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from samhw.numerics import Fixed, Float, Integer, Operation, operation
 from samhw.numerics.lanes import bit_length, lookup, select
-from samhw.numerics.straight_line import Term, straight_line
+from samhw.numerics.straight_line import straight_line
 from tests.machine_code.compiled import on_rows
 
 TYPES = [Integer(8), Integer(32), Fixed(24, 12), Fixed(32, 31), Float(16), Float(32)]
@@ -85,7 +86,8 @@ def test_has_a_source() -> None:
 
 
 def test_every_operator() -> None:
-    def definition(a: Term, b: Term) -> Term:
+    def definition(a: Any, b: Any) -> Any:
+        """Of terms and of integers."""
         conditions = (a < b) & (a <= 7) | (b > 9) ^ (a >= b)
         mixed = 100 - a + 3 * b - (1 << (b & 3)) + (a // 2 >> 1) + (~a & -b | 0x40 ^ b)
         return select(conditions, mixed, select(a == b, 1, select(a != 5, 2, 3)))

@@ -1,5 +1,6 @@
 """Operations from one type into another: widened arithmetic and `scale`, against exact arithmetic."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import ml_dtypes
@@ -24,7 +25,7 @@ from tests.numerics.words import BF16, F32, flush, pairs, product, random_pairs,
 
 I8, I16, I32 = Integer(8), Integer(16), Integer(32)
 EXACT = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b}
-NUMPY = {"add": np.add, "sub": np.subtract, "mul": product}
+NUMPY: dict[str, Callable[..., np.ndarray]] = {"add": np.add, "sub": np.subtract, "mul": product}
 
 
 @pytest.mark.parametrize("op", WIDENING)

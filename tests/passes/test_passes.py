@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw.passes
+from samhw.cli import main
 from samhw.compiler import compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.frontend import (
@@ -26,7 +28,7 @@ from samhw.frontend import (
 )
 from samhw.passes import PASSES, Lowerable, Recipe, apply_passes, with_derived
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import check, run
+from samhw.targets import build, check, run
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 from samhw.workload import Workload, bind_program, compile_workload
@@ -182,6 +184,23 @@ def test_derived_inputs_are_made_of_the_users(with_stored_only: None, backend: s
     memories, extents = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
     assert memories["A_stored.vals"].tolist() == [5, 3]
     assert set(extents.values()) == {5, 4, 3}
+
+
+@pytest.mark.parametrize("target", ["sim", "vitis-hls"])
+def test_a_build_says_how_derived_inputs_are_made(
+    with_stored_only: None, target: str, tmp_path: Path
+) -> None:
+    (tmp_path / "p.ein").write_text(SPMM)
+    arguments = ["build", f"{tmp_path}/p.ein", "--target", target, "-o", f"{tmp_path}/out"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert "derived.txt" in result.output
+    assert (tmp_path / "out" / "derived.txt").read_text() == "A_stored: A without stored zeros\n"
+
+
+def test_a_build_without_derived_inputs_says_nothing(tmp_path: Path) -> None:
+    build(compile_program(parse(SPMM)), "sim", tmp_path / "out")
+    assert not (tmp_path / "out" / "derived.txt").exists()
 
 
 def test_what_a_recipe_needs_may_be_missing(with_stored_only: None) -> None:

@@ -347,12 +347,15 @@ def reduce_vector(draw: Draw) -> Case:
 
         return nest(keys, n - 1)
 
-    inputs = {f"crd{m}": at_depth(points, d, lambda point, m=m: point[0][m]) for m in range(n)}
+    def coordinate(m: int) -> Callable[[Any], int]:
+        return lambda point: point[0][m]
+
+    def coordinates_of_totals(m: int) -> Callable[[list], Nested]:
+        return lambda part: grouped(list(totals(part)), m, lambda k: k[m])
+
+    inputs = {f"crd{m}": at_depth(points, d, coordinate(m)) for m in range(n)}
     inputs["val"] = at_depth(points, d, lambda point: point[1])
-    expected = {
-        f"crd{m}": at_depth(points, outer, lambda part, m=m: grouped(list(totals(part)), m, lambda k: k[m]))
-        for m in range(n)
-    }
+    expected = {f"crd{m}": at_depth(points, outer, coordinates_of_totals(m)) for m in range(n)}
     expected["val"] = at_depth(
         points, outer, lambda part: grouped(list(totals(part)), 0, lambda k: totals(part)[k])
     )

@@ -62,17 +62,9 @@ def test_meaning_and_timing(kind: str) -> None:
         timing = data.draw(timings(case))
         arch = data.draw(spaced_arches if kind == "reduce_vector" else arches)
         inputs = {name: timed(tokens, timing.ready[name]) for name, tokens in case.streams().items()}
-        bench = bench_primitive(
-            case.node,
-            arch,
-            inputs,
-            case.memories,
-            case.extents,
-            timing.sinks,
-            input_depths=timing.input_depths,
-            output_depths=timing.output_depths,
-            value=case.value,
-        )
+        given = (case.node, arch, inputs, case.memories, case.extents, timing.sinks)
+        depths = {"input_depths": timing.input_depths, "output_depths": timing.output_depths}
+        bench = bench_primitive(*given, **depths, value=case.value)
         in_order = ordered_outputs(case)
         for port in case.node.outputs:
             tokens = [token for _, token in bench.outputs[port.name]]
@@ -80,17 +72,7 @@ def test_meaning_and_timing(kind: str) -> None:
             assert from_stream(tokens, port.stream.depth) == case.expected[port.name], port.name
         assert {name: list(words) for name, words in bench.memories.items()} == case.written
 
-        outputs, firings = clocked_primitive(
-            case.node,
-            arch,
-            inputs,
-            case.memories,
-            case.extents,
-            timing.sinks,
-            timing.input_depths,
-            timing.output_depths,
-            case.value,
-        )
+        outputs, firings = clocked_primitive(*given, **depths, value=case.value)
         assert bench.outputs == outputs
         assert bench.committed == (None if case.node.outputs else firings[-1])
 

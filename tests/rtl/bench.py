@@ -178,8 +178,8 @@ def run(
             for name, source in sources.items():
                 _drive(ctx, getattr(harness.i, name), source, len(result.takes[name]), cycle)
             for name, popped in result.pops.items():
-                times = (pops or {}).get(name, ())
-                ready = len(popped) >= len(times) or cycle >= times[len(popped)]
+                earliest = (pops or {}).get(name, ())
+                ready = len(popped) >= len(earliest) or cycle >= earliest[len(popped)]
                 ctx.set(getattr(harness.o, name).ready, ready)
             _observe(ctx, harness, cycle, result)
             if _finished(result, sources, high, cycle):

@@ -1,6 +1,7 @@
 """The fabric by itself, with memories that are no shell's: what lies between them, and that it is enough."""
 
 from collections import defaultdict
+from typing import Any
 
 from amaranth.sim import Simulator, SimulatorContext
 
@@ -48,7 +49,8 @@ def test_it_runs_with_any_memories():
 
     async def memories(ctx: SimulatorContext) -> None:
         while True:
-            asked, taken = [], []
+            asked: list[tuple[str, Any, int]] = []
+            taken: list[tuple[str, Any, int]] = []
             for name, interface in interfaces.items():
                 for member in interface.signature.members:
                     port = getattr(interface, member)

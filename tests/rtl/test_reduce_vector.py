@@ -5,6 +5,7 @@ iterated from t + L₊ + 3 on and emitted from t + L₊ + 4 on; crd tokens are p
 cycles later.
 """
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -222,7 +223,7 @@ def test_second_run():
     assert result.tokens("val") == tokens("1 2 S0 D 3 4 S0 D")
 
 
-OPS = {"sum": lambda a, b: a + b, "max": max, "min": min}
+OPS: dict[str, Callable[[int, int], int]] = {"sum": lambda a, b: a + b, "max": max, "min": min}
 
 
 def random_tensor(random: Random, level: int, bits: list[int], density: int) -> Nested:
@@ -272,6 +273,10 @@ def values(tensor: Any) -> Any:
     return tensor
 
 
+def coordinate_token(s: int) -> Callable[[Any], Token]:
+    return lambda leaf: Token(VAL, leaf[s])
+
+
 def val_token(value: int) -> Token:
     return Token(VAL, value & I32_MASK)
 
@@ -310,7 +315,7 @@ def test_random_tensors(
     for tensor in tensors:
         result = reduced(tensor, top, n, op)
         for s in range(n):
-            crds = encode(tensor, top, lambda leaf, s=s: Token(VAL, leaf[s]))
+            crds = encode(tensor, top, coordinate_token(s))
             inputs.setdefault(f"crd{s}", []).extend([*crds, Token(DONE)])
             crds = encode(coordinates(result, n - 1 - s), top - 1 - s, lambda crd: Token(VAL, crd))
             check_stream([*crds, Token(DONE)], top - s, ordered=True)
@@ -326,11 +331,12 @@ def test_random_tensors(
             times.append(time)
         return times
 
+    offers: dict[str, Offer | list[Token]] = {**inputs}
     if slow_input:
-        inputs["val"] = Offer(inputs["val"], gaps(len(inputs["val"])))
+        offers["val"] = Offer(inputs["val"], gaps(len(inputs["val"])))
     pops = {port: gaps(len(stream)) for port, stream in expected.items()} if slow_output else {}
     arch = Arch(reduce={"integer": {op: latency}})
-    result = run(reducer(bits, op=op, arch=arch), inputs, pops=pops, depth=2, cycles=100_000)
+    result = run(reducer(bits, op=op, arch=arch), offers, pops=pops, depth=2, cycles=100_000)
     assert {port: result.tokens(port) for port in expected} == expected
     assert not result.error
 

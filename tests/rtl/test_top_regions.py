@@ -127,6 +127,15 @@ def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
     simulate(Top(whole, Arch()), host)
 
 
+async def a_run_and_one_too_large(host: Host, writer: int) -> None:
+    """Two coordinates, and three, for which `writer` in the second region has no room."""
+    assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
+    assert await ends(host) == [10, 21]
+    assert await host.words("C.vals", 2) == [20, 50]
+    assert await host.run(A_pos1=[0, 3]) == Status.ERROR
+    assert await host.error() == (Cause.CAPACITY, writer)
+
+
 def test_nodes_may_stand_in_any_order():
     whole = two_copies(capacity=2)
     graphs = [replace(graph, nodes=graph.nodes[::-1]) for graph in whole.regions]
@@ -134,11 +143,7 @@ def test_nodes_may_stand_in_any_order():
     writer = place(whole, 1, "write_crd")
 
     async def host(host: Host) -> None:
-        assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
-        assert await ends(host) == [10, 21]
-        assert await host.words("C.vals", 2) == [20, 50]
-        assert await host.run(A_pos1=[0, 3]) == Status.ERROR
-        assert await host.error() == (Cause.CAPACITY, writer)
+        await a_run_and_one_too_large(host, writer)
 
     simulate(Top(whole, Arch()), host)
 
@@ -151,11 +156,7 @@ def test_a_sequence_in_another_order_than_the_numbers():
     writer = place(whole, 0, "write_crd")
 
     async def host(host: Host) -> None:
-        assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
-        assert await ends(host) == [10, 21]
-        assert await host.words("C.vals", 2) == [20, 50]
-        assert await host.run(A_pos1=[0, 3]) == Status.ERROR
-        assert await host.error() == (Cause.CAPACITY, writer)
+        await a_run_and_one_too_large(host, writer)
         assert await ends(host) == [11, 0]
 
     simulate(Top(whole, Arch()), host)

@@ -5,7 +5,7 @@ import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
-from samhw.numerics import OVERFLOW, value_type
+from samhw.numerics import OVERFLOW, Fixed, value_type
 from samhw.rtl.units import MultiplyAdd, Unit, accumulate_unit, alu_unit
 
 NUMERICS_OP = {"sum": "add"}
@@ -72,6 +72,7 @@ def test_samples(op, name):
 def test_ties_go_to_even(name):
     # Products that lie halfway between two values: odd multiples of half a step, of either sign.
     value = value_type(name)
+    assert isinstance(value, Fixed)
     odd = np.arange(-31, 32, 2)
     a = odd % (1 << value.width)
     b = np.full_like(a, 1 << value.fraction - 1)

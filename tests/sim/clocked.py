@@ -104,7 +104,7 @@ class Cell:
             self.pending = Firing.unpack(word)
         spacing = self.actor.spacing
         key = -1 if spacing is None else self.state[spacing.key]
-        if key in self.updated and cycle < self.updated[key] + spacing.latency:
+        if spacing is not None and key in self.updated and cycle < self.updated[key] + spacing.latency:
             return False
         pushed = [j for j in range(len(self.outputs)) if self.pending.pushes >> j & 1]
         if any(fifo.taken(cycle) >= fifo.depth for j in pushed for fifo in self.outputs[j]):
@@ -156,10 +156,10 @@ class Cell:
                     fifo.data[len(fifo.tokens)] = known[line]
             port.buffer = {n: known[n] for n in kept}
             port.last = last
-        for store, lines in writes.items():
-            for n in lines:
+        for store, full_lines in writes.items():
+            for n in full_lines:
                 self.ports[store].ask(cycle, n, True)
-            self.ports[store].written = lines.stop
+            self.ports[store].written = full_lines.stop
         return True
 
 
@@ -188,8 +188,11 @@ class Clocked:
         writers = [cell for cell in self.cells if not graph.node[cell.node].outputs]
         if not all(cell.state[COMMITTED] for cell in writers):
             return None
-        lines = [r.done for cell in writers for port in cell.ports.values() for r in port.requests]
-        return max([*(cell.firings[-1] for cell in writers), *lines])
+        ends = [cell.firings[-1] for cell in writers]
+        for request in (r for cell in writers for port in cell.ports.values() for r in port.requests):
+            assert request.done is not None
+            ends.append(request.done)
+        return max(ends)
 
 
 def clocked(
@@ -211,8 +214,10 @@ def clocked(
         stores[Place.MEMORY, bank.name] = [0] * bank.capacity if words is None else [int(w) for w in words]
     for node in graph.nodes:
         cells += _cells(node, graph, arch, stores, feeds, drains, (stalls or {}).get(node.name, [False]))
-    memory = None if off_chip is None else ClockedMemory(graph, arch, off_chip)
-    for cell in cells if memory is not None else ():
+    if off_chip is None:
+        return Clocked(cells, channels)
+    memory = ClockedMemory(graph, arch, off_chip)
+    for cell in cells:
         for n, store in enumerate(cell.actor.memory):
             if store.place is Place.MEMORY and store.name in memory.first:
                 lines = -(-len(cell.memory[n]) // memory.words[store.name])
@@ -238,7 +243,9 @@ def _cells(
     for actor in network.actors:
         memory = [private[s.name] if s.place is Place.PRIVATE else stores[s[:2]] for s in actor.memory]
         inputs = [links[x] if x in links else feeds[Endpoint(node.name, x)] for x in actor.inputs]
-        outputs = [[links[x]] if x in links else drains.get((node.name, x), []) for x in actor.outputs]
+        outputs = [
+            [links[x]] if x in links else drains.get(Endpoint(node.name, x), []) for x in actor.outputs
+        ]
         cells.append(Cell(node.name, actor, tuple(memory), inputs, outputs, stalled))
     return cells
 

@@ -287,7 +287,7 @@ def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.Mo
 def test_unknown_engine() -> None:
     graph, memories = long_vector(3)
     with pytest.raises(InputError, match="no engine 'fast'; choose one of auto, plain, compiled"):
-        simulate(graph, Arch(), memories, WIDE, engine="fast")  # type: ignore[arg-type]
+        simulate(graph, Arch(), memories, WIDE, engine="fast")
 
 
 def test_what_cannot_be_compiled_runs_plainly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,11 +102,11 @@ def agrees(
     ]
     assert counts == [channel.counts() for channel in reference.memory.channels]
     for cell in reference.cells:
-        stats = result.nodes[cell.node].actors[cell.actor.name]
-        assert (stats.firings, stats.last) == (len(cell.firings), cell.firings[-1])
-        waits = sum(stats.starved.values()) + sum(stats.blocked.values()) + stats.spaced + stats.stalled
-        assert stats.firings + waits + stats.memory == stats.last
-        assert min([0, *stats.starved.values(), *stats.late.values()]) == 0
+        actor = result.nodes[cell.node].actors[cell.actor.name]
+        assert (actor.firings, actor.last) == (len(cell.firings), cell.firings[-1])
+        waits = sum(actor.starved.values()) + sum(actor.blocked.values()) + actor.spaced + actor.stalled
+        assert actor.firings + waits + actor.memory == actor.last
+        assert min([0, *actor.starved.values(), *actor.late.values()]) == 0
         for port in cell.ports.values():
             other = result.memory.ports[f"{cell.node}/{cell.actor.name}:{port.name}"]
             assert other.requests == len(port.requests)

@@ -78,10 +78,10 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
         taken = [fifo.taken(cycle) for cycle in range(1, cycles + 1)]
         assert result.occupancy(name).tolist() == [taken.count(n) for n in range(max(taken) + 1)]
     for cell in reference.cells:
-        stats = result.nodes[cell.node].actors[cell.actor.name]
-        assert (stats.firings, stats.last) == (len(cell.firings), cell.firings[-1])
-        waits = sum(stats.starved.values()) + sum(stats.blocked.values()) + stats.spaced + stats.stalled
-        assert stats.firings + waits == stats.last
+        actor = result.nodes[cell.node].actors[cell.actor.name]
+        assert (actor.firings, actor.last) == (len(cell.firings), cell.firings[-1])
+        waits = sum(actor.starved.values()) + sum(actor.blocked.values()) + actor.spaced + actor.stalled
+        assert actor.firings + waits == actor.last
 
 
 def vector(length: int = 3) -> tuple[Builder, dict[str, np.ndarray]]:

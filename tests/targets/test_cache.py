@@ -104,9 +104,14 @@ def test_unwritable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         cached("kind", "key", _write)
 
 
-def _damages(entry: Path) -> dict[str, Callable[[], None]]:
+def _damages(entry: Path) -> dict[str, Callable[[], object]]:
     """What may happen to an entry."""
     program = entry / "program"
+
+    def emptied() -> None:
+        shutil.rmtree(entry)
+        entry.mkdir()
+
     return {
         "truncated": lambda: program.write_bytes(program.read_bytes()[:-1]),
         "flipped": lambda: program.write_bytes(b"N" + program.read_bytes()[1:]),
@@ -115,7 +120,7 @@ def _damages(entry: Path) -> dict[str, Callable[[], None]]:
         "more": lambda: (entry / "other").touch(),
         "seal gone": (entry / "sealed").unlink,
         "seal damaged": lambda: (entry / "sealed").write_bytes(b"\xff"),
-        "empty": lambda: shutil.rmtree(entry) or entry.mkdir(),
+        "empty": emptied,
     }
 
 

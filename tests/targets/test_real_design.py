@@ -22,7 +22,7 @@ pytestmark = pytest.mark.verilator
 
 def compiled_mmadd(**options: object) -> Compiled:
     capacity = Capacity({"i": 16, "j": 16}, {"B": 64, "C": 64, "X": 128})
-    return compile_program(load_kernel("mmadd"), **{"capacity": capacity, **options})  # type: ignore[arg-type]
+    return compile_program(load_kernel("mmadd"), **{"capacity": capacity, **options})
 
 
 def tensors(b: object, c: object) -> dict[str, Tensor]:

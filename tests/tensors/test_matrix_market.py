@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
 from samhw.tensors import Tensor, read_tensor, write_tensor
+from tests.tensors.malformed import assert_refused
 
 
 def read(tmp_path, text):
@@ -80,7 +81,9 @@ def test_we_read_what_scipy_writes(tmp_path, symmetry, sparse):
 def test_scipy_reads_what_we_write_and_the_reverse(tmp_path, dtype):
     matrix = scipy.sparse.random_array((7, 5), density=0.3, rng=np.random.default_rng(0), dtype=dtype)
     write_tensor(tmp_path / "a.mtx", Tensor.from_scipy(matrix, "csc"))
-    assert_array_equal(scipy.io.mmread(tmp_path / "a.mtx").toarray(), matrix.toarray())
+    assert_array_equal(
+        scipy.sparse.coo_array(scipy.io.mmread(tmp_path / "a.mtx")).toarray(), matrix.toarray()
+    )
     scipy.io.mmwrite(tmp_path / "a.mtx", matrix)
     assert_array_equal(read_tensor(tmp_path / "a.mtx").to_dense().astype(dtype), matrix.toarray())
 
@@ -133,10 +136,7 @@ GENERAL = "%%MatrixMarket matrix coordinate integer general\n"
     ],
 )
 def test_malformed_files_are_one_sentence(tmp_path, text, complaint):
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, text)
-    assert str(caught.value).startswith(str(tmp_path / "a.mtx"))
-    assert complaint in str(caught.value)
+    assert_refused(tmp_path / "a.mtx", text, complaint)
 
 
 def test_only_matrices(tmp_path):

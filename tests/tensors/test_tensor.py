@@ -280,7 +280,7 @@ def test_the_folder_imports_nothing_of_samhw_but_its_floor():
         for node in ast.walk(ast.parse(path.read_text())):
             names = []
             if isinstance(node, ast.ImportFrom):
-                names = [node.module]
+                names = [node.module or ""]
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             for name in names:

@@ -1,5 +1,8 @@
 """Which unit computes an operation."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from samhw.errors import InputError
 from samhw.numerics import Fixed, Float, Integer, ValueType
 from samhw.rtl.units.choosing import LeakyRelu, Relu, Select
@@ -35,10 +38,8 @@ def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None) -> Uni
             unit = scale_unit(target)
     elif target != value_type:
         unit = _widened_unit(op, value_type, target)
-    elif isinstance(value_type, Float):
-        unit = _float_unit(op, value_type) or function_unit(op, value_type)
-    elif isinstance(value_type, Integer | Fixed):
-        unit = _twos_complement_unit(op, value_type) or function_unit(op, value_type)
+    elif isinstance(value_type, Float | Integer | Fixed):
+        unit = _unit(op, value_type) or function_unit(op, value_type)
     if unit is None:
         types = f"{value_type}" if target == value_type else f"{value_type} with results in {target}"
         raise InputError(f"The RTL has no unit for {op!r} on {types}; choose another operation or --value.")
@@ -67,38 +68,33 @@ def accumulate_unit(op: str, value_type: ValueType) -> Unit:
     )
 
 
-def _float_unit(op: str, value_type: Float) -> Unit | None:
+class _Arithmetic(NamedTuple):
+    """The units of a kind of numbers."""
+
+    add: Callable[..., Unit]
+    multiply: Callable[..., Unit]
+    maximum: Callable[..., Unit]
+    compare: Callable[..., Unit]
+    sign: Callable[..., Unit]
+
+
+_FLOAT = _Arithmetic(FloatAdd, FloatMultiply, FloatMaximum, FloatCompare, FloatSign)
+_TWOS_COMPLEMENT = _Arithmetic(AddSubtract, Multiply, Maximum, Compare, Negate)
+
+
+def _unit(op: str, value_type: Float | Integer | Fixed) -> Unit | None:
+    units = _FLOAT if isinstance(value_type, Float) else _TWOS_COMPLEMENT
     match op:
         case "add" | "sub":
-            return FloatAdd(value_type, subtract=op == "sub")
+            return units.add(value_type, subtract=op == "sub")
         case "mul":
-            return FloatMultiply(value_type)
+            return units.multiply(value_type)
         case "max" | "min":
-            return FloatMaximum(value_type, lesser=op == "min")
+            return units.maximum(value_type, lesser=op == "min")
         case "lt" | "le" | "eq":
-            return FloatCompare(value_type, op)
+            return units.compare(value_type, op)
         case "neg" | "abs":
-            return FloatSign(value_type, absolute=op == "abs")
-    return _choosing_unit(op, value_type)
-
-
-def _twos_complement_unit(op: str, value_type: Integer | Fixed) -> Unit | None:
-    match op:
-        case "add" | "sub":
-            return AddSubtract(value_type, subtract=op == "sub")
-        case "mul":
-            return Multiply(value_type)
-        case "max" | "min":
-            return Maximum(value_type, lesser=op == "min")
-        case "lt" | "le" | "eq":
-            return Compare(value_type, op)
-        case "neg" | "abs":
-            return Negate(value_type, absolute=op == "abs")
-    return _choosing_unit(op, value_type)
-
-
-def _choosing_unit(op: str, value_type: Float | Integer | Fixed) -> Unit | None:
-    match op:
+            return units.sign(value_type, absolute=op == "abs")
         case "select":
             return Select(value_type)
         case "relu":

@@ -1,6 +1,9 @@
 """Comparison of floating-point numbers, and the signs: what needs no rounding."""
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
+from abc import abstractmethod
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import data
 
 from samhw.numerics import Float
 from samhw.rtl.units.float_parts import canonical, unpack
@@ -9,18 +12,33 @@ from samhw.rtl.units.unit import Unit
 __all__ = ["FloatCompare", "FloatMaximum", "FloatSign"]
 
 
-class FloatMaximum(Unit):
-    """The IEEE maximum, or minimum, of a and b, at once."""
+class _OfTwo(Unit):
+    """Base of what looks at two numbers a and b, at once."""
 
-    def __init__(self, value_type: Float, *, lesser: bool = False):
+    def __init__(self, value_type: Float):
         self.format = value_type.format
-        self.lesser = lesser
         super().__init__(value_type.width, "a b", registers=0)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
+        x, y = unpack(m, self.format, self.a), unpack(m, self.format, self.b)
+        m.d.comb += self.result.eq(self._result(m, x, y))
+        return m
+
+    @abstractmethod
+    def _result(self, m: Module, x: data.View, y: data.View) -> Value:
+        """The result, of the parts of a and b."""
+
+
+class FloatMaximum(_OfTwo):
+    """The IEEE maximum, or minimum, of a and b."""
+
+    def __init__(self, value_type: Float, *, lesser: bool = False):
+        self.lesser = lesser
+        super().__init__(value_type)
+
+    def _result(self, m: Module, x: data.View, y: data.View) -> Value:
         f = self.format
-        x, y = unpack(m, f, self.a), unpack(m, f, self.b)
         # Subnormals need no care: among zeros of one sign it does not matter which one is chosen.
         less = Signal()
         with m.If(x.sign ^ y.sign):
@@ -28,22 +46,18 @@ class FloatMaximum(Unit):
         with m.Else():
             m.d.comb += less.eq((self.a[:-1] < self.b[:-1]) ^ x.sign)
         chosen = Mux(less ^ self.lesser, canonical(f, self.b), canonical(f, self.a))
-        m.d.comb += self.result.eq(Mux(x.nan | y.nan, Const(f.nan, f.width), chosen))
-        return m
+        return Mux(x.nan | y.nan, Const(f.nan, f.width), chosen)
 
 
-class FloatCompare(Unit):
+class FloatCompare(_OfTwo):
     """`lt`, `le` or `eq`: whether it holds, as 1 or +0."""
 
     def __init__(self, value_type: Float, op: str):
-        self.format = value_type.format
         self.op = op
-        super().__init__(value_type.width, "a b", registers=0)
+        super().__init__(value_type)
 
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
+    def _result(self, m: Module, x: data.View, y: data.View) -> Value:
         f = self.format
-        x, y = unpack(m, f, self.a), unpack(m, f, self.b)
         less = Signal()
         equal = Signal()
         with m.If(x.zero & y.zero):
@@ -57,8 +71,7 @@ class FloatCompare(Unit):
             ]
         holds = {"lt": less, "le": less | equal, "eq": equal}[self.op]
         ordered = ~(x.nan | y.nan)
-        m.d.comb += self.result.eq(Mux(holds & ordered, Const(f.one, f.width), 0))
-        return m
+        return Mux(holds & ordered, Const(f.one, f.width), 0)
 
 
 class FloatSign(Unit):

@@ -10,7 +10,7 @@ from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
-from samhw.compiler.table import Feed, PlannedNode
+from samhw.compiler.table import Feed, PlannedNode, PlannedOutput
 from samhw.names import Names
 from samhw.tensors import LevelType
 
@@ -68,14 +68,25 @@ GOALS = {
 }
 
 
+def made(source: Feed) -> PlannedOutput:
+    """A stream that a node of the row gives, and no cell elsewhere."""
+    assert isinstance(source, PlannedOutput)
+    return source
+
+
 def kind(source: Feed) -> str:
     """Of the planned node that gives a stream."""
-    return source.node.kind
+    return made(source).node.kind
+
+
+def name(source: Feed) -> str:
+    """Of the planned node that gives a stream."""
+    return made(source).node.name
 
 
 def scans(source: Feed) -> list[str]:
     """The nodes behind a joiner."""
-    return [feed.node.name for feed in source.node.inputs.values()]
+    return [name(feed) for feed in made(source).node.inputs.values()]
 
 
 def partial_leader(row: Row) -> Lockstep:

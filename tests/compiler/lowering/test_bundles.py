@@ -11,7 +11,7 @@ from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.space import FULL
 from samhw.tensors import LevelType
 from tests.compiler.lowering.document import table
-from tests.compiler.lowering.row import COMPRESSED, DENSE, A, B, D, E, Row, kind, scans, view
+from tests.compiler.lowering.row import COMPRESSED, DENSE, A, B, D, E, Row, kind, made, scans, view
 
 EVERY_D = view("every", DENSE)
 
@@ -40,7 +40,7 @@ def scanned_names(bundle: Bundle) -> set[str]:
     """The scanners behind a bundle's coordinates."""
     if bundle.stream is None:
         return set()
-    node = bundle.stream.crd.node
+    node = made(bundle.stream.crd).node
     return set(scans(bundle.stream.crd)) if node.kind in ("union", "intersect") else {node.name}
 
 
@@ -63,7 +63,7 @@ DENSE_LEVELS: Mapping[str, Callable[[Bundle], bool]] = {
         b.located == (E,) and "scan_dense_D_i" in scanned_names(b)
     ),
     "every coordinate is scanned, they are located": lambda b: (
-        b.full and b.located == (E, D) and not b.stream.payloads.streams
+        b.full and b.located == (E, D) and b.stream is not None and not b.stream.payloads.streams
     ),
 }
 

@@ -11,7 +11,7 @@ from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import PlannedNode
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.document import table
-from tests.compiler.lowering.row import DENSE, A, B, Row, X, partial_leader, view
+from tests.compiler.lowering.row import DENSE, A, B, Row, X, made, partial_leader, view
 
 NARROW = {
     "in any part": lambda parts: any(X in p.narrow for p in parts),
@@ -99,8 +99,8 @@ def test_an_intersection_takes_the_payload_that_is_not_partial() -> None:
     part = replace(part, payloads=replace(part.payloads, partial=frozenset([X])))
     whole = row.scan(X)
     joined = row.joiner.join(Meeting.INTERSECTION, [part, whole])
-    node = joined.crd.node
-    taken = joined.payloads.streams[0].source.port
+    node = made(joined.crd).node
+    taken = made(joined.payloads.streams[0].source).port
     assert node.inputs[taken] == whole.payloads.streams[0].source
     assert not joined.payloads.partial
 
@@ -139,8 +139,8 @@ def test_a_union_takes_the_whole_payload() -> None:
     narrowed = row.joiner.join(Meeting.INTERSECTION, [row.scan(X), row.scan(A)])
     whole = row.scan(X)
     joined = row.joiner.join(Meeting.UNION, [narrowed, whole])
-    inputs = joined.crd.node.inputs
-    sources = {p.operand: inputs[p.source.port] for p in joined.payloads.streams}
+    inputs = made(joined.crd).node.inputs
+    sources = {p.operand: inputs[made(p.source).port] for p in joined.payloads.streams}
     assert sources[X] == whole.payloads.streams[0].source
 
 

@@ -11,7 +11,7 @@ from samhw.compiler.lowering.lockstep import Bundle
 from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.document import table
-from tests.compiler.lowering.row import DENSE, A, B, Row, kind, scans, view
+from tests.compiler.lowering.row import DENSE, A, B, Row, kind, made, name, scans, view
 
 BUNDLES: Mapping[str, Callable[[Row], Bundle]] = {
     "every coordinate": lambda row: Bundle(row.scan(view("D", DENSE))),
@@ -47,12 +47,12 @@ def expect(has: str, bundle: Bundle, stream: RowStream) -> None:
         case "a union with every coordinate":
             assert (kind(stream.crd), stream.domain, stream.filled) == ("union", FULL, True)
         case "a scan of that one":
-            assert (stream.crd.node.name, stream.domain, stream.filled) == ("scan_dense_E_i", FULL, False)
+            assert (name(stream.crd), stream.domain, stream.filled) == ("scan_dense_E_i", FULL, False)
         case "a scan of the first":
-            assert (stream.crd.node.name, stream.domain, stream.filled) == ("scan_dense_D_i", None, False)
+            assert (name(stream.crd), stream.domain, stream.filled) == ("scan_dense_D_i", None, False)
         case "every coordinate":
             assert (stream.domain, stream.filled) == (FULL, True)
-            names = scans(stream.crd) if bundle.optional else [stream.crd.node.name]
+            names = scans(stream.crd) if bundle.optional else [name(stream.crd)]
             assert names[0] == "scan_dense_Y_i"
         case _:
             raise AssertionError(f"what is '{has}'?")
@@ -66,13 +66,13 @@ def test_every_end_of_a_row_is_tried() -> None:
 def test_the_end_of_a_row(bundle: str, added: str, has: str) -> None:
     for fill in map(Fill, added.split("; ")):
         row = Row()
-        made = BUNDLES[bundle](row)
-        before = replace(made)
+        entered = BUNDLES[bundle](row)
+        before = replace(entered)
         if has == "nothing: it is refused":
             with pytest.raises(ScheduleError, match="has a value at every i, but A stores only some i"):
-                row.finish(made, fill)
+                row.finish(entered, fill)
         else:
-            stream, _ = row.finish(made, fill)
+            stream, _ = row.finish(entered, fill)
             expect(has, before, stream)
 
 
@@ -88,7 +88,8 @@ def test_optional_operands_are_brought_to_the_coordinates_of_the_row() -> None:
     assert bundle.stream.payloads.operands == {A, B}
     # United, and what only the optional one has goes again.
     assert kind(stream.crd) == "intersect"
-    assert [kind(stream.crd.node.inputs[port]) for port in ("crd0", "crd1")] == ["scan_compressed", "union"]
+    inputs = made(stream.crd).node.inputs
+    assert [kind(inputs[port]) for port in ("crd0", "crd1")] == ["scan_compressed", "union"]
 
 
 def test_optional_operands_need_no_intersection_where_the_row_has_every_coordinate() -> None:

@@ -1,0 +1,38 @@
+"""What the writers share: one stream in, whose end they commit, and a place where a test may stall them."""
+
+from collections.abc import Mapping
+
+from amaranth.hdl import Const, Module, ShapeLike, Signal
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.actor import Primitive
+from samhw.rtl.firing import FiringTable
+
+__all__ = ["Writer"]
+
+
+class Writer(Primitive):
+    """Base of the writers.
+
+    Args:
+        input, shape: the stream's name, and the shape of its tokens.
+        others: memory ports or extents, as for `Primitive`.
+        stall_port: whether it has a `stall`.
+
+    Members:
+        committed: the writer fires on DONE.
+        stall: it must not fire in this cycle.
+    """
+
+    committed: Signal
+    stall: Signal
+
+    def __init__(self, input: str, shape: ShapeLike, others: Mapping[str, object], *, stall_port: bool):
+        self.stall_port = stall_port
+        stall = {"stall": In(1)} if stall_port else {}
+        super().__init__({input: shape}, {}, {**others, "committed": Out(1), **stall})
+
+    def _table(self, m: Module) -> FiringTable:
+        """The firings, none of them while it is stalled."""
+        inputs = [getattr(self.i, name) for name in self.i.signature.members]
+        return FiringTable(m, inputs, stall=self.stall if self.stall_port else Const(0))

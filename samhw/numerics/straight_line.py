@@ -2,8 +2,8 @@
 
 A definition on `Bits` has no branches that depend on a word. Run on `Term`s in place of words it leaves a
 record of its steps. Written out as a Python function of ints, these are its scalar form: faster than the
-definition, since it has no formats and calls any more, and in reach of compilers for integer functions
-(Numba), since it holds nothing but integers, comparisons, `sqrt` and tables.
+definition, since it has no formats and calls any more, and in reach of `samhw.machine_code`, since it holds
+nothing but integers, comparisons, `sqrt` and tables.
 """
 
 import linecache

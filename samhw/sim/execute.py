@@ -39,7 +39,7 @@ def execute(
         case "plain":
             plain.run(workers, limit, between=between, arbiter=arbiter)
         case "compiled":
-            # Imported where it is needed, since Numba takes half a second.
+            # Imported where it is needed: small runs load no LLVM.
             from samhw.sim import compiled
 
             try:

@@ -21,7 +21,7 @@ __all__ = ["processors", "run_locally", "serve"]
 
 Task = tuple[str, Configuration]
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A process has one core: libraries that would start a thread for each of them are told so."""
 
 

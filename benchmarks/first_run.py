@@ -1,0 +1,111 @@
+"""What a user waits for: each command in a fresh process, on an empty cache and on a full one.
+
+Prints the seconds of both, of the engine's own start (from the compiled design to the first firing, on a full
+cache), and with `--rtl` those of the same run in Verilator, which has to be built first.
+
+Usage: python benchmarks/first_run.py [--data FOLDER] [--rtl] [--only TEXT]
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+SAMHW = (sys.executable, "-c", "from samhw.cli import main; main()")
+
+START = """
+import sys, time
+from samhw.sim.compiled import on_chip
+from samhw.sim.regions import simulate_regions
+from samhw.targets.inputs import load_inputs
+from samhw.workload import bind_program, compile_workload
+
+workload = bind_program(sys.argv[1], sys.argv[2:])
+built = compile_workload(workload, value="f32")
+inputs = load_inputs(built.program, built.design, workload.tensors)
+started = []
+call = on_chip.call
+
+def first_call(*words):
+    started.append(time.perf_counter() - begin)
+    return call(*words)
+
+on_chip.call = first_call
+begin = time.perf_counter()
+simulate_regions(built.design, built.arch, *inputs, engine="compiled")
+print(started[0])
+"""
+"""Prints the seconds from a compiled design to its first firing."""
+
+
+def cases(data: Path | None) -> dict[str, list[str]]:
+    """Programs with their data."""
+    known = {
+        "SpMM, karate club": ["spmm", "--data", "karate"],
+        "SDDMM, random": ["sddmm"],
+        "BigBird attention": ["bigbird_attention"],
+        "GPT-3 block": ["gpt3_block"],
+    }
+    if data:
+        known["GCN, Cora"] = ["gcn", "--data", str(data / "cora.npz")]
+    return known
+
+
+def seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    """How long a command takes, which must end well."""
+    begin = time.perf_counter()
+    subprocess.run(command, env=dict(environment), check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def engine_start(arguments: Sequence[str], environment: Mapping[str, str]) -> float:
+    """The seconds from a compiled design to its first firing, on a full cache."""
+    program, *rest = [word for word in arguments if word != "--data"]
+    command = [sys.executable, "-c", START, program, *rest]
+    done = subprocess.run(command, env=dict(environment), check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def measure(arguments: Sequence[str], rtl: bool) -> list[str]:
+    """A row of the table."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"SAMHW_CACHE": cache}
+        command = [*SAMHW, "run", *arguments, "--value", "f32"]
+        empty = seconds(command, environment)
+        # What only the compiled engine needs is there after the first of these.
+        engine_start(arguments, environment)
+        start = engine_start(arguments, environment)
+        full = min(seconds(command, environment) for _ in range(2))
+        row = [f"{empty:.1f}", f"{full:.1f}", f"{empty - full:.1f}", f"{start:.2f}"]
+        if rtl:
+            command += ["--backend", "verilator"]
+            row += [f"{seconds(command, environment):.1f}", f"{seconds(command, environment):.1f}"]
+        return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
+    parser.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
+    parser.add_argument("--only", default="", metavar="TEXT", help="the cases whose name has this text")
+    arguments = parser.parse_args()
+    columns = ["command, in seconds", "empty cache", "full cache", "difference", "engine's start"]
+    table = Table(*columns, *(["Verilator: first", "again"] if arguments.rtl else []))
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    for name, words in cases(Path(arguments.data) if arguments.data else None).items():
+        if arguments.only in name:
+            table.add_row(name, *measure(words, arguments.rtl))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

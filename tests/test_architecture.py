@@ -198,16 +198,29 @@ def definitions(package: Path) -> Iterator[tuple[str, ast.ClassDef | ast.Functio
 LONGEST = 80
 """Lines of a function."""
 
+LONGEST_OF_ENGINES = 60
+"""Of those of the compiled engine, which say more in a line than others."""
+
 COMPILED = "sim/compiled/"
-"""The compiled engine, whose functions are longer, and whose enumerations have one letter."""
+
+OFF_CHIP = "sim/compiled/off_chip/"
+"""Whose functions are longer, and whose enumerations have one letter."""
+
+
+def length(function: ast.FunctionDef) -> int:
+    """The lines of a function, without those of the functions in it."""
+    inside = [
+        node for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function
+    ]
+    return (function.end_lineno or 0) - function.lineno + 1 - sum(map(length, inside))
 
 
 def test_functions_are_read_at_one_glance() -> None:
     long = [
         f"{file}: {node.name}"
         for file, node in definitions(PACKAGE)
-        if isinstance(node, ast.FunctionDef) and not file.startswith(COMPILED)
-        if (node.end_lineno or 0) - node.lineno >= LONGEST
+        if isinstance(node, ast.FunctionDef) and not file.startswith(OFF_CHIP)
+        if length(node) > (LONGEST_OF_ENGINES if file.startswith(COMPILED) else LONGEST)
     ]
     assert not long
 
@@ -216,7 +229,7 @@ def test_no_two_classes_share_a_name() -> None:
     """But for the model and the component of one kind of primitive."""
     files: dict[str, set[str]] = {}
     for file, node in definitions(PACKAGE):
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not file.startswith(COMPILED):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not file.startswith(OFF_CHIP):
             files.setdefault(node.name, set()).add(file)
     for name, found in files.items():
         pairs = {(f"primitives/{kind}.py", f"rtl/{kind}.py") for kind in kinds()}

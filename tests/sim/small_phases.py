@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from samhw.sim.compiled import image, points, timing
+from samhw.sim.compiled import firings_in_a_row, image, points, timing
 
 __all__ = ["small_phases"]
 
@@ -19,6 +19,7 @@ def small_phases() -> Iterator[None]:
         patch.setattr(image, "ROOM", 8)
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
-        patch.setattr(timing, "MANY", 4)
-        patch.setattr(timing, "FEW", 2)
+        for module in (timing, firings_in_a_row):
+            patch.setattr(module, "MANY", 4)
+            patch.setattr(module, "FEW", 2)
         yield

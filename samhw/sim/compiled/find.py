@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, Record, local_words, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
-from samhw.sim.compiled.records import KIND_BITS, Actor, Channel
+from samhw.sim.compiled.records import KIND_BITS, ActorRecord, ChannelRecord
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
@@ -70,10 +70,10 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
             kind[i] = token & 3
             data[i] = token >> KIND_BITS
 
-    def rest(address: int, me: Actor, word: int, kind: Words) -> None:
+    def rest(address: int, me: ActorRecord, word: int, kind: Words) -> None:
         """Notes what an actor waits for whose step function gave no firing."""
         # For good, unless it waits for a head: then until a token comes in that channel.
-        me.watch = address + Actor.offset("find")
+        me.watch = address + ActorRecord.offset("find")
         me.seen = me.find
         if word < 0:
             me.fault = word
@@ -81,22 +81,22 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
             for i in range(inputs):
                 if kind[i] == NONE and word >> i & 1:
                     where = words_at(me.inputs, inputs)[i]
-                    me.watch = where + Channel.offset("pushed")
-                    me.seen = Channel.at(where).pushed
+                    me.watch = where + ChannelRecord.offset("pushed")
+                    me.seen = ChannelRecord.at(where).pushed
 
-    def is_full(me: Actor, word: int, tails: tuple[Tail, ...]) -> int:
+    def is_full(me: ActorRecord, word: int, tails: tuple[Tail, ...]) -> int:
         """Whether a firing lacks room in a channel. The actor then waits for as much as is worth a call."""
         full = 0
         for q in range(queues):
             if word >> PUSHES + port[q] & 1 and tails[q].next >= tails[q].end:
                 where = words_at(me.outputs, queues)[q]
-                me.watch = where + Channel.offset("popped")
-                me.seen = Channel.at(where).popped
-                me.patience = max(1, Channel.at(where).room >> 1)
+                me.watch = where + ChannelRecord.offset("popped")
+                me.seen = ChannelRecord.at(where).popped
+                me.patience = max(1, ChannelRecord.at(where).room >> 1)
                 full = 1
         return full
 
-    def note_key(me: Actor, number: int, place: int) -> None:
+    def note_key(me: ActorRecord, number: int, place: int) -> None:
         """Notes how many firings before this one the last one with the same key was."""
         ago = 0
         if place >= 0:
@@ -106,7 +106,7 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
         words_at(me.ago, UNKNOWN)[number] = ago if ago < me.apart else 0
 
     def move_tokens(
-        me: Actor,
+        me: ActorRecord,
         word: int,
         heads: tuple[Head, ...],
         tails: tuple[Tail, ...],
@@ -129,39 +129,41 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
             if word >> TAKES + i & 1 or i in self_fed:
                 behead(heads[i], i, kind, data)
         for c in range(circle_count):
-            channel = Channel.at(words_at(me.outputs, queues)[circles[c][1]])
+            channel = ChannelRecord.at(words_at(me.outputs, queues)[circles[c][1]])
             tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
 
-    def next_run(me: Actor, run: Words, number: int) -> Words:
+    def next_run(me: ActorRecord, run: Words, number: int) -> Words:
         """Ends a run of firings that are alike; gives room for the next one."""
         run[1] = number
         me.runs += 1
         return words_at(me.trail + 16 * (me.runs - 1), 2)
 
-    def begin(me: Actor, heads: tuple[Head, ...], tails: tuple[Tail, ...], kind: Words, data: Words) -> None:
+    def begin(
+        me: ActorRecord, heads: tuple[Head, ...], tails: tuple[Tail, ...], kind: Words, data: Words
+    ) -> None:
         """Looks at the channels."""
         for i in range(inputs):
-            channel = Channel.at(words_at(me.inputs, inputs)[i])
+            channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
             heads[i].next = channel.tokens + 8 * channel.popped
             heads[i].end = channel.tokens + 8 * channel.pushed
             data[i] = 0
             behead(heads[i], i, kind, data)
         for q in range(queues):
-            channel = Channel.at(words_at(me.outputs, queues)[q])
+            channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             tails[q].next = channel.tokens + 8 * channel.pushed
             tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
 
-    def end(me: Actor, heads: tuple[Head, ...], tails: tuple[Tail, ...]) -> None:
+    def end(me: ActorRecord, heads: tuple[Head, ...], tails: tuple[Tail, ...]) -> None:
         """Tells the channels."""
         for i in range(inputs):
-            channel = Channel.at(words_at(me.inputs, inputs)[i])
+            channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
             channel.popped = (heads[i].next - channel.tokens) >> 3
         for q in range(queues):
-            channel = Channel.at(words_at(me.outputs, queues)[q])
+            channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             channel.pushed = (tails[q].next - channel.tokens) >> 3
 
     def find(address: int, unused: int) -> int:
-        me = Actor.at(address)
+        me = ActorRecord.at(address)
         memory = stored(me.stores)
         kind, data = local_words(inputs), local_words(inputs)
         out_kind, out_data = local_words(outputs), local_words(outputs)
@@ -177,7 +179,7 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
         last = first + me.left
         run = words_at(me.trail + 16 * (me.runs - 1), 2)
         # What it watches differs from what it has seen: it can go on.
-        me.watch = address + Actor.offset("found")
+        me.watch = address + ActorRecord.offset("found")
         me.seen = -1
         me.patience = 1
         while number < last:

@@ -12,7 +12,7 @@ from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import point_words, points_of_phase
-from samhw.sim.compiled.records import KIND_BITS, NEVER, Actor, Channel, Graph
+from samhw.sim.compiled.records import KIND_BITS, NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
 from samhw.sim.worker import Queue, Worker
@@ -75,7 +75,7 @@ class Image:
         self.before = {worker: worker.firings for worker in workers}
         self._position = {worker: n for n, worker in enumerate(self.workers)}
         self._history = 1 + max((w.actor.spacing.latency for w in workers if w.actor.spacing), default=0)
-        self._arena = _Arena(sum(map(_words_of, self.workers)) + Graph.WORDS)
+        self._arena = _Arena(sum(map(_words_of, self.workers)) + GraphRecord.WORDS)
         self._kept: list[Words] = []
         """Arrays that records hold addresses of."""
         self._stores: dict[int, tuple[int, int]] = {}
@@ -83,12 +83,12 @@ class Image:
         self._private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
         self._keys: dict[Worker, Words] = {}
-        channels, channels_at = self._table(len(self.queues), Channel.WORDS)
-        actors, actors_at = self._table(len(self.workers), Actor.WORDS)
+        channels, channels_at = self._table(len(self.queues), ChannelRecord.WORDS)
+        actors, actors_at = self._table(len(self.workers), ActorRecord.WORDS)
         self._where = dict(zip(self.queues, channels_at, strict=True))
         self._places = dict(zip(self.workers, actors_at, strict=True))
-        self.channels = list(map(Channel.at, channels_at))
-        self.actors = list(map(Actor.at, actors_at))
+        self.channels = list(map(ChannelRecord.at, channels_at))
+        self.actors = list(map(ActorRecord.at, actors_at))
         self.rows: list[Words] = []
         for n, queue in enumerate(self.queues):
             channels[n] = self._channel_words(queue)
@@ -102,7 +102,7 @@ class Image:
         for n, worker in enumerate(self.workers):
             rows = trails_at[n], cycles_at[n], cycles_at[len(self.workers) + n]
             actors[n] = self._actor_words(worker, *rows)
-        graph = Graph.words(
+        graph = GraphRecord.words(
             actors=self._arena.put(actors_at),
             actor_count=len(actors_at),
             channels=self._arena.put(channels_at),
@@ -114,7 +114,7 @@ class Image:
             worth=WORTH,
         )
         self.address = self._arena.put(graph)
-        self.graph = Graph.at(self.address)
+        self.graph = GraphRecord.at(self.address)
         self.code = phases_address()
 
     def _keep(self, words: Words) -> int:
@@ -140,7 +140,7 @@ class Image:
         base = queue.popped - taken - 1
         pushed = queue.popped + there
         vals, stops, empties, dones = queue.kinds
-        return Channel.words(
+        return ChannelRecord.words(
             tokens=tokens - 8 * base,
             ready=ready - 8 * base,
             freed=freed - 8 * base,
@@ -176,7 +176,7 @@ class Image:
         base = worker.firings - self._history
         gate = gate_words(worker)
         points = points_of_phase(PHASE) * point_words(len(worker.inputs), len(outputs))
-        return Actor.words(
+        return ActorRecord.words(
             find=find,
             time=time,
             inputs=self._arena.put([self._where[worker.inputs[i]] for i in range(len(worker.inputs))]),
@@ -188,7 +188,7 @@ class Image:
             state=tokens + 16 * len(worker.out_kind),
             word=_pending_word(worker),
             # The watched word differs from the one seen, so that the actor can go on, unless it never may.
-            watch=self._places[worker] + Actor.offset("fault"),
+            watch=self._places[worker] + ActorRecord.offset("fault"),
             seen=0 if worker.fault is not None else -1,
             earlier=min([position, *(self._position[queue.consumer] for queue in outputs)]),
             trail=trail,
@@ -306,7 +306,7 @@ class Image:
         for worker, actor in zip(self.workers, self.actors, strict=True):
             self._store_worker(worker, actor)
 
-    def _store_worker(self, worker: Worker, actor: Actor) -> None:
+    def _store_worker(self, worker: Worker, actor: ActorRecord) -> None:
         worker.last, worker.firings = self.last(worker), actor.timed
         worker.spaced, worker.stalled = actor.spaced, actor.stalled
         outputs = len(worker.outputs)
@@ -351,7 +351,7 @@ def _pending_word(worker: Worker) -> int:
     return next(word for word, plan in worker.plans.items() if plan is worker.pending)
 
 
-def _store_queue(queue: Queue, channel: Channel, rows: Words) -> None:
+def _store_queue(queue: Queue, channel: ChannelRecord, rows: Words) -> None:
     popped, pushed, base = channel.timed_popped, channel.timed_pushed, channel.base
     kept = max(channel.guard + 1, pushed - queue.depth)
     queue.free.clear()

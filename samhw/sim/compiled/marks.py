@@ -1,19 +1,19 @@
 """Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed."""
 
 from samhw.machine_code import words_at
-from samhw.sim.compiled.records import NEVER, Actor, Channel
+from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import exceeds
 
 __all__ = ["tell_consumer", "tell_producer"]
 
 
-def tell_producer(channel: Channel, first: int, end: int, careful: int) -> None:
+def tell_producer(channel: ChannelRecord, first: int, end: int, careful: int) -> None:
     """Marks the producer if pops of the tokens from `first` on, up to `end`, concern it.
 
     They do if it has pushed a token into a slot that is free only later or, where nothing is assumed, if it
     may have waited for one of them.
     """
-    producer = Actor.at(channel.producer)
+    producer = ActorRecord.at(channel.producer)
     count = min(end, channel.pushed - channel.depth) - first
     if count <= 0:
         return
@@ -30,12 +30,12 @@ def tell_producer(channel: Channel, first: int, end: int, careful: int) -> None:
         producer.stale = min(producer.stale, words_at(ready, count)[early] - channel.latency)
 
 
-def tell_consumer(channel: Channel, first: int, careful: int) -> None:
+def tell_consumer(channel: ChannelRecord, first: int, careful: int) -> None:
     """Marks the consumer if it may have looked at a token before that is there.
 
     The token `first` comes in another cycle than before, and those behind it may.
     """
-    consumer = Actor.at(channel.consumer)
+    consumer = ActorRecord.at(channel.consumer)
     count = channel.pushed - first
     if count <= 0:
         return

@@ -7,7 +7,7 @@ depend on cycles. Then all these firings are timed (settle.py).
 
 from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.sim.compiled.points import begin_points, end_points
-from samhw.sim.compiled.records import Actor, Channel, Graph
+from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import move
 from samhw.sim.compiled.settle import time_firings
 from samhw.sim.compiled.tokens import count_tokens
@@ -23,7 +23,7 @@ QUIET, MORE, LACKS_ROOM = range(3)
 
 def run_phases(address: int, most: int) -> int:
     """Runs a graph for about so many firings; gives how it ended."""
-    graph = Graph.at(address)
+    graph = GraphRecord.at(address)
     timed = 0
     while timed < most:
         if not make_room(graph):
@@ -37,7 +37,7 @@ def run_phases(address: int, most: int) -> int:
     return MORE
 
 
-def find_firings(graph: Graph) -> int:
+def find_firings(graph: GraphRecord) -> int:
     """Lets each actor find firings until none can; gives their number.
 
     Who lacks room waits until there is room for many tokens, since a call costs as much as some ten firings.
@@ -50,11 +50,11 @@ def find_firings(graph: Graph) -> int:
         before = found
         n = 0
         while n < graph.actor_count:
-            actor = Actor.at(rows[n])
+            actor = ActorRecord.at(rows[n])
             n += 1
             if can_find(actor, patient):
                 found += call(actor.find, rows[n - 1], 0)
-                if can_find(Actor.at(rows[actor.earlier]), patient):
+                if can_find(ActorRecord.at(rows[actor.earlier]), patient):
                     # Circles go on to their end before others follow.
                     n = min(n, actor.earlier)
         if found == before:
@@ -63,17 +63,17 @@ def find_firings(graph: Graph) -> int:
             patient = 0
 
 
-def can_find(actor: Actor, patient: int) -> bool:
+def can_find(actor: ActorRecord, patient: int) -> bool:
     """Whether an actor may find more firings."""
     grown = words_at(actor.watch, 1)[0] - actor.seen
     return actor.left > 0 and grown > 0 and (grown >= actor.patience or not patient)
 
 
-def make_room(graph: Graph) -> int:
+def make_room(graph: GraphRecord) -> int:
     """Moves what is still needed to the front of trails and rows; gives whether there is room for a phase."""
     rows = words_at(graph.actors, graph.actor_count)
     for n in range(graph.actor_count):
-        actor = Actor.at(rows[n])
+        actor = ActorRecord.at(rows[n])
         # The firings that are not timed, and before them cycles that spacings look back to.
         far = actor.timed - graph.history - actor.base
         if far > 0:
@@ -90,7 +90,7 @@ def make_room(graph: Graph) -> int:
     channels = words_at(graph.channels, graph.channel_count)
     enough = 1
     for n in range(graph.channel_count):
-        channel = Channel.at(channels[n])
+        channel = ChannelRecord.at(channels[n])
         raise_guard(channel)
         far = channel.guard - channel.base
         if far > 0:
@@ -105,9 +105,9 @@ def make_room(graph: Graph) -> int:
     return enough
 
 
-def raise_guard(channel: Channel) -> None:
+def raise_guard(channel: ChannelRecord) -> None:
     """Looks which slots have been free since before the producer's last push, and hold back no later one."""
-    producer = Actor.at(channel.producer)
+    producer = ActorRecord.at(channel.producer)
     last = words_at(producer.cycles, UNKNOWN)[producer.timed - 1]
     guard = max(channel.guard, channel.timed_pushed - channel.depth - 1)
     freed = words_at(channel.freed, UNKNOWN)
@@ -122,13 +122,13 @@ def moved(row: int, base: int, far: int, count: int) -> int:
     return row - 8 * far
 
 
-def end_phase(graph: Graph) -> int:
+def end_phase(graph: GraphRecord) -> int:
     """Makes what is timed in a phase the truth; gives the number of its firings."""
     rows = words_at(graph.actors, graph.actor_count)
     fired = 0
     for n in range(graph.actor_count):
-        fired += end_points(Actor.at(rows[n]))
+        fired += end_points(ActorRecord.at(rows[n]))
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
-        count_tokens(Channel.at(channels[n]))
+        count_tokens(ChannelRecord.at(channels[n]))
     return fired

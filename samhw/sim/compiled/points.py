@@ -7,13 +7,13 @@ timing has stopped.
 
 from samhw.machine_code import Record, words_at
 from samhw.primitives.step import Words
-from samhw.sim.compiled.records import Actor, Channel
+from samhw.sim.compiled.records import ActorRecord, ChannelRecord
 
 __all__ = [
     "SPAN",
-    "Input",
     "Now",
-    "Output",
+    "TimedInput",
+    "TimedOutput",
     "begin_points",
     "end_points",
     "keep_point",
@@ -37,9 +37,11 @@ class Now(Record):
     stalled: int
     cycle: int
     """That of the last one."""
+    slip: int
+    """The most cycles that a firing of the phase has waited behind its slots."""
 
 
-class Input(Record):
+class TimedInput(Record):
     """An input while firings are timed."""
 
     popped: int
@@ -51,7 +53,7 @@ class Input(Record):
     """What was popped where timing began."""
 
 
-class Output(Record):
+class TimedOutput(Record):
     """A channel that the actor pushes to, while firings are timed."""
 
     pushed: int
@@ -80,7 +82,7 @@ def points_of_phase(phase: int) -> int:
     return phase // SPAN + 3
 
 
-def begin_points(me: Actor) -> None:
+def begin_points(me: ActorRecord) -> None:
     """Makes the first point of a phase."""
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     size = HEAD + 2 * me.input_count + 2 * me.output_count
@@ -89,14 +91,14 @@ def begin_points(me: Actor) -> None:
         point[k] = 0
     point[0], point[3] = me.timed, me.run
     for i in range(me.input_count):
-        point[HEAD + 2 * i] = Channel.at(inputs[i]).timed_popped
+        point[HEAD + 2 * i] = ChannelRecord.at(inputs[i]).timed_popped
     for q in range(me.output_count):
-        point[HEAD + 2 * me.input_count + 2 * q] = Channel.at(outputs[q]).timed_pushed
+        point[HEAD + 2 * me.input_count + 2 * q] = ChannelRecord.at(outputs[q]).timed_pushed
     me.point_count = 1
     me.slip = 0
 
 
-def end_points(me: Actor) -> int:
+def end_points(me: ActorRecord) -> int:
     """Makes what is known at the last point of a phase the truth; gives how many firings lie before it."""
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     size = HEAD + 2 * me.input_count + 2 * me.output_count
@@ -106,18 +108,18 @@ def end_points(me: Actor) -> int:
     me.spaced += point[1]
     me.stalled += point[2]
     for i in range(me.input_count):
-        channel = Channel.at(inputs[i])
+        channel = ChannelRecord.at(inputs[i])
         channel.new_popped = point[HEAD + 2 * i]
         channel.starved += point[HEAD + 2 * i + 1]
     for q in range(me.output_count):
         at = HEAD + 2 * me.input_count + 2 * q
-        channel = Channel.at(outputs[q])
+        channel = ChannelRecord.at(outputs[q])
         channel.new_pushed = point[at]
         channel.blocked += point[at + 1]
     return fired
 
 
-def keep_point(me: Actor, now: Now, ins: tuple[Input, ...], outs: tuple[Output, ...]) -> None:
+def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
     """Adds the point where timing is."""
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     point = words_at(me.points + 8 * size * me.point_count, size)
@@ -131,7 +133,7 @@ def keep_point(me: Actor, now: Now, ins: tuple[Input, ...], outs: tuple[Output, 
 
 
 def take_up_point(
-    me: Actor, cycles: Words, now: Now, ins: tuple[Input, ...], outs: tuple[Output, ...]
+    me: ActorRecord, cycles: Words, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
 ) -> None:
     """Goes back to the last point before which no firing changes, and drops those behind it.
 

@@ -7,7 +7,7 @@ though only the words that are still needed exist. Rows of an actor have a word 
 
 from samhw.machine_code import Record
 
-__all__ = ["KIND_BITS", "NEVER", "UP_TO_DATE", "Actor", "Channel", "Graph"]
+__all__ = ["KIND_BITS", "NEVER", "UP_TO_DATE", "ActorRecord", "ChannelRecord", "GraphRecord"]
 
 NEVER = 1 << 62
 """A cycle that no firing comes in; in place of one that is not known."""
@@ -19,7 +19,7 @@ KIND_BITS = 2
 """Of a token, below its payload."""
 
 
-class Actor(Record):
+class ActorRecord(Record):
     """An actor."""
 
     find: int
@@ -94,7 +94,7 @@ class Actor(Record):
     """The latency of the spacing."""
 
 
-class Channel(Record):
+class ChannelRecord(Record):
     """A channel."""
 
     tokens: int
@@ -142,7 +142,7 @@ class Channel(Record):
     dones: int
 
 
-class Graph(Record):
+class GraphRecord(Record):
     """A graph in a run."""
 
     actors: int

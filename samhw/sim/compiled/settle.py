@@ -10,7 +10,7 @@ Whatever is timed in the end depends on firings that are timed too, so what is f
 """
 
 from samhw.machine_code import call, words_at
-from samhw.sim.compiled.records import NEVER, UP_TO_DATE, Actor, Channel, Graph
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import fill
 
 __all__ = ["time_firings"]
@@ -24,7 +24,7 @@ CAREFUL = 4
 
 def time_firings(graph_address: int) -> None:
     """Times what has been found, as far as possible."""
-    graph = Graph.at(graph_address)
+    graph = GraphRecord.at(graph_address)
     if graph.careful == 0:
         if settle(graph_address, begin_timing(graph, 0) * graph.worth):
             return
@@ -34,7 +34,7 @@ def time_firings(graph_address: int) -> None:
     graph.careful -= 1
 
 
-def begin_timing(graph: Graph, unknown: int) -> int:
+def begin_timing(graph: GraphRecord, unknown: int) -> int:
     """Forgets what is assumed of firings that are not timed; gives what it costs to time all of them once.
 
     Args:
@@ -43,7 +43,7 @@ def begin_timing(graph: Graph, unknown: int) -> int:
     found = 0
     rows = words_at(graph.actors, graph.actor_count)
     for n in range(graph.actor_count):
-        actor = Actor.at(rows[n])
+        actor = ActorRecord.at(rows[n])
         actor.point_count = 1
         actor.beyond = NEVER
         untimed = actor.found - actor.timed
@@ -51,7 +51,7 @@ def begin_timing(graph: Graph, unknown: int) -> int:
         found += untimed + CALL
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
-        channel = Channel.at(channels[n])
+        channel = ChannelRecord.at(channels[n])
         ready = unknown + channel.latency if unknown else 0
         fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
         fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
@@ -66,7 +66,7 @@ def settle(graph_address: int, most: int) -> int:
     Forward first, since tokens come before the slots that they leave; then always the actor for which
     something changes first.
     """
-    graph = Graph.at(graph_address)
+    graph = GraphRecord.at(graph_address)
     rows = words_at(graph.actors, graph.actor_count)
     cost = 0
     going = 1
@@ -74,17 +74,17 @@ def settle(graph_address: int, most: int) -> int:
         going = 0
         n = 0
         while n < graph.actor_count:
-            actor = Actor.at(rows[n])
+            actor = ActorRecord.at(rows[n])
             n += 1
             if actor.stale != UP_TO_DATE:
                 cost += CALL + call(actor.time, rows[n - 1], graph_address)
                 going = 1
-                if Actor.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
+                if ActorRecord.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
                     n = min(n, actor.earlier)
         n = graph.actor_count
         while n > 0 and going:
             n -= 1
-            actor = Actor.at(rows[n])
+            actor = ActorRecord.at(rows[n])
             if actor.stale != UP_TO_DATE:
                 cost += CALL + call(actor.time, rows[n], graph_address)
     return 1 - going

@@ -1,7 +1,7 @@
 """What the tokens of a phase add to the statistics of a channel."""
 
 from samhw.machine_code import words_at
-from samhw.sim.compiled.records import Channel
+from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.rows import exceeds
 
 __all__ = ["count_tokens"]
@@ -11,7 +11,7 @@ PART_BITS = 16
 PART = (1 << PART_BITS) - 1
 
 
-def count_tokens(channel: Channel) -> None:
+def count_tokens(channel: ChannelRecord) -> None:
     """Counts what was timed in this phase, which then is timed for good."""
     first = channel.timed_popped
     count = channel.new_popped - first
@@ -35,7 +35,7 @@ def count_tokens(channel: Channel) -> None:
     channel.timed_pushed = channel.new_pushed
 
 
-def is_fuller(channel: Channel) -> bool:
+def is_fuller(channel: ChannelRecord) -> bool:
     """Whether more slots were taken at once than ever: a token was pushed before one had left that came so
     many before it."""
     first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - channel.high))

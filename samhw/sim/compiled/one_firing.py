@@ -1,0 +1,95 @@
+"""One firing: the cycle in which it comes, as in the recurrence of docs/timing.md, and what it does to rows.
+
+There are no branches that depend on the firing, but for whether it pushes anything at all: where streams are
+joined, one firing tells nothing about the next.
+"""
+
+from samhw.machine_code import UNKNOWN, Record, words_at
+from samhw.primitives.step import PUSHES, TAKES, Words
+from samhw.sim.compiled.points import Now, TimedInput, TimedOutput
+from samhw.sim.compiled.records import NEVER, ActorRecord
+
+__all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
+
+
+class Wait(Record):
+    """What a firing waits for, one after the other, and the cycles in which that is there."""
+
+    soonest: int
+    """The cycle behind the actor's last firing."""
+    there: int
+    """All tokens are there."""
+    late: int
+    """The input whose token came last."""
+    room: int
+    """All slots are free."""
+    narrow: int
+    """The channel whose slot came last."""
+    apart: int
+    """The last update with the same key is done."""
+
+
+def wait_for_tokens(word: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
+    """When all tokens are there that a firing needs."""
+    wait.there, wait.late = wait.soonest, 0
+    for i in range(len(ins)):
+        ready = words_at(ins[i].ready + 8 * ins[i].popped, 1)[0]
+        ready = ready if word >> i & 1 else 0
+        wait.late = i if ready > wait.there else wait.late
+        wait.there = max(wait.there, ready)
+
+
+def wait_for_slots(word: int, ports: tuple[int, ...], outs: tuple[TimedOutput, ...], wait: Wait) -> None:
+    """When there are slots for all tokens that a firing pushes."""
+    wait.room, wait.narrow = wait.there, 0
+    if word >> PUSHES:
+        for q in range(len(outs)):
+            slot = max(outs[q].pushed - outs[q].depth, outs[q].guard)
+            free = words_at(outs[q].freed + 8 * slot, 1)[0]
+            free = free if word >> PUSHES + ports[q] & 1 else 0
+            wait.narrow = q if free > wait.room else wait.narrow
+            wait.room = max(wait.room, free)
+
+
+def wait_for_key(me: ActorRecord, cycles: Words, now: Now, wait: Wait) -> None:
+    """When the last firing with the same key is as many cycles ago as the actor's spacing asks for."""
+    wait.apart = wait.room
+    ago = words_at(me.ago, UNKNOWN)[now.number]
+    if ago:
+        wait.apart = max(wait.room, cycles[now.number - ago] + me.apart)
+
+
+def fire(
+    word: int,
+    ports: tuple[int, ...],
+    t: int,
+    now: Now,
+    ins: tuple[TimedInput, ...],
+    outs: tuple[TimedOutput, ...],
+    wait: Wait,
+) -> None:
+    """Does a firing in cycle t: counts what it has waited for, takes tokens and pushes tokens."""
+    if t > wait.soonest:
+        for i in range(len(ins)):
+            ins[i].starved += wait.there - wait.soonest if i == wait.late else 0
+        for q in range(len(outs)):
+            outs[q].blocked += wait.room - wait.there if q == wait.narrow else 0
+        now.slip = max(now.slip, t - wait.room)
+        now.spaced += wait.apart - wait.room
+        now.stalled += t - wait.apart
+    for i in range(len(ins)):
+        taken = word >> TAKES + i & 1
+        freed = words_at(ins[i].freed + 8 * ins[i].popped, 1)
+        freed[0] = t + 1 if taken else freed[0]
+        ins[i].popped += taken
+    if word >> PUSHES:
+        for q in range(len(outs)):
+            pushed = word >> PUSHES + ports[q] & 1
+            ready = words_at(outs[q].ready + 8 * outs[q].pushed, 1)
+            come = t + outs[q].latency if pushed else ready[0]
+            if ready[0] != come and outs[q].changed == NEVER:
+                outs[q].changed = outs[q].pushed
+            ready[0] = come
+            outs[q].pushed += pushed
+    now.number += 1
+    now.cycle = t

@@ -88,11 +88,15 @@ def test_files_that_no_machine_holds(tmp_path: Path, name: str, text: str) -> No
 
 
 def test_programs_that_no_machine_holds() -> None:
-    program = parse("tensor A[i=4000000000] : csf\ntensor y[i] : csf\ny[i] = A[i] * 2", "big")
+    program = parse("tensor A[i=4000000000]\ny[i] = A[i] * 2", "big")
     with pytest.raises(InputError, match=r"'big', whose largest tensor is A \(4,000,000,000\), needs"):
         make_workload(program)
+    huge = "tensor A[i=4000000000, j=4000000000]{}\ntensor y[i] : csf\ny[i] = A[i, j]"
     with pytest.raises(InputError, match="needs at least a billion GB"):
-        check_size(parse("tensor A[i=4000000000, j=4000000000] : csr\ny[i] = A[i,j]").bind({}))
+        check_size(parse(huge.format("")).bind({}))
+    with pytest.raises(InputError, match=r"needs at least 149\.0 GB"):
+        check_size(parse(huge.format(" : csr")).bind({}))
+    check_size(parse(huge.format(" : dcsr")).bind({}))
     with pytest.raises(InputError, match="whose largest tensor is W1"):
         model_data("gcn", sizes={"f": 10**9, "h": 10**9})
 

@@ -17,13 +17,11 @@ tensor T[i=34, j=16] : dense
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
 
-from samhw.frontend.bounds import Bounded, Rounding, bounds, evaluate_with_bounds
 from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.dimensions import Dimensions
-from samhw.frontend.evaluate import evaluate, evaluate_program
 from samhw.frontend.expr import (
     Access,
     Add,
@@ -58,7 +56,6 @@ __all__ = [
     "Access",
     "Add",
     "Binary",
-    "Bounded",
     "Call",
     "Capacity",
     "Concat",
@@ -75,20 +72,15 @@ __all__ = [
     "ProgramBuilder",
     "Region",
     "Reshape",
-    "Rounding",
     "Source",
     "Span",
     "Statement",
     "Sub",
     "TensorDecl",
     "accesses",
-    "bounds",
     "check_program",
     "check_size",
     "dumps",
-    "evaluate",
-    "evaluate_program",
-    "evaluate_with_bounds",
     "free_indices",
     "greatest_extents",
     "kernel_description",

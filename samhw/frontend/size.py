@@ -1,25 +1,36 @@
-"""What a program's tensors take, before any of it is taken."""
+"""What a program's tensors take at least, before any of it is taken."""
 
+from itertools import takewhile
 from math import prod
 
+from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.program import Program
 from samhw.limits import WORD, check_memory
+from samhw.tensors import LevelType
 
 __all__ = ["check_size"]
 
 _COPIES = 5
-"""Arrays of a tensor's shape that a run has at once: the values, their words, what is made on the way, the
+"""Arrays of a tensor's size that a run has at once: the values, their words, what is made on the way, the
 result and its reference. Measured with a dense vector."""
 
 
 def check_size(program: Program) -> None:
-    """Refuses a program whose tensors do not fit this machine, since the reference evaluates it densely.
+    """Refuses a program whose tensors do not fit this machine whatever their data are.
 
     Raises:
         InputError: naming the largest tensor.
     """
-    places = {decl.name: prod(extent or 1 for extent in decl.shape) for decl in program.tensors.values()}
+    places = {decl.name: _least(decl) for decl in program.tensors.values()}
     largest = max(places, key=lambda name: places[name])
     shape = " x ".join(f"{extent or 1:,}" for extent in program.tensors[largest].shape) or "scalar"
     what = f"'{program.name}', whose largest tensor is {largest} ({shape}),"
-    check_memory(_COPIES * WORD * sum(places.values()), what, "use smaller data")
+    mend = "use smaller data, or a format that compresses it"
+    check_memory(_COPIES * WORD * sum(places.values()), what, mend)
+
+
+def _least(decl: TensorDecl) -> int:
+    """What a tensor stores even if it is empty: the dense levels outside of all others."""
+    sizes = decl.format.level_sizes(tuple(extent or 1 for extent in decl.shape))
+    dense = takewhile(lambda level: level is LevelType.dense, decl.format.levels)
+    return prod(size for size, _ in zip(sizes, dense, strict=False))

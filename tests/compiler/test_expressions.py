@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from samhw.frontend import evaluate_program
+from samhw.reference import evaluate_program
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.workload import Workload

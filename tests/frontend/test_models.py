@@ -8,17 +8,8 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import (
-    Rounding,
-    dumps,
-    evaluate_program,
-    evaluate_with_bounds,
-    load_model,
-    model_data,
-    model_description,
-    model_names,
-    parse,
-)
+from samhw.frontend import dumps, load_model, model_data, model_description, model_names, parse
+from samhw.reference import Rounding, evaluate_program, evaluate_with_bounds
 from samhw.schedule import Schedule
 from samhw.tensors import Tensor, karate, uniform_graph
 

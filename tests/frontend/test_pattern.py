@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from samhw.frontend import evaluate_program, parse, pattern, result_patterns
+from samhw.frontend import parse, pattern, result_patterns
+from samhw.reference import evaluate_program
 from samhw.tensors import Tensor
 from tests.agreement.cases import random_tensors
 from tests.frontend.patterns import as_array

@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 
-from samhw.frontend import (
-    Call,
-    Concat,
-    Div,
-    Literal,
-    Reshape,
-    check_program,
-    evaluate_program,
-    free_indices,
-    terms,
-    walk,
-)
+from samhw.frontend import Call, Concat, Div, Literal, Reshape, check_program, free_indices, terms, walk
+from samhw.reference import evaluate_program
 from tests.strategies.chains import chained_programs
 from tests.strategies.programs import programs
 

@@ -5,7 +5,8 @@ import pytest
 
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, evaluate_program, parse
+from samhw.frontend import Program, parse
+from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.workload import Workload, compile_workload

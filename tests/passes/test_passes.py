@@ -20,13 +20,13 @@ from samhw.frontend import (
     Program,
     check_program,
     dumps,
-    evaluate_program,
     greatest_extents,
     load_model,
     model_names,
     parse,
 )
 from samhw.passes import PASSES, Lowerable, Recipe, apply_passes, with_derived
+from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.targets import build, check, run
 from samhw.targets.inputs import load_inputs

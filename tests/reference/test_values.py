@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
-from samhw.frontend import Program, dense, evaluate, evaluate_program, parse
+from samhw.frontend import Program, parse
+from samhw.reference import evaluate, evaluate_program, pieces
 from tests.frontend.brute import run_program
 from tests.strategies.chains import chained_programs
 from tests.strategies.programs import programs
@@ -55,14 +56,15 @@ def test_floats_against_plain_loops(program, seed):
 
 @settings(deadline=None, max_examples=50)
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
-def test_slices_change_nothing(program, seed):
+def test_pieces_change_nothing(program, seed):
     arrays = random_arrays(program, seed, integers=False)
     whole = evaluate_program(program, arrays)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dense, "_MOST_POINTS", 7)
-        sliced = evaluate_program(program, arrays)
+        patch.setattr(pieces, "PIECE", 7)
+        patch.setattr(pieces, "_WHOLE", 3)
+        in_pieces = evaluate_program(program, arrays)
     for name, array in whole.items():
-        np.testing.assert_allclose(array, sliced[name], rtol=1e-12)
+        np.testing.assert_allclose(array, in_pieces[name], rtol=1e-12)
 
 
 def test_a_sum_stands_outside_of_a_function():

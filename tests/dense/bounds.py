@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
-from samhw.frontend.evaluate import VALUES, as_values, bind_to
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
+from tests.dense.values import VALUES, as_values, bind_to
+from tests.dense.walk import Array, Domain, sum_of_products, walk_statement
 
 __all__ = ["Bounded", "Rounding", "bounds", "evaluate_with_bounds"]
 
@@ -151,7 +151,8 @@ class _Running(Domain):
     def add(self, a: Array, b: Array) -> Array:
         value, error, terms = a[:_FACTOR] + b[:_FACTOR]
         if not self.sums_are_exact:
-            error = error + self.relative * (terms + error) + self.absolute
+            # Zero and zero are zero.
+            error = error + self.relative * (terms + error) + self.absolute * (terms + error > 0)
         result = self.element(value, error)
         result[_TERMS] = terms
         return result

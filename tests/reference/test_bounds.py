@@ -5,19 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.frontend import (
-    Rounding,
-    bounds,
-    evaluate,
-    evaluate_program,
-    evaluate_with_bounds,
-    load_model,
-    model_data,
-    parse,
-)
+from samhw.frontend import load_model, model_data, parse
 from samhw.numerics import value_type
+from samhw.reference import Rounding, bounds, evaluate, evaluate_program, evaluate_with_bounds
 from tests.frontend.brute import FixedMachine, FloatMachine, run_program
-from tests.frontend.test_evaluate import random_arrays
+from tests.reference.test_values import random_arrays
 from tests.strategies.chains import chained_programs
 
 FIXED = Rounding.fixed(8)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from samhw.errors import InputError
-from samhw.frontend.dense import Array, Domain, sum_of_products, walk_statement
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
+from tests.dense.walk import Array, Domain, sum_of_products, walk_statement
 
 __all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]
 

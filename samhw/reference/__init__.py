@@ -1,0 +1,31 @@
+"""What a program means: the reference that every backend is checked against.
+
+`evaluate_program` and `evaluate_with_bounds` take and give dense arrays; `results` takes tensors, and costs
+what they store. A statement is computed at the points where its terms may be anything but zero, which come
+from the coordinates of its operands; along indices that no operand has coordinates for, NumPy computes whole
+arrays.
+"""
+
+from samhw.reference.bounds import Rounding
+from samhw.reference.pieces import side_by_side
+from samhw.reference.program import (
+    Bounded,
+    bounds,
+    evaluate,
+    evaluate_program,
+    evaluate_with_bounds,
+    results,
+)
+from samhw.reference.relation import Relation
+
+__all__ = [
+    "Bounded",
+    "Relation",
+    "Rounding",
+    "bounds",
+    "evaluate",
+    "evaluate_program",
+    "evaluate_with_bounds",
+    "results",
+    "side_by_side",
+]

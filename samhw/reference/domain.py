@@ -1,0 +1,132 @@
+"""What the reference computes with: numbers (values.py), or numbers with their error bounds (bounds.py).
+
+Arrays of one computation have the same axes, of extent 1 where an operand does not vary, so that they
+broadcast. A domain may keep several parts of an element in axes before them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from samhw.reference.relation import Array
+
+__all__ = ["Domain", "Reduction", "Sum", "sum_of_products"]
+
+Sum: TypeAlias = Sequence[Sequence[Array]]
+"""The sum of some products, each of which is a list of factors."""
+
+Reduction: TypeAlias = tuple[np.ufunc, Array]
+"""What is reduced, and by what."""
+
+_MOST_POINTS = 2**20
+"""How many points a product that holds NaN may span at once."""
+
+
+class Domain(ABC):
+    """What expressions are evaluated to."""
+
+    @abstractmethod
+    def exact(self, values: Array) -> Array:
+        """The elements of plain numbers."""
+
+    @abstractmethod
+    def number(self, value: int | float) -> Array:
+        """A number of the program's text, without axes."""
+
+    @abstractmethod
+    def add(self, a: Array, b: Array) -> Array:
+        """a + b."""
+
+    @abstractmethod
+    def negate(self, a: Array) -> Array:
+        """-a."""
+
+    @abstractmethod
+    def call(self, function: str, arguments: Sequence[Array]) -> Array:
+        """A function of `check.FUNCTIONS`, element by element."""
+
+    @abstractmethod
+    def sums(self, factors: Sequence[Array], mask: Array | None) -> Sequence[Sum]:
+        """What must be summed up of the product of the factors where the mask is not zero, for `summed`."""
+
+    @abstractmethod
+    def summed(
+        self, sums: Sequence[Array], factors: int, divisors: Sequence[Array], *, over_points: bool
+    ) -> Array:
+        """The sum of products, divided by the divisors, from what `sums` has asked for.
+
+        Args:
+            factors: how many the products had.
+            over_points: it goes over several points.
+        """
+
+    @abstractmethod
+    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+        """What must be reduced for the "max" or "min" of a where the mask is not zero, for `extreme`."""
+
+    @abstractmethod
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+        """The "max" or "min", from what `extremes` has asked for; 0 where the mask was zero all along.
+
+        Args:
+            zero: where there are zeros beside what was reduced.
+        """
+
+    @abstractmethod
+    def result(self, a: Array) -> Array:
+        """What is kept of elements that nothing is computed from."""
+
+    def product(self, factors: Sequence[Array], divisors: Sequence[Array] = ()) -> Array:
+        """The product of the factors, divided by the divisors."""
+        sums = [sum_of_products(terms, ()) for terms in self.sums(factors, None)]
+        return self.summed(sums, len(factors), divisors, over_points=False)
+
+
+def sum_of_products(terms: Sum, axes: tuple[int, ...]) -> Array:
+    """The sum of the products, over `axes`, which keep the extent 1.
+
+    Zero times anything is zero, infinity and NaN too: sparse operands skip the points where they are zero.
+    """
+    if not terms:
+        return np.zeros(())
+    return reduce(np.add, (_product(factors, axes) for factors in terms))
+
+
+def _product(factors: Sequence[Array], axes: tuple[int, ...]) -> Array:
+    result = _einsum(factors, axes) if axes else reduce(np.multiply, factors)
+    if result.dtype.kind != "f" or not np.isnan(result).any():
+        return result
+    shape = np.broadcast_shapes(*(factor.shape for factor in factors))
+    step = max(1, _MOST_POINTS * shape[0] // max(1, prod(shape)))
+    pieces = []
+    for start in range(0, shape[0], step):
+        piece = [f if f.shape[0] == 1 else f[start : start + step] for f in factors]
+        zero = reduce(np.logical_or, (factor == 0 for factor in piece))
+        pieces.append(np.where(zero, 0, reduce(np.multiply, piece)).sum(axes, keepdims=True))
+    return np.concatenate(pieces)
+
+
+def _einsum(factors: Sequence[Array], axes: tuple[int, ...]) -> Array:
+    shape = np.broadcast_shapes(*(factor.shape for factor in factors))
+    kept = [n for n in range(len(shape)) if n - len(shape) not in axes]
+    dtype = np.result_type(*factors)
+    if dtype.kind == "i" and _fits_float64(factors, shape):
+        # Exact, and much faster, since there is a BLAS for it.
+        factors = [factor.astype(np.float64) for factor in factors]
+    operands: list[Any] = []
+    for factor in factors:
+        wide = [n for n, size in enumerate(factor.shape) if size != 1]
+        operands += [factor.reshape([factor.shape[n] for n in wide]), wide]
+    present = {n for subscripts in operands[1::2] for n in subscripts}
+    result = np.einsum(*operands, [n for n in kept if n in present], optimize=True)
+    return result.astype(dtype, copy=False).reshape([shape[n] if n in kept else 1 for n in range(len(shape))])
+
+
+def _fits_float64(factors: Sequence[Array], shape: tuple[int, ...]) -> bool:
+    """Whether float64 is exact for every sum of products of these integers, in whatever order."""
+    greatest = prod(max(1, int(np.max(np.abs(factor), initial=0))) for factor in factors)
+    return greatest * prod(shape) < 2**53

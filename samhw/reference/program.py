@@ -1,0 +1,128 @@
+"""What a program means: the result of each statement, at a cost that follows what is stored.
+
+This is the reference that every backend is checked against. It knows nothing of orders or streams, and shares
+no code with the compiler; of formats it knows which coordinates they store.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from samhw.errors import InputError
+from samhw.frontend import Program, Statement
+from samhw.reference.bounds import Rounding, Running
+from samhw.reference.domain import Domain
+from samhw.reference.relation import Array, Relation
+from samhw.reference.statement import evaluate_statement
+from samhw.reference.values import VALUES
+from samhw.tensors import Tensor
+
+__all__ = ["Bounded", "bounds", "evaluate", "evaluate_program", "evaluate_with_bounds", "results"]
+
+
+class Bounded(NamedTuple):
+    """A result as NumPy computes it, and how far from it a backend's may be, element by element."""
+
+    value: Array
+    bound: Array
+
+
+def results(
+    program: Program, tensors: Mapping[str, Tensor | ArrayLike], rounding: Rounding | None = None
+) -> dict[str, Relation]:
+    """The result of every statement of a program, by the name of the tensor that it writes.
+
+    Without a rounding a result has its values, integers in int64 as far as the operations give integers and
+    everything else in float64. With one it has values and bounds, both float64.
+
+    Args:
+        tensors: a tensor, or a dense array, for each input; with a rounding, exactly the backend's values.
+
+    Raises:
+        InputError: when an input is missing, or shapes do not agree or leave an extent open.
+    """
+    domain: Domain = VALUES if rounding is None else Running(rounding)
+    known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
+    program = _bound(program, known)
+    found = {}
+    read_later: set[str] = set()
+    lasts = []
+    for statement in reversed(program.statements):
+        lasts.append(statement.lhs.tensor not in read_later)
+        read_later.update(access.tensor for access in statement.reads)
+    for statement, is_last in zip(program.statements, reversed(lasts), strict=True):
+        extents = {
+            index: extent for index, extent in program.extents(statement).items() if extent is not None
+        }
+        result = evaluate_statement(domain, statement, known, extents, is_last=is_last)
+        known[statement.lhs.tensor] = found[statement.lhs.tensor] = result
+    return found
+
+
+def evaluate_program(program: Program, tensors: Mapping[str, Tensor | ArrayLike]) -> dict[str, Array]:
+    """The values of `results` as dense arrays."""
+    return {name: result.to_array() for name, result in results(program, tensors).items()}
+
+
+def evaluate_with_bounds(
+    program: Program, tensors: Mapping[str, Tensor | ArrayLike], rounding: Rounding
+) -> dict[str, Bounded]:
+    """The values and bounds of `results` as dense arrays."""
+    found = results(program, tensors, rounding)
+    return {name: Bounded(*result.to_array()[:2]) for name, result in found.items()}
+
+
+def evaluate(statement: Statement, tensors: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> Array:
+    """The dense result of a statement, modes in the order of its left side.
+
+    Args:
+        tensors: a tensor, or a dense array, for each that the statement reads.
+        extents: the extent of every index.
+    """
+    known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
+    return evaluate_statement(VALUES, statement, known, extents).to_array()
+
+
+def bounds(
+    statement: Statement,
+    tensors: Mapping[str, ArrayLike],
+    errors: Mapping[str, ArrayLike],
+    extents: Mapping[str, int],
+    rounding: Rounding,
+) -> Array:
+    """The bound for each element of a statement's result, modes in the order of its left side.
+
+    Args:
+        tensors: a dense array for each tensor that the statement reads.
+        errors: how far the backend's elements may be from those; a tensor without an entry is exact.
+        extents: the extent of every index.
+    """
+    domain = Running(rounding)
+    known = {}
+    for name, tensor in tensors.items():
+        relation = Relation.of(tensor)
+        if name in errors:
+            values = domain.element(relation.values, np.asarray(errors[name])[None])
+            relation = Relation(relation.points, relation.dense, values, relation.extents)
+        known[name] = relation
+    return evaluate_statement(domain, statement, known, extents).to_array()[1]
+
+
+def _bound(program: Program, tensors: Mapping[str, Relation]) -> Program:
+    """The program with the extents of its inputs."""
+    shapes = {}
+    for decl in program.inputs:
+        if decl.name not in tensors:
+            raise InputError(f"program '{program.name}' has no data for '{decl.name}'; give it an array")
+        extents = tensors[decl.name].extents
+        shapes[decl.name] = tuple(extents[str(mode)] for mode in range(len(extents)))
+    bound = program.bind(shapes)
+    for decl in bound.tensors.values():
+        if None in decl.shape:
+            index = decl.indices[decl.shape.index(None)]
+            raise InputError(
+                f"nothing fixes the extent of '{index}' in tensor '{decl.name}'; declare it, as in {index}=16"
+            )
+    return bound

@@ -1,0 +1,108 @@
+"""Plain numbers: what a program means."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtr
+
+from samhw.reference.domain import Domain, Reduction, Sum
+from samhw.reference.relation import Array
+
+__all__ = ["VALUES", "Values", "as_values"]
+
+
+def as_values(array: ArrayLike) -> Array:
+    """The array as int64 or float64."""
+    array = np.asarray(array)
+    return array.astype(np.int64 if array.dtype.kind in "iub" else np.float64, copy=False)
+
+
+class Values(Domain):
+    """Integers as int64, as far as the operations give integers, everything else as float64."""
+
+    def exact(self, values: Array) -> Array:
+        return as_values(values)
+
+    def number(self, value: int | float) -> Array:
+        return as_values(value)
+
+    def add(self, a: Array, b: Array) -> Array:
+        return a + b
+
+    def negate(self, a: Array) -> Array:
+        return -a
+
+    def sums(self, factors: Sequence[Array], mask: Array | None) -> Sequence[Sum]:
+        return [[[*factors, *([] if mask is None else [(mask != 0).astype(np.int64)])]]]
+
+    def summed(
+        self, sums: Sequence[Array], factors: int, divisors: Sequence[Array], *, over_points: bool
+    ) -> Array:
+        (result,) = sums
+        for divisor in divisors:
+            # Zero divided by anything is zero.
+            result = np.where(result == 0, 0, result / divisor)
+        return result
+
+    def call(self, function: str, arguments: Sequence[Array]) -> Array:
+        return _FUNCTIONS[function](*arguments)
+
+    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+        least = reduction == "max"
+        if mask is None:
+            a = np.asarray(a)
+            return [(np.maximum if least else np.minimum, a), (np.logical_or, np.ones_like(a, bool))]
+        a, mask = np.broadcast_arrays(a, mask != 0)
+        if a.dtype.kind == "i":
+            limits = np.iinfo(np.int64)
+            neutral: float = limits.min if least else limits.max
+        else:
+            neutral = -np.inf if least else np.inf
+        return [(np.maximum if least else np.minimum, np.where(mask, a, neutral)), (np.logical_or, mask)]
+
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+        value, is_any = found
+        value = np.where(is_any, value, 0)
+        return np.where(zero, np.maximum(value, 0) if reduction == "max" else np.minimum(value, 0), value)
+
+    def result(self, a: Array) -> Array:
+        return a
+
+
+VALUES = Values()
+
+
+def _leaky_relu(x: Array, slope: Array) -> Array:
+    return np.where((x > 0) | np.isnan(x), x, VALUES.product([slope, x]))
+
+
+def _select(condition: Array, a: Array, b: Array) -> Array:
+    return np.where(condition != 0, a, b)
+
+
+def _integer(comparison: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    return lambda a, b: comparison(a, b).astype(np.int64)
+
+
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "abs": np.abs,
+    "relu": lambda x: np.maximum(x, 0),
+    "leaky_relu": _leaky_relu,
+    # At minus infinity the limit is 0, but the product would be NaN.
+    "gelu": lambda x: np.where(x == -np.inf, 0.0, x * ndtr(x)),
+    "silu": lambda x: np.where(x == -np.inf, 0.0, x * expit(x)),
+    "sigmoid": expit,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "max": np.maximum,
+    "min": np.minimum,
+    "lt": _integer(np.less),
+    "le": _integer(np.less_equal),
+    "eq": _integer(np.equal),
+    "select": _select,
+}

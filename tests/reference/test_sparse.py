@@ -1,0 +1,68 @@
+"""The reference on stored tensors, against the same meaning on dense arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samhw.frontend import Program, dumps
+from samhw.reference import Rounding, evaluate_program, evaluate_with_bounds, pieces
+from samhw.tensors import Tensor
+from tests.dense import bounds as dense_bounds
+from tests.dense import values as dense_values
+from tests.reference.test_values import random_arrays
+from tests.strategies.chains import chained_programs
+from tests.strategies.programs import programs
+
+ROUNDINGS = [Rounding.fixed(8), Rounding.floating(7), Rounding.floating(23)]
+
+
+def stored(program: Program, arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    return {name: Tensor.from_dense(array, program.tensors[name].format) for name, array in arrays.items()}
+
+
+def small_pieces(patch: pytest.MonkeyPatch, elements: int) -> None:
+    """Has everything be computed in pieces of about so many elements."""
+    patch.setattr(pieces, "PIECE", elements)
+    patch.setattr(pieces, "_WHOLE", elements)
+
+
+@settings(deadline=None)
+@given(
+    programs(max_extent=4) | chained_programs(max_extent=4),
+    st.integers(0, 2**32),
+    st.sampled_from((1, 5, 1 << 16)),
+)
+def test_integers(program, seed, piece):
+    arrays = random_arrays(program, seed, integers=True)
+    expected = dense_values.evaluate_program(program, arrays)
+    with pytest.MonkeyPatch.context() as patch:
+        small_pieces(patch, piece)
+        found = evaluate_program(program, stored(program, arrays))
+    assert found.keys() == expected.keys()
+    for name, array in found.items():
+        assert array.dtype == expected[name].dtype
+        assert np.array_equal(array, expected[name]), name
+
+
+@settings(deadline=None)
+@given(
+    programs(max_extent=4) | chained_programs(max_extent=4, integers=False),
+    st.integers(0, 2**32),
+    st.sampled_from((1, 5, 1 << 16)),
+    st.sampled_from(ROUNDINGS),
+)
+def test_values_and_bounds(program, seed, piece, rounding):
+    arrays = random_arrays(program, seed, integers=False)
+    expected = dense_bounds.evaluate_with_bounds(program, arrays, rounding)
+    with pytest.MonkeyPatch.context() as patch:
+        small_pieces(patch, piece)
+        found = evaluate_with_bounds(program, stored(program, arrays), rounding)
+    for name, (value, bound) in found.items():
+        np.testing.assert_allclose(
+            value, expected[name].value, rtol=1e-9, atol=1e-12, err_msg=name + dumps(program)
+        )
+        # The dense one charges an addition of two zeros that are not stored.
+        np.testing.assert_allclose(
+            bound, expected[name].bound, rtol=1e-9, atol=1e-35, err_msg=name + dumps(program)
+        )

@@ -136,10 +136,10 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "a.tns"
     path.write_text("1 1\n")
 
-    def fail(self):
+    def fail(self, *_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "read_bytes", fail)
+    monkeypatch.setattr(type(path), "open", fail)
     with pytest.raises(InputError, match=r"a\.tns cannot be read: Permission denied"):
         read_tensor(path)
 

@@ -6,11 +6,13 @@ from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.format import Format
 from samhw.tensors.io import frostt, matrix_market, npz, sam_directory
+from samhw.tensors.io.source import Source, text_suffix
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read_tensor", "write_tensor"]
 
-_READERS = {".mtx": matrix_market.read, ".tns": frostt.read, ".npz": npz.read}
+_TEXTS = {".mtx": matrix_market.read, ".tns": frostt.read}
+_ARRAYS = {".npz": npz.read, ".npy": npz.read_array}
 _WRITERS = {".mtx": matrix_market.write, ".tns": frostt.write, ".npz": npz.write}
 _SUFFIXES = "a .mtx, .tns or .npz file, or a directory"
 
@@ -43,7 +45,9 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
             raise InputError(f"{path} does not exist: name {_SUFFIXES}")
         if check_readable(path).is_dir():
             tensor = sam_directory.read(path, name)
-        elif reader := _READERS.get(path.suffix):
+        elif text_reader := _TEXTS.get(text_suffix(path)):
+            tensor = text_reader(Source(path))
+        elif reader := _ARRAYS.get(path.suffix):
             tensor = reader(path)
         else:
             raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")

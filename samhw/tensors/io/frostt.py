@@ -6,26 +6,29 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.files import replacing
+from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]
 
 
-def read(path: Path) -> Tensor:
+def read(source: Source) -> Tensor:
     """Read a tensor as CSF; its shape is that of a comment ``# shape: 3 4``, or the largest coordinates."""
-    table = read_table(path)
+    table = read_table(source)
     shape = _stated_shape(table)
     if not table.rows.size:
         if shape is None:
-            raise InputError(f"{path} has no entries and states no shape: add a line such as '# shape: 3 4'")
+            raise InputError(
+                f"{source} has no entries and states no shape: add a line such as '# shape: 3 4'"
+            )
         return Tensor.from_coo(np.zeros((len(shape), 0), int), np.zeros(0), shape, _format(len(shape)))
     rank = table.rows.shape[1] - 1
     coords = table.coordinates(rank)
     if shape is None:
         shape = tuple(int(row.max()) + 1 for row in coords)
     elif len(shape) != rank:
-        raise InputError(f"{path} states a shape of rank {len(shape)} but has {rank} coordinates a line")
+        raise InputError(f"{source} states a shape of rank {len(shape)} but has {rank} coordinates a line")
     table.check_range(coords, shape)
     return Tensor.from_coo(coords, table.rows[:, -1], shape, _format(rank))
 
@@ -47,6 +50,8 @@ def _stated_shape(table: NumberTable) -> tuple[int, ...] | None:
         if comment.startswith("shape:"):
             sizes = read_sizes(comment.removeprefix("shape:").split())
             if sizes is None:
-                raise InputError(f"{table.path}: '# {comment}' does not parse: write it as in '# shape: 3 4'")
+                raise InputError(
+                    f"{table.source}: '# {comment}' does not parse: write it as in '# shape: 3 4'"
+                )
             return sizes
     return None

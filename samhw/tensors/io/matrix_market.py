@@ -4,6 +4,7 @@ SciPy's reader is not used: it takes a fraction in an integer file for an intege
 line, and can crash on a damaged file.
 """
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.files import replacing
+from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
 from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
@@ -42,10 +44,10 @@ class _Header:
     """The number of lines of the header."""
 
 
-def read(path: Path) -> Tensor:
+def read(source: Source) -> Tensor:
     """Read a matrix: as CSR, or dense if the file is of the array form. The values of a pattern are 1."""
-    header = _read_header(path)
-    table = read_table(path, comment="%", skip=header.lines)
+    header = _read_header(source)
+    table = read_table(source, comment="%", skip=header.lines)
     if header.form == "array":
         return Tensor.from_dense(_read_array(table, header), "dense")
     *shape, entries = header.sizes
@@ -80,37 +82,40 @@ def write(path: Path, tensor: Tensor) -> None:
         file.write(body)
 
 
-def _read_header(path: Path) -> _Header:
-    with path.open(errors="replace") as file:
+def _read_header(source: Source) -> _Header:
+    with source.open() as binary:
+        file = io.TextIOWrapper(binary, errors="replace")
         banner = file.readline().split()
         if len(banner) != 5 or banner[0] != "%%MatrixMarket":
             raise InputError(
-                f"{path} line 1 is not a Matrix Market banner: "
+                f"{source} line 1 is not a Matrix Market banner: "
                 "it must be such as '%%MatrixMarket matrix coordinate real general'"
             )
         words = [word.lower() for word in banner[1:]]
         for word, (what, choices) in zip(words, _CHOICES.items(), strict=True):
             if word not in choices:
-                raise InputError(f"{path} line 1: {what} {word!r} is not supported: use {', '.join(choices)}")
+                raise InputError(
+                    f"{source} line 1: {what} {word!r} is not supported: use {', '.join(choices)}"
+                )
         _, form, field, symmetry = words
         if form == "array" and field == "pattern":
-            raise InputError(f"{path} line 1: an array cannot be a pattern: use coordinate")
+            raise InputError(f"{source} line 1: an array cannot be a pattern: use coordinate")
         lines = ((number, line.split()) for number, line in enumerate(file, start=2) if line[0] != "%")
         number, sizes = next(((number, fields) for number, fields in lines if fields), (0, []))
     if not sizes:
-        raise InputError(f"{path} ends before its size line: add one below the comments")
+        raise InputError(f"{source} ends before its size line: add one below the comments")
     wanted = "rows columns" if form == "array" else "rows columns entries"
     numbers = read_sizes(sizes)
     if numbers is None or len(sizes) != len(wanted.split()):
-        raise InputError(f"{path} line {number} must be the size line, '{wanted}' as integers")
+        raise InputError(f"{source} line {number} must be the size line, '{wanted}' as integers")
     if symmetry in _MIRROR_SIGNS and numbers[0] != numbers[1]:
-        raise InputError(f"{path} line {number}: a {symmetry} matrix must be square")
+        raise InputError(f"{source} line {number}: a {symmetry} matrix must be square")
     return _Header(form, field, symmetry, numbers, number)
 
 
 def _check_table(table: NumberTable, rows: int, columns: int) -> None:
     if len(table.rows) != rows:
-        raise InputError(f"{table.path} has {len(table.rows)} entries but its size line asks for {rows}")
+        raise InputError(f"{table.source} has {len(table.rows)} entries but its size line asks for {rows}")
     if rows and table.rows.shape[1] != columns:
         raise table.fault(0, f"{table.rows.shape[1]} numbers where {columns} are expected")
 

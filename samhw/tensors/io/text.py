@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.tensors.io.plain import read_plain
+from samhw.tensors.io.source import Source
 from samhw.tensors.levels import IntArray
 
 __all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
@@ -18,9 +19,12 @@ __all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
 class NumberTable:
     """The numbers of a file: one row per line that is neither blank nor a comment."""
 
-    path: Path
-    lines: list[bytes]
-    """All lines of the file, with comments and skipped lines blanked."""
+    source: Source
+    mark: bytes
+    """What comments start with."""
+
+    skip: int
+    """The lines at the top that are not part of the table."""
 
     comments: list[str]
     rows: npt.NDArray[Any]
@@ -28,9 +32,10 @@ class NumberTable:
 
     def fault(self, row: int, complaint: str) -> InputError:
         """The error that says what is wrong with a row."""
-        numbers = (number for number, line in enumerate(self.lines, start=1) if line.strip())
+        lines, _ = _read_lines(self.source, self.mark, self.skip)
+        numbers = (number for number, line in enumerate(lines, start=1) if line.strip())
         line = next(number for index, number in enumerate(numbers) if index == row)
-        return InputError(f"{self.path} line {line}: {complaint}")
+        return InputError(f"{self.source} line {line}: {complaint}")
 
     def coordinates(self, rank: int) -> IntArray:
         """The first columns as coordinates (rank, rows). Files count from 1, these count from 0.
@@ -63,7 +68,7 @@ class NumberTable:
             raise self.fault(row, f"{found} is out of the range 1 to {shape[mode]}")
 
 
-def read_table(path: Path, comment: str = "#", skip: int = 0) -> NumberTable:
+def read_table(source: Source, comment: str = "#", skip: int = 0) -> NumberTable:
     """Parse a file of whitespace-separated numbers, equally many on each line.
 
     Parameters
@@ -78,24 +83,36 @@ def read_table(path: Path, comment: str = "#", skip: int = 0) -> NumberTable:
     InputError
         Naming the first line that does not parse.
     """
-    comments = []
-    lines = path.read_bytes().splitlines()
-    lines[:skip] = [b""] * skip
     mark = comment.encode()
+    with source.open() as file:
+        plain = read_plain(file, mark, skip)
+    if plain is not None:
+        comments = [line.partition(mark)[2].decode(errors="replace").strip() for line in plain.comments]
+        return NumberTable(source, mark, skip, comments, plain.rows)
+    lines, comments = _read_lines(source, mark, skip)
+    numbers = b"\n".join(lines)
+    if not numbers.strip():
+        return NumberTable(source, mark, skip, comments, np.zeros((0, 0), np.int64))
+    # A point, an exponent, "nan" or "inf": whatever tells a floating-point number from an integer.
+    dtype = np.float64 if any(sign in numbers for sign in b".eEnNiI") else np.int64
+    try:
+        rows = np.loadtxt(lines, dtype, comments=None, encoding="utf-8", ndmin=2)
+    except (ValueError, OverflowError) as error:
+        raise _parse_fault(source, lines, error) from error
+    return NumberTable(source, mark, skip, comments, rows)
+
+
+def _read_lines(source: Source, mark: bytes, skip: int) -> tuple[list[bytes], list[str]]:
+    """All lines of a file, with comments and skipped lines blanked; and the comments."""
+    comments = []
+    with source.open() as file:
+        lines = file.read().splitlines()
+    lines[:skip] = [b""] * min(skip, len(lines))
     for index, line in enumerate(lines):
         if mark in line:
             lines[index], _, text = line.partition(mark)
             comments.append(text.decode(errors="replace").strip())
-    numbers = b"\n".join(lines)
-    if not numbers.strip():
-        return NumberTable(path, lines, comments, np.zeros((0, 0), np.int64))
-    # A point, an exponent, "nan" or "inf": whatever tells a floating-point number from an integer.
-    dtype = np.float64 if any(sign in numbers for sign in b".eEnNiI") else np.int64
-    try:
-        rows = np.loadtxt(path, dtype, comments=comment, skiprows=skip, encoding="utf-8", ndmin=2)
-    except (ValueError, OverflowError) as error:
-        raise _parse_fault(path, lines, error) from error
-    return NumberTable(path, lines, comments, rows)
+    return lines, comments
 
 
 def widened(vals: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -118,8 +135,9 @@ def read_sizes(words: Sequence[str]) -> tuple[int, ...] | None:
     return None
 
 
-def _parse_fault(path: Path, lines: list[bytes], error: Exception) -> InputError:
+def _parse_fault(source: Source, lines: list[bytes], error: Exception) -> InputError:
     columns = None
+    name = str(source)
     for number, line in enumerate(lines, start=1):
         fields = line.split()
         if not fields:
@@ -128,8 +146,8 @@ def _parse_fault(path: Path, lines: list[bytes], error: Exception) -> InputError
             try:
                 float(field)
             except ValueError:
-                return InputError(f"{path} line {number}: {field.decode(errors='replace')!r} is not a number")
+                return InputError(f"{name} line {number}: {field.decode(errors='replace')!r} is not a number")
         if columns is not None and len(fields) != columns:
-            return InputError(f"{path} line {number} has {len(fields)} numbers but the lines above {columns}")
+            return InputError(f"{name} line {number} has {len(fields)} numbers but the lines above {columns}")
         columns = len(fields)
-    return InputError(f"{path} does not parse: {error}")
+    return InputError(f"{source} does not parse: {error}")

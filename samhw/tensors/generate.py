@@ -66,6 +66,11 @@ def random_tensor(
     elif nnz is None or not 0 <= nnz <= places:
         raise InputError(f"nnz {nnz} is impossible for shape {tuple(shape)}: use 0 to {places}")
     rng = np.random.default_rng(seed)
+    format = Format.of(format, len(shape))
+    if nnz == places and format.is_all_dense:
+        check_positions(places, f"format {format}")
+        vals = _nonzero_values(rng, nnz, low, high, np.dtype(dtype))
+        return Tensor.from_dense(vals.reshape(tuple(shape)), format)
     flat = _choose(rng, places, nnz)
     coords = np.zeros((len(shape), nnz), np.int64)
     for mode in reversed(range(len(shape))):

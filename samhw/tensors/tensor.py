@@ -226,7 +226,7 @@ class Tensor:
             keep = (coords < np.array(self.shape)[:, None]).all(axis=0)
             coords, vals = coords[:, keep], vals[keep]
         order = sort_order(coords, self.shape)
-        return coords[:, order], vals[order]
+        return coords[:, order], vals.copy() if isinstance(order, slice) else vals[order]
 
     def to_dense(self) -> npt.NDArray[Any]:
         """The values as an array of the tensor's shape.

@@ -6,6 +6,7 @@ random, of the main matrix' density where it is sparse.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -115,8 +116,7 @@ class _Binder:
         tensor = random_tensor(
             shape, "dense" if density == 1 else "coo", density=density, seed=seed, low=-16, high=16
         )
-        coords, vals = tensor.to_coo()
-        return Tensor.from_coo(coords, vals / 16, shape, tensor.format)
+        return replace(tensor, vals=tensor.vals / 16)
 
     # One --data each
 

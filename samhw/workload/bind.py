@@ -5,7 +5,7 @@ compressed level; a further feature matrix to the first other matrix that it fit
 random, of the main matrix' density where it is sparse.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,10 +162,8 @@ class _Binder:
         if option not in ("", "pattern"):
             raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
         path = Path(path_text)
-        if path.suffix == ".npz" and is_dataset(path):
-            data = read_dataset(path)
-            self.give_main(data["adjacency"])
-            self.give_features(data["features"])
+        if is_dataset(path):
+            self.give_dataset(read_dataset(path))
             return
         tensor = read_tensor(path)
         if option:
@@ -173,6 +171,11 @@ class _Binder:
             drawn = self.random((len(vals),), 1.0, self.seed).vals
             tensor = Tensor.from_coo(coords, drawn, tensor.shape, tensor.format)
         self.give_main(tensor)
+
+    def give_dataset(self, data: Mapping[str, Tensor]) -> None:
+        self.give_main(data["adjacency"])
+        if "features" in data:
+            self.give_features(data["features"])
 
     def give_main(self, tensor: Tensor) -> None:
         """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets

@@ -52,7 +52,7 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
             single[key] = read_tensor(Path(path))
         elif is_dataset(Path(spec)):
             found = read_dataset(Path(spec))
-            options["graph"], options["features"] = found["adjacency"], found["features"]
+            options["graph"], options["features"] = found["adjacency"], found.get("features")
         else:
             options["graph"] = read_tensor(Path(spec))
     tensors = model_data(name, sizes=sizes, **options)

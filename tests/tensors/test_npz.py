@@ -152,5 +152,5 @@ def test_missing_datasets_and_keys(tmp_path):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(InputError, match="it lacks adj_shape, feat_data"):
         read_dataset(tmp_path / "a.npz")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputError, match=r"is no folder of OGB: it has no raw/edge\.csv\.gz"):
         read_dataset(tmp_path)

@@ -1,6 +1,5 @@
-"""Data-set files: a graph's adjacency and the features of its nodes in one NumPy archive."""
+"""Data sets: a graph's adjacency, and the features of its nodes."""
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,33 +9,40 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.files import check_readable, reason
-from samhw.tensors.io.npz import load_arrays
+from samhw.tensors.io import ogb
+from samhw.tensors.io.npz import array_names, load_arrays
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["is_dataset", "read_dataset"]
 
-_KEYS = (
-    *("adj_indptr", "adj_indices", "adj_shape"),
-    *("feat_indptr", "feat_indices", "feat_data", "feat_shape"),
-)
+_FORMS = (("adj_", "feat_"), ("adj_", "attr_"), ("adj_matrix.", "attr_matrix."))
+"""What the names of the arrays begin with: in our own files, in CitationFull's and Planetoid's, and in older
+ones of these."""
+
+_PARTS = ("indptr", "indices", "shape")
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether a file is for :func:`read_dataset`, going by the arrays that it has; false for what is no
-    archive."""
+    """Whether something is for :func:`read_dataset`: a folder of OGB, or an archive with such arrays."""
     try:
-        with zipfile.ZipFile(check_readable(path)) as archive:
-            return "adj_indptr.npy" in archive.namelist()
-    except Exception:  # Nearly anything comes out of zipfile for a file that is damaged.
+        if path.is_dir():
+            return ogb.is_folder(path)
+        names = array_names(check_readable(path))
+        return any(f"{adjacency}indptr" in names for adjacency, _ in _FORMS)
+    except (OSError, InputError):
         return False
 
 
 def read_dataset(path: Path | str) -> dict[str, Tensor]:
-    """Read ``{"adjacency": ..., "features": ...}``, both CSR, from an ``.npz`` file.
+    """Read ``{"adjacency": ..., "features": ...}`` of a graph; what a data set lacks is left out.
 
-    Its arrays are ``adj_indptr``, ``adj_indices`` and ``adj_shape``, with integers 1 as the values of the
-    adjacency, and ``feat_indptr``, ``feat_indices``, ``feat_data`` and ``feat_shape``. Further arrays are
-    ignored.
+    Parameters
+    ----------
+    path
+        - ``.npz`` of CitationFull or Planetoid: ``adj_indptr``, ``adj_indices`` and ``adj_shape``, with
+          integers 1 where there are no ``adj_data``; ``attr_indptr``, ``attr_indices``, ``attr_data`` and
+          ``attr_shape``, or the same with ``feat_``. Further arrays are ignored.
+        - a folder of OGB, with ``raw/edge.csv.gz``.
 
     Raises
     ------
@@ -46,24 +52,32 @@ def read_dataset(path: Path | str) -> dict[str, Tensor]:
     path = Path(path)
     try:
         if not path.exists():
-            raise InputError(f"{path} does not exist: name an .npz data-set file")
-        arrays = load_arrays(check_readable(path))
+            raise InputError(f"{path} does not exist: name an .npz data-set file, or a folder of OGB")
+        return ogb.read(path) if path.is_dir() else _read_archive(check_readable(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from error
-    if missing := [key for key in _KEYS if key not in arrays]:
+
+
+def _read_archive(path: Path) -> dict[str, Tensor]:
+    names = array_names(path)
+    found = [form for form in _FORMS if f"{form[1]}indptr" in names]
+    adjacency, features = found[0] if found else _FORMS[0]
+    wanted = [f"{adjacency}{part}" for part in _PARTS] + [f"{features}{part}" for part in (*_PARTS, "data")]
+    if missing := [name for name in wanted if name not in names]:
         raise InputError(f"{path} is not a data-set file: it lacks {', '.join(missing)}")
-    ones = np.ones(arrays["adj_indices"].shape, np.int64)
+    arrays = load_arrays(path, [*wanted, *{f"{adjacency}data"} & names])
+    ones = np.ones(arrays[f"{adjacency}indices"].shape, np.int64)
     return {
-        "adjacency": _csr(path, "adj", arrays, ones),
-        "features": _csr(path, "feat", arrays, arrays["feat_data"]),
+        "adjacency": _csr(path, adjacency, arrays, arrays.get(f"{adjacency}data", ones)),
+        "features": _csr(path, features, arrays, arrays[f"{features}data"]),
     }
 
 
 def _csr(path: Path, prefix: str, arrays: dict[str, npt.NDArray[Any]], data: npt.NDArray[Any]) -> Tensor:
-    indptr, indices, shape = (arrays[f"{prefix}_{key}"] for key in ("indptr", "indices", "shape"))
+    indptr, indices, shape = (arrays[f"{prefix}{part}"] for part in _PARTS)
     try:
         matrix: Any = scipy.sparse.csr_array((data, indices, indptr), tuple(shape.tolist()))
         matrix.check_format(full_check=True)
         return Tensor.from_scipy(matrix, "csr")
     except (ValueError, TypeError, IndexError) as error:
-        raise InputError(f"{path}: the {prefix}_ arrays are not a CSR matrix: {error}") from error
+        raise InputError(f"{path}: the {prefix} arrays are not a CSR matrix: {error}") from error

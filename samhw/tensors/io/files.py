@@ -5,16 +5,17 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.format import Format
-from samhw.tensors.io import frostt, matrix_market, npz, sam_directory
+from samhw.tensors.io import frostt, matrix_market, npz, pytorch_file, sam_directory, snap
 from samhw.tensors.io.source import Source, text_suffix
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read_tensor", "write_tensor"]
 
-_TEXTS = {".mtx": matrix_market.read, ".tns": frostt.read}
-_ARRAYS = {".npz": npz.read, ".npy": npz.read_array}
+_TEXTS = {".mtx": matrix_market.read, ".tns": frostt.read, ".txt": snap.read}
+_ARRAYS = {".npz": npz.read, ".npy": npz.read_array, ".pt": pytorch_file.read, ".pth": pytorch_file.read}
 _WRITERS = {".mtx": matrix_market.write, ".tns": frostt.write, ".npz": npz.write}
 _SUFFIXES = "a .mtx, .tns or .npz file, or a directory"
+_READABLE = "a .mtx, .tns, .txt, .npz, .npy or .pt file, or a directory"
 
 
 def read_tensor(path: Path | str, format: Format | str | None = None, *, name: str | None = None) -> Tensor:
@@ -26,6 +27,10 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
         - ``.mtx``: Matrix Market. Stored as CSR, or dense if the file is of the array form.
         - ``.tns``: FROSTT, one line of 1-based coordinates and a value per entry. Stored as CSF. The shape is
           that of a comment ``# shape: 3 4 5``, or the largest coordinates without one.
+        - ``.txt``: an edge list of SNAP, two node numbers a line. Stored as CSR.
+        - each of these with ``.gz`` behind it, and SuiteSparse's ``.tar.gz`` with a matrix.
+        - ``.npy``: one dense array.
+        - ``.pt``: one tensor of PyTorch, dense or sparse; nothing is executed.
         - ``.npz``: a file of :func:`write_tensor`, of :func:`scipy.sparse.save_npz`, or with one dense array.
         - a directory with the SAM project's ``tensor_B_mode_0_seg`` files.
     format
@@ -42,7 +47,7 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
     path = Path(path)
     try:
         if not path.exists():
-            raise InputError(f"{path} does not exist: name {_SUFFIXES}")
+            raise InputError(f"{path} does not exist: name {_READABLE}")
         if check_readable(path).is_dir():
             tensor = sam_directory.read(path, name)
         elif text_reader := _TEXTS.get(text_suffix(path)):
@@ -50,7 +55,7 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
         elif reader := _ARRAYS.get(path.suffix):
             tensor = reader(path)
         else:
-            raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
+            raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_READABLE}")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from error
     return tensor if format is None else tensor.convert(format)

@@ -1,5 +1,7 @@
 """NumPy archives: our own, SciPy's sparse matrices, and single dense arrays."""
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from samhw.errors import InputError
 from samhw.files import replacing
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["load_arrays", "read", "read_array", "write"]
+__all__ = ["array_names", "load_arrays", "read", "read_array", "write"]
 
 
 def read(path: Path) -> Tensor:
@@ -50,17 +52,29 @@ def write(path: Path, tensor: Tensor) -> None:
         np.savez(file, format=np.array(str(tensor.format)), shape=np.array(tensor.shape, np.int64), **arrays)
 
 
-def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """All arrays of an archive by name.
+def array_names(path: Path) -> set[str]:
+    """The names of the arrays of an archive. Raises InputError when the file is none."""
+    with _opened(path) as archive:
+        return set(archive.files)
+
+
+def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of an archive by name, all of them or some.
 
     Raises
     ------
     InputError
         When the file is not an archive of plain arrays.
     """
+    with _opened(path) as archive:
+        return {name: archive[name] for name in (archive.files if names is None else names)}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with path.open("rb") as file, np.load(file) as archive:
-            return dict(archive)
+            yield archive
     except OSError:
         raise
     except Exception as error:

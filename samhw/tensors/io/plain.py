@@ -33,7 +33,7 @@ class PlainTable(NamedTuple):
     comments: list[bytes]
 
 
-def read_plain(file: IO[bytes], mark: bytes, skip: int) -> PlainTable | None:
+def read_plain(file: IO[bytes], mark: bytes, skip: int, separator: str) -> PlainTable | None:
     """The table in a file; None for one that is not as plain as that.
 
     Parameters
@@ -42,7 +42,10 @@ def read_plain(file: IO[bytes], mark: bytes, skip: int) -> PlainTable | None:
         What comments start with.
     skip
         The number of lines at the top that are not part of the table.
+    separator
+        What stands between numbers, beside blanks.
     """
+    between = separator.encode()
     for _ in range(skip):
         file.readline()
     comments = []
@@ -51,13 +54,13 @@ def read_plain(file: IO[bytes], mark: bytes, skip: int) -> PlainTable | None:
         if line.strip():
             comments.append(line)
         line = file.readline()
-    columns = len(line.split())
+    columns = len(line.replace(between, b" ").split())
     if not columns:
         return None
     is_integer = True
     parsed: list[npt.NDArray[Any]] = []
     for block in _blocks(file, line):
-        rows = _parsed(block, columns, is_integer)
+        rows = _parsed(block.replace(between, b" "), columns, is_integer)
         if rows is None:
             return None
         is_integer = rows.dtype == np.int64

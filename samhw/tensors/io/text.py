@@ -26,19 +26,22 @@ class NumberTable:
     skip: int
     """The lines at the top that are not part of the table."""
 
+    separator: str
+    """What stands between numbers, beside blanks."""
+
     comments: list[str]
     rows: npt.NDArray[Any]
     """Shape (rows, columns); int64 if every number is written as an integer, float64 otherwise."""
 
     def fault(self, row: int, complaint: str) -> InputError:
         """The error that says what is wrong with a row."""
-        lines, _ = _read_lines(self.source, self.mark, self.skip)
+        lines, _ = _read_lines(self.source, self.mark, self.skip, self.separator)
         numbers = (number for number, line in enumerate(lines, start=1) if line.strip())
         line = next(number for index, number in enumerate(numbers) if index == row)
         return InputError(f"{self.source} line {line}: {complaint}")
 
-    def coordinates(self, rank: int) -> IntArray:
-        """The first columns as coordinates (rank, rows). Files count from 1, these count from 0.
+    def coordinates(self, rank: int, first: int = 1) -> IntArray:
+        """The first columns as coordinates (rank, rows), which count from 0; the file counts from `first`.
 
         Raises
         ------
@@ -48,11 +51,12 @@ class NumberTable:
         written = self.rows[:, :rank].T.reshape(rank, len(self.rows))
         with np.errstate(invalid="ignore"):
             coords = written.astype(np.int64)
-        if (wrong := np.flatnonzero(((coords != written) | (coords < 1)).any(axis=0))).size:
-            raise self.fault(int(wrong[0]), "coordinates must be integers, counted from 1")
-        return coords - 1
+        if (wrong := np.flatnonzero(((coords != written) | (coords < first)).any(axis=0))).size:
+            raise self.fault(int(wrong[0]), f"coordinates must be integers, counted from {first}")
+        coords -= first
+        return coords
 
-    def check_range(self, coords: IntArray, shape: tuple[int, ...]) -> None:
+    def check_range(self, coords: IntArray, shape: tuple[int, ...], first: int = 1) -> None:
         """Check coordinates from :meth:`coordinates` against a shape.
 
         Raises
@@ -64,11 +68,12 @@ class NumberTable:
         if (wrong := np.flatnonzero(outside.any(axis=0))).size:
             row = int(wrong[0])
             mode = int(np.flatnonzero(outside[:, row])[0])
-            found = f"coordinate {coords[mode, row] + 1} of mode {mode}"
-            raise self.fault(row, f"{found} is out of the range 1 to {shape[mode]}")
+            found = f"coordinate {coords[mode, row] + first} of mode {mode}"
+            last = shape[mode] - 1 + first
+            raise self.fault(row, f"{found} is out of the range {first} to {last}")
 
 
-def read_table(source: Source, comment: str = "#", skip: int = 0) -> NumberTable:
+def read_table(source: Source, comment: str = "#", skip: int = 0, separator: str = " ") -> NumberTable:
     """Parse a file of whitespace-separated numbers, equally many on each line.
 
     Parameters
@@ -77,6 +82,8 @@ def read_table(source: Source, comment: str = "#", skip: int = 0) -> NumberTable
         The character that starts a comment.
     skip
         The number of lines at the top that are not part of the table.
+    separator
+        What stands between numbers, beside blanks.
 
     Raises
     ------
@@ -85,28 +92,28 @@ def read_table(source: Source, comment: str = "#", skip: int = 0) -> NumberTable
     """
     mark = comment.encode()
     with source.open() as file:
-        plain = read_plain(file, mark, skip)
+        plain = read_plain(file, mark, skip, separator)
     if plain is not None:
         comments = [line.partition(mark)[2].decode(errors="replace").strip() for line in plain.comments]
-        return NumberTable(source, mark, skip, comments, plain.rows)
-    lines, comments = _read_lines(source, mark, skip)
+        return NumberTable(source, mark, skip, separator, comments, plain.rows)
+    lines, comments = _read_lines(source, mark, skip, separator)
     numbers = b"\n".join(lines)
     if not numbers.strip():
-        return NumberTable(source, mark, skip, comments, np.zeros((0, 0), np.int64))
+        return NumberTable(source, mark, skip, separator, comments, np.zeros((0, 0), np.int64))
     # A point, an exponent, "nan" or "inf": whatever tells a floating-point number from an integer.
     dtype = np.float64 if any(sign in numbers for sign in b".eEnNiI") else np.int64
     try:
         rows = np.loadtxt(lines, dtype, comments=None, encoding="utf-8", ndmin=2)
     except (ValueError, OverflowError) as error:
         raise _parse_fault(source, lines, error) from error
-    return NumberTable(source, mark, skip, comments, rows)
+    return NumberTable(source, mark, skip, separator, comments, rows)
 
 
-def _read_lines(source: Source, mark: bytes, skip: int) -> tuple[list[bytes], list[str]]:
+def _read_lines(source: Source, mark: bytes, skip: int, separator: str) -> tuple[list[bytes], list[str]]:
     """All lines of a file, with comments and skipped lines blanked; and the comments."""
     comments = []
     with source.open() as file:
-        lines = file.read().splitlines()
+        lines = file.read().replace(separator.encode(), b" ").splitlines()
     lines[:skip] = [b""] * min(skip, len(lines))
     for index, line in enumerate(lines):
         if mark in line:

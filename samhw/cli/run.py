@@ -30,7 +30,7 @@ from samhw.targets import RunResult, check, memory_line, memory_report, off_chip
 from samhw.targets import run as execute
 from samhw.targets.backends import BACKENDS, MODEL, Backend, find_backend
 from samhw.tensors import write_tensor
-from samhw.workload import Workload
+from samhw.workload import SYNTHETIC, Workload
 
 __all__ = ["run"]
 
@@ -38,7 +38,7 @@ __all__ = ["run"]
 @click.command()
 @click.argument("program")
 @compile_options
-@data_option("karate, random:.., a file, or NAME=FILE; auto: karate, or random where that does not fit.")
+@data_option("karate, random:.., synthetic:NAME, a file, or NAME=FILE; auto: karate, or else random.")
 @click.option(
     "--backend",
     "backend_name",
@@ -199,6 +199,8 @@ def _print_run(
         f"{n} {'x'.join(map(str, t.shape)) or 'scalar'} ({t.nnz} stored)" for n, t in workload.tensors.items()
     )
     click.echo(f"  data       {workload.name}: {shapes}")
+    if SYNTHETIC in workload.name:
+        click.echo("             synthetic: random data of that set's sizes, not the set itself")
     click.echo(f"  value      {compiled.value}")
     click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
     if used:

@@ -65,6 +65,7 @@ def model_data(
     *,
     graph: Tensor | None = None,
     features: Tensor | None = None,
+    given: Mapping[str, Tensor] | None = None,
     sizes: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> dict[str, Tensor]:
@@ -77,6 +78,7 @@ def model_data(
         graph: the adjacency for a graph model, 0 or 1, to which self loops and normalisation are added
             as the model wants it; by default the karate club.
         features: the tensor X; by default random.
+        given: other tensors by name, as they are.
         sizes: extents that differ from the small default ones, by index name, as in ``{"h": 64}``.
 
     Raises:
@@ -93,13 +95,16 @@ def model_data(
         raise InputError(f"model '{name}' reads no graph; leave the graph out")
     if features is not None and "X" not in names:
         raise InputError(f"model '{name}' reads no features; leave them out")
-    given: dict[str, Tensor] = {}
-    if "A" in names:
+    given = dict(given or {})
+    if "A" in names and "A" not in given:
         given["A"] = _adjacency(name, karate() if graph is None else graph)
-        extents["i"] = extents["k"] = given["A"].shape[0]
     if features is not None:
         given["X"] = features
-        extents.update(zip(program.tensors["X"].indices, features.shape, strict=False))
+    for key, tensor in given.items():
+        extents.update(zip(program.tensors[key].indices, tensor.shape, strict=False))
+    if "A" in given:
+        # A node is a neighbour too.
+        extents["i"] = extents["k"] = given["A"].shape[0]
     extents.setdefault("j", extents.get("i", 1))
     shapes = {decl.name: tuple(extents[index] for index in decl.indices) for decl in program.inputs}
     check_size(program.bind(shapes | {key: tensor.shape for key, tensor in given.items()}))

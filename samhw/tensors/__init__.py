@@ -27,9 +27,11 @@ from samhw.tensors.generate import (
 )
 from samhw.tensors.io import is_dataset, read_dataset, read_tensor, write_tensor
 from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
+from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
 
 __all__ = [
+    "STAND_INS",
     "CompressedLevel",
     "DenseLevel",
     "Format",
@@ -44,6 +46,7 @@ __all__ = [
     "random_tensor",
     "read_dataset",
     "read_tensor",
+    "stand_in",
     "uniform_graph",
     "write_tensor",
 ]

@@ -5,12 +5,13 @@ Everything random is drawn from ``np.random.default_rng(seed)``: equal arguments
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from samhw.errors import InputError
 from samhw.limits import WORD, check_memory
@@ -91,28 +92,92 @@ def uniform_graph(n: int, density: float, *, seed: int, format: Format | str = "
 
 
 def power_law_graph(
-    n: int, density: float, *, seed: int, skew: float = 0.5, format: Format | str = "csr"
+    n: int,
+    density: float,
+    *,
+    seed: int,
+    skew: float = 0.5,
+    symmetric: bool = False,
+    format: Format | str = "csr",
 ) -> Tensor:
-    """The n x n adjacency, 0 or 1, of a directed scale-free graph: few nodes have most of the edges.
+    """The n x n adjacency, 0 or 1, of a scale-free graph: few nodes have most of the edges.
 
     The heaviest node has weight 1, the next ``2 ** -skew``, then ``3 ** -skew``, and so on; an edge is likely
     in proportion to the weights of both its ends. 0.5 gives degrees as in the model of Barabási and Albert,
-    with exponent 3. Nodes are in random order. Time and memory grow with n².
+    with exponent 3. Nodes are in random order. Time and memory grow with the nodes and the edges.
+
+    Parameters
+    ----------
+    symmetric
+        Whether each edge is there in both directions, and none from a node to itself.
 
     Raises
     ------
     InputError
-        When ``density`` is not in 0 to 1.
+        When ``density`` is not in 0 to 1, or more than half of a symmetric graph.
     """
     edges = _entries(density, n * n)
-    check_memory(4 * WORD * n * n, f"a power-law graph of {n:,} nodes", "use fewer nodes")
     rng = np.random.default_rng(seed)
     weights = rng.permutation(np.arange(1.0, n + 1) ** -skew)
+    if symmetric:
+        if density > 0.5:
+            raise InputError(f"density {density} is too much for a symmetric power-law graph: use 0 to 0.5")
+        pairs = _race(rng, weights, edges // 2, lambda row, column: row < column)
+        row, column = np.divmod(pairs, n)
+        return _adjacency(n, np.concatenate([row, column]), np.concatenate([column, row]), format)
+    flat = _race(rng, weights, edges, None) if edges * _SPARSE < n * n else _whole_race(rng, weights, edges)
+    return _adjacency(n, flat // n, flat % n, format)
+
+
+_SPARSE = 8
+"""From one in how many places on drawing edges one by one is cheaper than looking at all places."""
+
+
+def _whole_race(rng: np.random.Generator, weights: npt.NDArray[np.float64], count: int) -> IntArray:
+    """`count` distinct places of the square matrix, each draw likely in proportion to both weights."""
+    n = len(weights)
+    check_memory(4 * WORD * n * n, f"a power-law graph of {n:,} nodes", "use fewer nodes or a lower density")
     # A race of exponential clocks draws without replacement: the edges that ring first, at rates in
     # proportion to their weights, are the sample.
     times = rng.exponential(size=(n, n)) / (weights[:, None] * weights)
-    flat = np.argsort(times, axis=None)[:edges]
-    return _adjacency(n, flat // n, flat % n, format)
+    return np.argsort(times, axis=None)[:count]
+
+
+def _race(
+    rng: np.random.Generator,
+    weights: npt.NDArray[np.float64],
+    count: int,
+    allowed: Callable[[IntArray, IntArray], npt.NDArray[np.bool_]] | None,
+) -> IntArray:
+    """The same without looking at all places: those that are drawn again are left out, which makes the first
+    of them a sample without replacement.
+
+    Raises
+    ------
+    InputError
+        When a few places have nearly all of the weight, so that others are hardly ever drawn.
+    """
+    n = len(weights)
+    check_memory(8 * WORD * count, f"a power-law graph of {count:,} edges", "use fewer edges")
+    ends = np.cumsum(weights)
+    found = np.zeros(0, np.int64)
+    for _ in range(_ROUNDS):
+        if len(found) >= count:
+            return found[:count]
+        draws = 2 * (count - len(found)) + 64
+        row, column = (
+            np.minimum(np.searchsorted(ends, rng.random(draws) * ends[-1], "right"), n - 1) for _ in range(2)
+        )
+        if allowed is not None:
+            keep = allowed(row, column)
+            row, column = row[keep], column[keep]
+        both = np.concatenate([found, row * n + column])
+        _, first = np.unique(both, return_index=True)
+        found = both[np.sort(first)]
+    raise InputError(f"a power-law graph of so great a skew has no {count:,} edges: use a lower skew")
+
+
+_ROUNDS = 100
 
 
 def block_diagonal_graph(
@@ -183,15 +248,23 @@ def bigbird_mask(
     if global_blocks < 0 or random_blocks < 0:
         raise InputError("a mask cannot have fewer than 0 global or random blocks: use 0 or more")
     blocks = n // block
-    check_memory(2 * WORD * n * n, f"a mask of {n:,} x {n:,}", "use a shorter sequence")
-    row, column = np.indices((blocks, blocks))
-    mask = (abs(row - column) <= window // 2) | (np.minimum(row, column) < global_blocks)
     rng = np.random.default_rng(seed)
-    for columns in mask:
-        free = np.flatnonzero(~columns)
-        columns[rng.choice(free, min(random_blocks, len(free)), replace=False)] = True
-    entries = np.stack(np.nonzero(np.kron(mask, np.ones((block, block)))))
-    return _adjacency(n, entries[0], entries[1], format)
+    found = []
+    for number in range(blocks):
+        columns = np.arange(blocks)
+        is_full = (abs(number - columns) <= window // 2) | (np.minimum(number, columns) < global_blocks)
+        free = np.flatnonzero(~is_full)
+        is_full[rng.choice(free, min(random_blocks, len(free)), replace=False)] = True
+        found.append(np.flatnonzero(is_full))
+    entries = block * block * sum(map(len, found))
+    check_memory(5 * WORD * entries, f"a mask of {n:,} x {n:,}", "use a shorter sequence or smaller blocks")
+    rows = np.repeat(np.arange(blocks), [len(columns) for columns in found])
+    inside = np.divmod(np.arange(block * block), block)
+    row, column = (
+        (first[:, None] * block + offset).reshape(-1)
+        for first, offset in zip((rows, np.concatenate(found)), inside, strict=True)
+    )
+    return _adjacency(n, row, column, format)
 
 
 def pruned_weights(
@@ -209,11 +282,25 @@ def pruned_weights(
     InputError
         When ``density``, the fraction that stays, is not in 0 to 1.
     """
-    check_positions(math.prod(shape), "an array of weights")
-    weights = np.random.default_rng(seed).normal(0, scale, tuple(shape))
+    rng = np.random.default_rng(seed)
+    places = math.prod(shape)
+    if density < _FEW:
+        count = _entries(density, places)
+        flat = _choose(rng, places, count)
+        # The greatest of normal weights are those of the distribution's tails.
+        magnitudes = -scale * ndtri(rng.random(count) * density / 2)
+        signs = rng.choice((-1.0, 1.0), count)
+        coords = np.array(np.unravel_index(flat, tuple(shape)), np.int64).reshape(len(shape), count)
+        return Tensor.from_coo(coords, signs * magnitudes, shape, format)
+    check_positions(places, "an array of weights")
+    weights = rng.normal(0, scale, tuple(shape))
     pruned = weights.size - _entries(density, weights.size)
     weights.flat[np.argsort(np.abs(weights), axis=None)[:pruned]] = 0
     return Tensor.from_dense(weights, format)
+
+
+_FEW = 0.1
+"""Below this density weights are drawn one by one, since an array of all of them would be mostly zeros."""
 
 
 def karate() -> Tensor:

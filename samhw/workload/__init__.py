@@ -2,12 +2,13 @@
 
 from samhw.workload.bind import bind_program, make_workload
 from samhw.workload.compile import compile_workload
-from samhw.workload.data import DEFAULT
+from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
 __all__ = [
     "DEFAULT",
+    "SYNTHETIC",
     "Workload",
     "bind_program",
     "compile_workload",

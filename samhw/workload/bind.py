@@ -5,19 +5,29 @@ compressed level; a further feature matrix to the first other matrix that it fit
 random, of the main matrix' density where it is sparse.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import log2, prod
 from pathlib import Path
 
 import numpy as np
 
 from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
-from samhw.frontend import Program, TensorDecl, check_size, load_program, model_names
+from samhw.frontend import (
+    Access,
+    Program,
+    Statement,
+    TensorDecl,
+    accesses,
+    check_size,
+    load_program,
+    model_names,
+)
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
 from samhw.tensors import LevelType, Tensor, is_dataset, karate, random_tensor, read_dataset, read_tensor
-from samhw.workload.data import DEFAULT, short_name
+from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
@@ -51,9 +61,10 @@ def make_workload(
     """Binds a program to data.
 
     Args:
-        data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data-set
-            `.npz`), with `:pattern` behind it to keep only its pattern and draw the values; or `NAME=FILE`
-            for single tensors. `auto`, by itself, is `karate` where the program takes it, else `random`.
+        data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data set's
+            `.npz` or folder), with `:pattern` behind it to keep only its pattern and draw the values;
+            `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data set's sizes. `auto`,
+            by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
             -1 and 1. With `auto` it is the one that the program's text asks for or needs.
 
@@ -85,13 +96,17 @@ class _Binder:
         self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
         self.bind_free_extents()
         check_size(self.program)
+        drawn: dict[str, Tensor] = {}
         for n, decl in enumerate(self.inputs()):
             tensor = self.given.get(decl.name)
             if tensor is None:
                 shape = tuple(extent or self.size for extent in decl.shape)
                 sparse = LevelType.compressed in decl.format.levels
                 tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
+                drawn[decl.name] = tensor
             self.given[decl.name] = tensor.convert(decl.format)
+        if not self.integer:
+            self.scale_weights(drawn)
         return Workload(
             "+".join(short_name(spec) for spec in data),
             self.program,
@@ -107,6 +122,33 @@ class _Binder:
         for name in [d.name for d in self.inputs()]:
             shape = tuple(extent or self.size for extent in self.program.tensors[name].shape)
             self.program = self.program.bind({name: shape})
+
+    def scale_weights(self, drawn: Collection[str]) -> None:
+        """Divides the weights of each sum, which are the last of its factors that is drawn, by the root of
+        how many of them it takes, so that results neither grow nor vanish from one layer to the next. The
+        divisor is a power of two, so that values take no more digits."""
+        scaled: set[str] = set()
+        for statement in self.program.statements:
+            summed = set(statement.reduction_indices)
+            weights = [
+                a for a in accesses(statement.rhs) if a.tensor in drawn and summed.intersection(a.indices)
+            ]
+            if statement.reduction != "sum" or not weights or weights[-1].tensor in scaled:
+                continue
+            weight = weights[-1]
+            scaled.add(weight.tensor)
+            tensor = self.given[weight.tensor]
+            divisor = 2.0 ** round(log2(self.fan_in(statement, weight)) / 2)
+            self.given[weight.tensor] = replace(tensor, vals=tensor.vals / divisor)
+
+    def fan_in(self, statement: Statement, weight: Access) -> float:
+        """How many of the weights a sum takes, on average: where another factor is sparse, it takes fewer."""
+        extents = self.program.extents(statement)
+        summed = set(weight.indices).intersection(statement.reduction_indices)
+        factors = [a.tensor for a in statement.reads if summed.intersection(a.indices)]
+        given = [self.given[name] for name in factors if name in self.given]
+        share = min((tensor.nnz / max(1, prod(tensor.shape)) for tensor in given), default=1.0)
+        return max(1.0, share * prod(extents[index] or 1 for index in summed))
 
     def random(self, shape: tuple[int, ...], density: float, seed: int) -> Tensor:
         if self.integer:
@@ -126,6 +168,8 @@ class _Binder:
             self.give_main(karate())
         elif spec.partition(":")[0] == "random":
             self.take_random(spec)
+        elif spec.partition(":")[0] == SYNTHETIC:
+            self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
             if name not in self.used:
                 raise InputError(
@@ -173,14 +217,17 @@ class _Binder:
         self.give_main(tensor)
 
     def give_dataset(self, data: Mapping[str, Tensor]) -> None:
-        self.give_main(data["adjacency"])
-        if "features" in data:
-            self.give_features(data["features"])
+        for role in ("adjacency", "mask"):
+            if role in data:
+                self.give_main(data[role])
+        for role in ("features", "input"):
+            if role in data:
+                self.give_features(data[role])
 
     def give_main(self, tensor: Tensor) -> None:
         """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets
         fibers on it."""
-        self.density = tensor.nnz / max(1, int(np.prod(tensor.shape)))
+        self.density = tensor.nnz / max(1, prod(tensor.shape))
         sparse = [
             d for d in self.inputs() if LevelType.compressed in d.format.levels and d.name not in self.given
         ]

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-__all__ = ["DEFAULT", "short_name"]
+from samhw.errors import InputError
+from samhw.tensors import Tensor, stand_in
+
+__all__ = ["DEFAULT", "SYNTHETIC", "short_name", "synthetic"]
 
 DEFAULT = ("auto",)
 """The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
@@ -12,3 +15,16 @@ def short_name(spec: str) -> str:
     """A data set's name in reports: without the folder of its file."""
     name, equals, path = spec.partition("=")
     return f"{name}={Path(path).name}" if equals and name.isidentifier() else spec.rpartition("/")[2]
+
+
+SYNTHETIC = "synthetic"
+"""What stand-ins are called: `synthetic:cora`, or `synthetic:cora,seed=1`."""
+
+
+def synthetic(spec: str) -> dict[str, Tensor]:
+    """The random data that stand for a data set (`stand_in`). Raises `InputError` for another name."""
+    name, _, option = spec.partition(":")[2].partition(",")
+    seed = option.removeprefix("seed=") if option else "0"
+    if not (seed.isdecimal() and len(seed) < 10) or (option and not option.startswith("seed=")):
+        raise InputError(f"--data {spec}: '{option}' is no option of a stand-in; the only one is seed=N.")
+    return stand_in(name, seed=int(seed))

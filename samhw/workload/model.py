@@ -8,7 +8,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import load_model, model_data
 from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
-from samhw.workload.data import DEFAULT, short_name
+from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
 from samhw.workload.workload import Workload
 
 __all__ = ["make_model_workload"]
@@ -22,8 +22,8 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
 
     Args:
         data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
-            set `.npz` with its features; or `NAME=FILE` for single tensors. What is not given is drawn.
-            `auto` is `karate` for a model that reads a graph, else `random`.
+            set with its features; `NAME=FILE` for single tensors; or `synthetic:cora`. What is not given
+            is drawn. `auto` is `karate` for a model that reads a graph, else `random`.
 
     Raises:
         InputError: as `make_workload` does.
@@ -50,13 +50,21 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
                     f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
                 )
             single[key] = read_tensor(Path(path))
+        elif spec.partition(":")[0] == SYNTHETIC:
+            found = synthetic(spec)
+            options["graph"], options["features"] = (
+                found.get("adjacency"),
+                found.get("features", found.get("input")),
+            )
+            single |= {"M": found["mask"]} if "mask" in found else {}
         elif is_dataset(Path(spec)):
             found = read_dataset(Path(spec))
             options["graph"], options["features"] = found["adjacency"], found.get("features")
         else:
             options["graph"] = read_tensor(Path(spec))
-    tensors = model_data(name, sizes=sizes, **options)
-    tensors |= {key: tensor.convert(program.tensors[key].format) for key, tensor in single.items()}
+    if unknown := single.keys() - {decl.name for decl in program.inputs}:
+        raise InputError(f"'{name}' reads no tensor '{min(unknown)}'; give data that it reads.")
+    tensors = model_data(name, sizes=sizes, given=single, **options)
     program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
     return Workload("+".join(short_name(spec) for spec in data), program, tensors)
 

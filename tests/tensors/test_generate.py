@@ -1,7 +1,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from samhw.errors import InputError
 from samhw.tensors import block_diagonal_graph, karate, power_law_graph, random_tensor, uniform_graph
@@ -88,6 +88,31 @@ def test_a_tenth_of_the_nodes_of_a_power_law_graph_has_many_of_its_edges(axis):
     assert 0.1 < top_share(uniform, axis) < 0.2
     assert 0.25 < top_share(power_law, axis) < 0.35
     assert 0.1 < top_share(power_law_graph(400, 0.05, seed=0, skew=0), axis) < 0.2
+
+
+def test_edges_are_drawn_alike_one_by_one_and_from_all_places(monkeypatch):
+    def shares(seeds):
+        graphs = [power_law_graph(40, 0.1, seed=seed, skew=1) for seed in seeds]
+        degrees = [np.sort(graph.to_dense().sum(axis=axis))[::-1] for graph in graphs for axis in (0, 1)]
+        return np.mean(degrees, axis=0)
+
+    whole = shares(range(60))
+    monkeypatch.setattr("samhw.tensors.generate._SPARSE", 1)
+    few = shares(range(60, 120))
+    assert_allclose(few[:10], whole[:10], rtol=0.15)
+    assert few.sum() == whole.sum() == 160
+
+
+def test_a_symmetric_power_law_graph():
+    tensor = power_law_graph(300, 0.02, seed=0, symmetric=True)
+    dense = tensor.to_dense()
+    assert tensor.nnz == 1800
+    assert_array_equal(dense, dense.T)
+    assert not dense.diagonal().any()
+    with pytest.raises(InputError, match="too much for a symmetric"):
+        power_law_graph(30, 0.6, seed=0, symmetric=True)
+    with pytest.raises(InputError, match="has no 45 edges: use a lower skew"):
+        power_law_graph(30, 0.1, seed=0, skew=60, symmetric=True)
 
 
 def test_the_nodes_of_a_power_law_graph_are_in_random_order():

@@ -71,3 +71,13 @@ def test_pruning_keeps_the_greatest_weights():
 def test_an_impossible_density():
     with pytest.raises(InputError, match=r"density 1\.5 is impossible"):
         pruned_weights((2, 2), 1.5, seed=0)
+
+
+def test_few_weights_are_the_greatest_too():
+    few, whole = (
+        np.abs(pruned_weights((1000, 100), density, seed=1, scale=2).vals) for density in (0.09, 0.11)
+    )
+    assert (len(few), len(whole)) == (9000, 11000)
+    # Of a normal distribution 9 % are farther than 1.695 from the mean, and 11 % than 1.598.
+    np.testing.assert_allclose([few.min(), whole.min()], [2 * 1.695, 2 * 1.598], rtol=0.02)
+    np.testing.assert_allclose(few.mean(), np.sort(whole)[-9000:].mean(), rtol=0.02)

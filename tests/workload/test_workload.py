@@ -109,3 +109,41 @@ def test_whole_numbers_keep_the_structure() -> None:
         assert np.array_equal(np.sign(after), np.sign(before))
         assert np.max(np.abs(after)) == 4
         assert whole[name].format == tensor.format
+
+
+def test_weights_are_scaled_by_how_many_a_sum_takes() -> None:
+    text = """
+        value f32
+        tensor X[i=64, k=256]
+        tensor W[k, j=16]
+        tensor A[h=9, i] : csr
+        tensor V[j, g=3]
+        tensor b[g]
+        T[i, j] = X[i, k] * W[k, j]
+        Y[h, j] = A[h, i] * T[i, j]
+        Z[h, g] = Y[h, j] * V[j, g] + b[g]
+    """
+
+    def greatest(program: str) -> dict[str, float]:
+        tensors = make_workload(parse(program), ["random:density=0.25"]).tensors
+        return {name: float(np.abs(tensor.vals).max()) for name, tensor in tensors.items()}
+
+    found = greatest(text)
+    # 256 terms in each of the first sums, a quarter of 64 in those of A, and 16 in the last.
+    assert {name: found[name] for name in "XWA"} == {"X": 1, "W": 1 / 16, "A": 1 / 4}
+    assert 0.2 < found["V"] <= 0.25 < found["b"]
+    assert greatest(text.replace("f32", "i32"))["W"] == 4
+
+
+def test_stand_ins_are_bound_like_files() -> None:
+    tensors = make_workload(load_kernel("spmm"), ["synthetic:cora"]).tensors
+    assert (tensors["A"].shape, tensors["X"].shape) == ((2708, 2708), (2708, 1433))
+    tensors = make_model_workload("bigbird_attention", ["synthetic:imdb"]).tensors
+    assert (tensors["M"].shape, tensors["Q"].shape) == ((1024, 1024), (1024, 16))
+    tensors = make_model_workload("sae", ["synthetic:imagenet", "random:h=8"]).tensors
+    assert (tensors["X"].shape, tensors["W1"].shape) == ((224, 224), (8, 224))
+    for name, data in (("gcn", "synthetic:imdb"), ("sae", "synthetic:cora"), ("gcn", "synthetic:x")):
+        with pytest.raises(InputError, match=r"reads no|no stand-in"):
+            make_model_workload(name, [data])
+    with pytest.raises(InputError, match=r"'n=3' is no option of a stand-in; the only one is seed=N\."):
+        make_workload(load_kernel("spmm"), ["synthetic:cora,n=3"])

@@ -1,0 +1,52 @@
+"""Random data in the place of data sets."""
+
+import numpy as np
+import pytest
+
+from samhw.errors import InputError
+from samhw.tensors import STAND_INS, stand_in
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges", "features"),
+    [
+        ("cora", 2708, 10556, 1433),
+        ("cora_ml", 2995, 16316, 2879),
+        ("dblp", 17716, 105734, 1639),
+        pytest.param("collab", 235868, 2358104, 128, marks=pytest.mark.slow),
+        pytest.param("mag", 736389, 5416271, 128, marks=pytest.mark.slow),
+    ],
+)
+def test_graphs(name: str, nodes: int, edges: int, features: int) -> None:
+    found = stand_in(name)
+    graph = found["adjacency"]
+    assert (graph.shape, graph.nnz) == ((nodes, nodes), edges)
+    assert set(np.unique(graph.vals)) == {1}
+    assert found["features"].shape == (nodes, features)
+    degrees = np.diff(graph.arrays()["pos1"])
+    assert degrees.max() > 20 * degrees.mean()
+    if name != "mag":
+        assert np.array_equal(degrees, np.bincount(graph.arrays()["crd1"], minlength=nodes))
+
+
+def test_the_degrees_are_like_those_of_cora() -> None:
+    """Whose ten greatest are 168, 78, 74, 65, 44, 42, 40, 36, 34 and 33."""
+    degrees = np.sort(np.diff(stand_in("cora")["adjacency"].arrays()["pos1"]))[::-1]
+    assert 120 < degrees[0] < 220
+    assert 30 < degrees[9] < 60
+
+
+def test_masks_and_images() -> None:
+    mask = stand_in("imdb")["mask"]
+    assert mask.shape == (1024, 1024)
+    assert 0.5 < 1 - mask.nnz / 1024**2 < 0.55
+    assert [stand_in(name)["input"].shape[0] for name in ("imagenet", "nih", "luna16")] == [224, 1024, 512]
+
+
+def test_names_and_seeds() -> None:
+    assert len(STAND_INS) == 9
+    with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
+        stand_in("citeseer")
+    same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))
+    assert np.array_equal(same, stand_in("cora")["adjacency"].arrays()["crd1"])
+    assert not np.array_equal(same, other)

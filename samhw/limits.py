@@ -8,7 +8,7 @@ from pathlib import Path
 
 from samhw.errors import InputError
 
-__all__ = ["WORD", "check_memory", "memory_limit"]
+__all__ = ["WORD", "check_memory", "memory_limit", "say_size"]
 
 WORD = 8
 """Bytes of a number in an array."""
@@ -29,7 +29,7 @@ def check_memory(needed: int, what: str, mend: str) -> None:
     """
     if needed > (limit := memory_limit()):
         raise InputError(
-            f"{what} needs at least {_text(needed)} of memory, but there are {_text(limit)}; {mend}."
+            f"{what} needs at least {say_size(needed)} of memory, but there are {say_size(limit)}; {mend}."
         )
 
 
@@ -48,7 +48,8 @@ def memory_limit() -> int:
     return min(limits)
 
 
-def _text(size: int) -> str:
+def say_size(size: float) -> str:
+    """Bytes in words."""
     if size >= 1 << 60:
         return "a billion GB"
     return f"{size / 2**30:,.1f} GB" if size >= 1 << 30 else f"{size / 2**20:,.1f} MB"

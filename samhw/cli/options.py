@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.files import check_readable
@@ -101,7 +102,8 @@ class CompileOptions:
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
-        return bind_program(program, data, value=self.value)
+        with phase("reading data"):
+            return bind_program(program, data, value=self.value)
 
     def compiler(self, arch: str = "samhw") -> dict[str, Any]:
         """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
@@ -127,7 +129,8 @@ class CompileOptions:
     def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what a program's text says."""
         if isinstance(given, Workload):
-            return compile_workload(given, self.schedule, **self.compiler(arch))
+            with phase("compiling"):
+                return compile_workload(given, self.schedule, **self.compiler(arch))
         return compile_program(given, self.schedule, **self.compiler(arch))
 
     def lowerable(self, given: Workload | Program) -> Lowerable:

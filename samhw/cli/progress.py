@@ -9,13 +9,18 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from samhw.limits import memory_limit, say_size
 from samhw.sim import Progress as RunProgress
+from samhw.workload import Workload, estimate
 
-__all__ = ["Line", "building", "follow", "line"]
+__all__ = ["Line", "building", "follow", "line", "phase", "warn_before"]
 
 SOON, LONG = 30.0, 3600.0
 """Seconds that the speed is averaged over: of a run, which changes engines, and of many pieces of work, one
 of which may take minutes."""
+
+LONG_RUN = 90.0
+"""Seconds from which on a run is announced."""
 
 
 class Line:
@@ -87,6 +92,37 @@ def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
             shown.show(state.share or 0, 1 if known else None, note)
 
         yield progress
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Says on a terminal what takes its time, until it is done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(name, total=None)
+        yield
+
+
+def warn_before(workload: Workload) -> None:
+    """Says on stderr if a run on this data will need more memory than there is, or minutes of time."""
+    found = estimate(workload)
+    if found.bytes > (limit := memory_limit()):
+        click.echo(
+            f"samhw: this will need about {say_size(found.bytes)} of memory, but there are "
+            f"{say_size(limit)}; "
+            "if it fails, give smaller data",
+            err=True,
+        )
+    if found.seconds > LONG_RUN:
+        click.echo(
+            f"samhw: about {found.points:,.0f} points to compute, which takes about "
+            f"{max(2, round(found.seconds / 60)):,} minutes; with smaller data it is quicker",
+            err=True,
+        )
 
 
 class _Listener(logging.Handler):

@@ -21,7 +21,7 @@ from samhw.cli.options import (
     say_backends,
 )
 from samhw.cli.output import print_json, print_table
-from samhw.cli.progress import building, follow
+from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -85,6 +85,7 @@ def run(
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
+    warn_before(workload)
     compiled = options.compile(workload, backend.arch)
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:
@@ -99,7 +100,8 @@ def run(
         with building():
             chosen = execute(compiled, workload.tensors, backend, **settings)
         runs.append(chosen)
-    checks = [check(workload, compiled, result.outputs) for result in runs]
+    with phase("checking"):
+        checks = [check(workload, compiled, result.outputs) for result in runs]
     right = all(c.good for c in checks)
     good = right and all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)

@@ -3,15 +3,18 @@
 from samhw.workload.bind import bind_program, make_workload
 from samhw.workload.compile import compile_workload
 from samhw.workload.data import DEFAULT, SYNTHETIC
+from samhw.workload.effort import Effort, estimate
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
 __all__ = [
     "DEFAULT",
     "SYNTHETIC",
+    "Effort",
     "Workload",
     "bind_program",
     "compile_workload",
+    "estimate",
     "make_model_workload",
     "make_workload",
 ]

@@ -6,7 +6,7 @@ from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.format import Format
 from samhw.tensors.io import frostt, matrix_market, npz, pytorch_file, sam_directory, snap
-from samhw.tensors.io.source import Source, text_suffix
+from samhw.tensors.io.text_file import TextFile, text_suffix
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read_tensor", "write_tensor"]
@@ -51,7 +51,7 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
         if check_readable(path).is_dir():
             tensor = sam_directory.read(path, name)
         elif text_reader := _TEXTS.get(text_suffix(path)):
-            tensor = text_reader(Source(path))
+            tensor = text_reader(TextFile(path))
         elif reader := _ARRAYS.get(path.suffix):
             tensor = reader(path)
         else:

@@ -6,14 +6,14 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.files import replacing
-from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]
 
 
-def read(source: Source) -> Tensor:
+def read(source: TextFile) -> Tensor:
     """Read a tensor as CSF; its shape is that of a comment ``# shape: 3 4``, or the largest coordinates."""
     table = read_table(source)
     shape = _stated_shape(table)

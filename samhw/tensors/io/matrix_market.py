@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.files import replacing
-from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
 
@@ -44,7 +44,7 @@ class _Header:
     """The number of lines of the header."""
 
 
-def read(source: Source) -> Tensor:
+def read(source: TextFile) -> Tensor:
     """Read a matrix: as CSR, or dense if the file is of the array form. The values of a pattern are 1."""
     header = _read_header(source)
     table = read_table(source, comment="%", skip=header.lines)
@@ -82,7 +82,7 @@ def write(path: Path, tensor: Tensor) -> None:
         file.write(body)
 
 
-def _read_header(source: Source) -> _Header:
+def _read_header(source: TextFile) -> _Header:
     with source.open() as binary:
         file = io.TextIOWrapper(binary, errors="replace")
         banner = file.readline().split()

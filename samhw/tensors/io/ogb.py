@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import read_table
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["is_folder", "read"]
@@ -33,7 +33,7 @@ def read(path: Path) -> dict[str, Tensor]:
     if raw is None:
         raise InputError(f"{path} is no folder of OGB: it has no raw/edge.csv.gz")
     edges, counts, features = (
-        next((Source(raw / name) for name in names if (raw / name).exists()), None)
+        next((TextFile(raw / name) for name in names if (raw / name).exists()), None)
         for names in (_EDGES, _NODES, _FEATURES)
     )
     if edges is None or counts is None:
@@ -68,7 +68,7 @@ def _name(path: Path) -> str:
     return (folder.parent if folder.name == "raw" else folder).name
 
 
-def _nodes(counts: Source) -> int:
+def _nodes(counts: TextFile) -> int:
     """The number of nodes: the only number, or that below the name of the papers."""
     with counts.open() as file:
         rows = [line.split(",") for line in file.read(1 << 16).decode(errors="replace").split()]

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.files import temporary_beside
 from samhw.tensors.format import Format, LevelType
-from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import read_table, write_rows
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]
@@ -107,7 +107,7 @@ def _find(path: Path, name: str | None) -> str:
 def _read_array(path: Path) -> npt.NDArray[Any]:
     if not path.exists():
         raise InputError(f"{path} is missing")
-    return read_table(Source(path)).rows.reshape(-1)
+    return read_table(TextFile(path)).rows.reshape(-1)
 
 
 def _deduce_format(

@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.tensors.io.source import Source
 from samhw.tensors.io.text import NumberTable, read_table
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
 
@@ -16,7 +16,7 @@ _ONCE = "each unordered pair of nodes is saved once"
 """What SNAP writes above an undirected graph that has each edge in one direction only."""
 
 
-def read(source: Source) -> Tensor:
+def read(source: TextFile) -> Tensor:
     """Read the adjacency of a graph as CSR; edges without a weight have 1, and equal ones are one.
 
     Nodes are numbered from 0. If a comment ``# Nodes: 5`` says how many there are, and their numbers are not

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.tensors.io.plain import read_plain
-from samhw.tensors.io.source import Source
+from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.levels import IntArray
 
 __all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
@@ -19,7 +19,7 @@ __all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
 class NumberTable:
     """The numbers of a file: one row per line that is neither blank nor a comment."""
 
-    source: Source
+    source: TextFile
     mark: bytes
     """What comments start with."""
 
@@ -73,7 +73,7 @@ class NumberTable:
             raise self.fault(row, f"{found} is out of the range {first} to {last}")
 
 
-def read_table(source: Source, comment: str = "#", skip: int = 0, separator: str = " ") -> NumberTable:
+def read_table(source: TextFile, comment: str = "#", skip: int = 0, separator: str = " ") -> NumberTable:
     """Parse a file of whitespace-separated numbers, equally many on each line.
 
     Parameters
@@ -109,7 +109,7 @@ def read_table(source: Source, comment: str = "#", skip: int = 0, separator: str
     return NumberTable(source, mark, skip, separator, comments, rows)
 
 
-def _read_lines(source: Source, mark: bytes, skip: int, separator: str) -> tuple[list[bytes], list[str]]:
+def _read_lines(source: TextFile, mark: bytes, skip: int, separator: str) -> tuple[list[bytes], list[str]]:
     """All lines of a file, with comments and skipped lines blanked; and the comments."""
     comments = []
     with source.open() as file:
@@ -142,7 +142,7 @@ def read_sizes(words: Sequence[str]) -> tuple[int, ...] | None:
     return None
 
 
-def _parse_fault(source: Source, lines: list[bytes], error: Exception) -> InputError:
+def _parse_fault(source: TextFile, lines: list[bytes], error: Exception) -> InputError:
     columns = None
     name = str(source)
     for number, line in enumerate(lines, start=1):

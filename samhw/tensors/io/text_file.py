@@ -11,13 +11,13 @@ from typing import IO, cast
 
 from samhw.errors import InputError
 
-__all__ = ["Source", "text_suffix"]
+__all__ = ["TextFile", "text_suffix"]
 
 _ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
 @dataclass(frozen=True)
-class Source:
+class TextFile:
     """A text file; what it is called in errors is its path."""
 
     path: Path

@@ -1,0 +1,59 @@
+"""What a run is said to take, against what it takes."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.cli import main
+from samhw.frontend import load_kernel
+from samhw.targets import run
+from samhw.workload import compile_workload, estimate, make_model_workload, make_workload
+
+
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [
+        ("spmv", 400 * 400 * 0.05),
+        ("spmm", 400 * 400 * 0.05 * 16),
+        ("spmspm_ikj", 400**3 * 0.05**2),
+        ("sddmm", 400 * 400 * 0.05 * 400),
+        ("mmadd", 2 * 400 * 400 * 0.05),
+    ],
+)
+def test_points(name: str, points: float) -> None:
+    workload = make_workload(load_kernel(name), ["random:size=400,density=0.05"])
+    if name == "spmm":
+        workload = make_workload(load_kernel(name).bind({"X": (400, 16)}), ["random:size=400,density=0.05"])
+    assert estimate(workload).points == pytest.approx(points, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "bigbird_attention", "mlp"])
+def test_cycles_are_of_the_same_order(name: str) -> None:
+    workload = make_model_workload(name)
+    cycles = run(compile_workload(workload), workload.tensors).cycles
+    assert 1 / 8 < estimate(workload).points / cycles < 8
+
+
+def told(*words: str) -> str:
+    result = CliRunner().invoke(main, ["run", "spmv", "--data", "random:size=40", *words])
+    assert result.exit_code == 0
+    return result.stderr
+
+
+def test_a_word_before_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told() == ""
+    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
+    assert told() == (
+        "samhw: about 320 points to compute, which takes about 5 minutes; with smaller data it is quicker\n"
+    )
+    monkeypatch.setattr("samhw.cli.progress.memory_limit", lambda: 4096)
+    assert re.match(
+        r"samhw: this will need about 0\.\d MB of memory, but there are 0\.0 MB; if it fails", told()
+    )
+
+
+def test_phases_are_shown_on_a_terminal() -> None:
+    environment = {"FORCE_COLOR": "1", "COLUMNS": "150"}
+    result = CliRunner().invoke(main, ["run", "spmv", "--data", "random:size=40"], env=environment)
+    assert all(name in result.stderr for name in ("reading data", "compiling", "checking"))

@@ -14,10 +14,7 @@ from dataclasses import dataclass, field
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 
-__all__ = ["DEEPEST", "Depths", "size_channels"]
-
-DEEPEST = 1 << 16
-"""Tokens that a channel may have to hold; beyond, a region had better end."""
+__all__ = ["Depths", "size_channels"]
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,12 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
             outer, partner = held
             inner = streams[channel.source].levels[outer:]
             tokens = _tokens(inner, extent)
-            if tokens > DEEPEST:
+            if tokens > arch.deepest:
                 raise ScheduleError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
                     f"{', '.join(inner)}, until {partner} is complete; end the fused region before "
-                    f"{sink.name}, or choose another order."
+                    f"{sink.name}, choose another order, or permit it with --arch, a file with "
+                    f'{{"deepest": {tokens}}}.'
                 )
             depth += tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"

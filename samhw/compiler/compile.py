@@ -22,13 +22,10 @@ from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, 
 from samhw.names import Names
 from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
-from samhw.schedule import Iteration, Schedule
+from samhw.schedule import Schedule
 from samhw.tensors import LevelType
 
 __all__ = ["Compiled", "CompiledRegion", "compile_program", "make_lowerable"]
-
-ATTEMPTS = 12
-"""Orders that are tried for a region before its first refusal is reported."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def compile_program(
     lowerable = apply_passes(first)
     program = lowerable.program
     kind = value_type(choose_value(value, program))
-    compiler = _Compiler(lowerable, kind, schedule.iteration, arch or Arch())
+    compiler = _Compiler(lowerable, kind, schedule, arch or Arch())
     regions = tuple(compiler.region(number) for number in range(len(program.regions)))
     used = _used(schedule, first.program, regions)
     return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes, used)
@@ -127,7 +124,7 @@ def make_lowerable(
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
-    return Lowerable(program, capacity, permute=schedule.permute)
+    return Lowerable(program, capacity, permute=schedule.permute, largest_copy=schedule.largest_copy)
 
 
 def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
@@ -143,10 +140,11 @@ def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion
 
 
 class _Compiler:
-    def __init__(self, lowerable: Lowerable, value: ValueType, iteration: Iteration, arch: Arch):
+    def __init__(self, lowerable: Lowerable, value: ValueType, schedule: Schedule, arch: Arch):
         self.program = lowerable.program
         self.value = value
-        self.iteration = iteration
+        self.iteration = schedule.iteration
+        self.attempts = schedule.attempts
         self.capacity = lowerable.capacity
         self.arch = arch
         self.copies = lowerable.copies
@@ -180,7 +178,7 @@ class _Compiler:
                 if region.order is not None:
                     candidates = [check_order(fused, graph, region.order)]
                 else:
-                    candidates = list(islice(orders(fused, graph), ATTEMPTS))
+                    candidates = list(islice(orders(fused, graph), self.attempts))
             except ScheduleError as error:
                 refusal = refusal or error
                 continue

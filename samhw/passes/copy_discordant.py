@@ -26,9 +26,6 @@ from samhw.tensors import Format, LevelType
 
 __all__ = ["copy_discordant"]
 
-MOST_BITS = 22
-"""Of an address in the accumulator that sorts a copy: two banks of four million words."""
-
 
 def copy_discordant(lowerable: Lowerable) -> Lowerable:
     """The program with a copy of each tensor that is stored discordantly.
@@ -160,11 +157,12 @@ class _Copier:
     def permuted(self, maker: Region, of: str, mode_order: tuple[int, ...], own: str) -> None:
         """Adds a region that makes a copy; `own` is the tensor of the program that makes it necessary."""
         bits = sum(max(1, (extent - 1).bit_length()) for extent in self.lowerable.shape(own))
-        if bits > MOST_BITS:
+        if 1 << bits > self.lowerable.largest_copy:
             mend = mode_order if own == of else self.tensors[of].format.mode_order
             raise ScheduleError(
                 f"A permuted copy of {of} takes an accumulator of {2 << bits:,} words, more than "
-                f"{2 << MOST_BITS:,}; store {own} with the mode order '@ {mend}'."
+                f"{2 * self.lowerable.largest_copy:,}; store {own} with the mode order '@ {mend}', or give "
+                f"the schedule 'largest_copy = {1 << bits}'."
             )
         tensor = maker.statements[0].lhs.tensor
         self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 << bits, self.entries(own))

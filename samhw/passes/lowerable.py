@@ -47,6 +47,7 @@ class Lowerable:
         copies: for each tensor that a region by itself makes by sorting another one, what that costs. Only a
             reducer can lower such a region, so that passes leave it alone.
         permute: permission to copy what is stored discordantly.
+        largest_copy: the most points of a tensor that may be copied.
     """
 
     program: Program
@@ -54,6 +55,7 @@ class Lowerable:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     copies: Mapping[str, PermutedCopy] = field(default_factory=dict)
     permute: bool = False
+    largest_copy: int = 1 << 22
 
     @cached_property
     def extents(self) -> dict[str, int]:

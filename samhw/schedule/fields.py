@@ -17,6 +17,7 @@ __all__ = [
     "check_names",
     "check_one_of",
     "check_order",
+    "check_whole",
     "plain",
 ]
 
@@ -97,3 +98,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(inner) for name, inner in value.items()}
     return [plain(inner) for inner in value] if _is_list(value) else value
+
+
+def check_whole(name: str, value: object, most: int) -> None:
+    """Raises `InputError` for what is no whole number from 1 to `most`."""
+    if type(value) is not int or not 1 <= value <= most:
+        raise InputError(f"'{name}' is {value!r}; give a whole number from 1 to {most:,}.")

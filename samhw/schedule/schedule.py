@@ -19,6 +19,7 @@ from samhw.schedule.fields import (
     check_names,
     check_one_of,
     check_order,
+    check_whole,
     plain,
 )
 from samhw.schedule.formats import with_formats
@@ -53,12 +54,19 @@ class Schedule:
     """Of a region's indices, outermost first, by the region's last result; or that of the only region."""
     formats: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The storage of tensors, by name, in place of what the program declares."""
+    largest_copy: int = 1 << 22
+    """The most points of a tensor that is copied (`permute`), each mode rounded up to a power of two: the
+    copy takes an accumulator of twice as many words."""
+    attempts: int = 12
+    """The orders that are tried for a region before its first refusal is reported."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         check_one_of("iteration", self.iteration, ITERATIONS)
         if not isinstance(self.permute, bool):
             raise InputError(f"'permute' is {self.permute!r}; give true or false.")
+        for name, most in (("largest_copy", 1 << 40), ("attempts", 1 << 20)):
+            check_whole(name, getattr(self, name), most)
         if self.off_chip is not None:
             object.__setattr__(self, "off_chip", check_names("off_chip", self.off_chip))
         object.__setattr__(self, "order", check_order(self.order))
@@ -145,6 +153,9 @@ class Schedule:
             found["order"] = plain(self.order)
         if self.formats:
             found["formats"] = plain(self.formats)
+        for name in ("largest_copy", "attempts"):
+            if getattr(self, name) != getattr(Schedule, name):
+                found[name] = getattr(self, name)
         return found
 
     def dumps(self) -> str:

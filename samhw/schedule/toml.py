@@ -27,6 +27,8 @@ def _value(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
+        case int():
+            return str(value)
         case str():
             # A text of JSON is one of TOML, but for one character that this escapes.
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

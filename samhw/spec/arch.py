@@ -65,6 +65,7 @@ _RANGES = {
     "locate": (2, LONGEST),
     "fanout": (0, LONGEST),
     "slack": (0, 1 << 16),
+    "deepest": (1, 1 << 30),
     "watchdog": (1, 1 << 31),
 }
 """What each number may be."""
@@ -93,6 +94,8 @@ class Arch:
     """Added to the latency of an output that feeds several inputs: HLS copies it in a process of its own."""
     slack: int = 2
     """Tokens of room that the compiler adds to each channel's depth beyond what full rate needs."""
+    deepest: int = 1 << 16
+    """Tokens of a fiber that a channel may have to hold; beyond, the compiler refuses the region."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 

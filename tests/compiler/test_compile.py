@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.compiler import compile_program
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate_design
 from samhw.schedule import ITERATIONS, Iteration, Schedule
@@ -115,3 +115,19 @@ def test_global_iteration_takes_no_sum_into_one_of_several_terms(change: str) ->
 def test_unknown_value_type() -> None:
     with pytest.raises(InputError, match="Unknown value type 'f99'"):
         small("spmv", value="f99")
+
+
+def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def refuse(compiler: object, number: int, fused: object, graph: object, order: tuple[str, ...]) -> None:
+        tried.append(order)
+        raise ScheduleError("never")
+
+    monkeypatch.setattr("samhw.compiler.compile._Compiler.lowered", refuse)
+    program = parse("tensor a[i=2]\ntensor b[j=2]\ntensor c[k=2]\ny = a[i] * b[j] * c[k]")
+    for attempts in (1, 3):
+        tried.clear()
+        with pytest.raises(ScheduleError, match="never"):
+            compile_program(program, Schedule(attempts=attempts))
+        assert len(set(tried)) == attempts

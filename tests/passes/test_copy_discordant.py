@@ -1,5 +1,7 @@
 """Permuted copies of what is stored against every order that is left."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -137,8 +139,14 @@ def test_an_order_that_the_user_asks_for_is_one_more_reason() -> None:
 
 def test_what_is_too_large_to_sort_is_refused() -> None:
     text = TRANSPOSITION.replace("i=5", "i=5000").replace("j=7", "j=7000")
-    with pytest.raises(ScheduleError, match=r"takes an accumulator of 134,217,728 words"):
+    with pytest.raises(
+        ScheduleError, match=r"an accumulator of 134,217,728 words.*'largest_copy = 67108864'"
+    ):
         compile_program(parse(text), PERMUTE)
+    permitted = replace(PERMUTE, largest_copy=67108864)
+    assert compile_program(parse(text), permitted).regions[0].copy
+    with pytest.raises(ScheduleError, match="more than 126"):
+        compile_program(parse(TRANSPOSITION), replace(PERMUTE, largest_copy=63))
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,12 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
+        "largest_copy = 100\nattempts = 3\n"
         '[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
-        [["T1", "U1"], ["H1"]], "global", True, ["A"], {"H1": ["i", "k"]}, {"T1": "csf @ (1, 0)"}
+        [["T1", "U1"], ["H1"]], "global", True, ["A"], {"H1": ["i", "k"]}, {"T1": "csf @ (1, 0)"}, 100, 3
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -79,7 +80,8 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
     [
         (
             "fuze = 1",
-            "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats.",
+            "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
+            "largest_copy, attempts.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),
@@ -92,6 +94,8 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         ('iteration = "both"', "There is no iteration 'both'; the choices are factored, global"),
         ("iteration = [1]", "There is no iteration"),
         ("permute = 1", "'permute' is 1; give true or false"),
+        ("largest_copy = 0", "'largest_copy' is 0; give a whole number from 1 to 1,099,511,627,776."),
+        ("attempts = true", "'attempts' is True; give a whole number from 1 to 1,048,576."),
         ('off_chip = "A"', "'off_chip' is 'A'; give a list of names"),
         ('order = "i,j"', 'such as T = ["i", "k", "j"]'),
         ('[order]\nT = "i,j"', "'order.T' is 'i,j'; give a list of names"),

@@ -109,7 +109,7 @@ def phase(name: str) -> Iterator[None]:
 
 def warn_before(workload: Workload) -> None:
     """Says on stderr if a run on this data will need more memory than there is, or minutes of time."""
-    found = estimate(workload)
+    found = estimate(workload.program, workload.tensors)
     if found.bytes > (limit := memory_limit()):
         click.echo(
             f"samhw: this will need about {say_size(found.bytes)} of memory, but there are "

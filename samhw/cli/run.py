@@ -26,7 +26,7 @@ from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.sim import Result, bottleneck
-from samhw.targets import RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
+from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
 from samhw.targets import run as execute
 from samhw.targets.backends import BACKENDS, MODEL, Backend, find_backend
 from samhw.tensors import write_tensor
@@ -101,16 +101,13 @@ def run(
             chosen = execute(compiled, workload.tensors, backend, **settings)
         runs.append(chosen)
     with phase("checking"):
-        checks = [check(workload, compiled, result.outputs) for result in runs]
-    right = all(c.good for c in checks)
-    good = right and all(
+        found = _worst([check(workload, compiled, result.outputs) for result in runs])
+    good = found.good and all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
     )
     if save:
         _save(Path(save), workload, chosen)
     used = memory_report(model)
-    error = max(c.max_abs_error for c in checks)
-    unproved = max(c.unproved for c in checks)
     if json_target:
         placed = off_chip_tensors(compiled) if dram else ()
         report = {
@@ -122,8 +119,9 @@ def run(
             "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
             **_figures(compiled, model, chosen),
             "checked": good,
-            "max_abs_error": error,
-            "unproved": unproved,
+            "max_abs_error": found.max_abs_error,
+            "unproved": found.unproved,
+            **({"sampled": found.sampled} if found.sampled else {}),
             "seconds": round(chosen.seconds, 4),
             "build_seconds": round(chosen.build_seconds, 2),
             **({"memory": used} if used else {}),
@@ -135,7 +133,7 @@ def run(
             click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
         if stats:
             _print_statistics(model)
-        _print_check(right, error, unproved)
+        _print_check(found)
     if not good:
         sys.exit(1)
 
@@ -157,12 +155,28 @@ def _figures(compiled: Compiled, model: RunResult, chosen: RunResult) -> dict[st
     }
 
 
-def _print_check(right: bool, error: float, unproved: int) -> None:
+def _worst(checks: Sequence[Check]) -> Check:
+    """Several checks of the same results as one."""
+    return Check(
+        max(c.max_abs_error for c in checks),
+        max(c.bound for c in checks),
+        all(c.good for c in checks),
+        max(c.unproved for c in checks),
+        checks[0].sampled,
+    )
+
+
+def _print_check(found: Check) -> None:
     """What the comparison with NumPy has found."""
-    click.echo(f"  result     {'right' if right else 'WRONG'}: greatest difference from NumPy {error:g}")
-    if unproved:
+    verdict = "right" if found.good else "WRONG"
+    click.echo(f"  result     {verdict}: greatest difference from NumPy {found.max_abs_error:g}")
+    for name, (rows, of) in found.sampled.items():
         click.echo(
-            f"  unproved   {unproved:,} of the elements, which differ: there the value type's bound is "
+            f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"
+        )
+    if found.unproved:
+        click.echo(
+            f"  unproved   {found.unproved:,} of the elements, which differ: there the value type's bound is "
             "infinite or larger than the values, so that the check proves nothing"
         )
 

@@ -16,10 +16,11 @@ from samhw.reference.program import (
     evaluate_with_bounds,
     results,
 )
-from samhw.reference.relation import Relation
+from samhw.reference.relation import Points, Relation
 
 __all__ = [
     "Bounded",
+    "Points",
     "Relation",
     "Rounding",
     "bounds",

@@ -35,16 +35,18 @@ def in_pieces(
     return indices, joined(sets, extents, max(1, PIECE // block), leading)
 
 
-def side_by_side(relations: Sequence[Relation], kept: Sequence[str]) -> Iterator[tuple[Points, list[Array]]]:
+def side_by_side(
+    relations: Sequence[Relation], kept: Sequence[str], within: Points | None = None
+) -> Iterator[tuple[Points, list[Array]]]:
     """The values of several relations over the same indices wherever one of them may not be zero, in pieces.
 
-    The arrays have the axes (.., points, kept).
+    The arrays have the axes (.., points, kept). With `within`, only what lies in those points is given.
     """
     extents = relations[0].extents
     points = relations[0].points
     for relation in relations[1:]:
         points = union(points, relation.points, extents)
-    _, pieces = in_pieces([points], [kept], kept, extents)
+    _, pieces = in_pieces([points, *([] if within is None else [within])], [kept], kept, extents)
     lookups: list[dict[tuple[str, ...], Lookup]] = [{} for _ in relations]
     for piece in pieces:
         yield piece, [gathered(r, piece, kept, found) for r, found in zip(relations, lookups, strict=True)]

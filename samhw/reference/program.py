@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from samhw.errors import InputError
 from samhw.frontend import Program, Statement
 from samhw.reference.bounds import Rounding, Running
+from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
-from samhw.reference.relation import Array, Relation
+from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.statement import evaluate_statement
 from samhw.reference.values import VALUES
 from samhw.tensors import Tensor
@@ -30,7 +31,10 @@ class Bounded(NamedTuple):
 
 
 def results(
-    program: Program, tensors: Mapping[str, Tensor | ArrayLike], rounding: Rounding | None = None
+    program: Program,
+    tensors: Mapping[str, Tensor | ArrayLike],
+    rounding: Rounding | None = None,
+    wanted: Mapping[str, Points] | None = None,
 ) -> dict[str, Relation]:
     """The result of every statement of a program, by the name of the tensor that it writes.
 
@@ -39,6 +43,8 @@ def results(
 
     Args:
         tensors: a tensor, or a dense array, for each input; with a rounding, exactly the backend's values.
+        wanted: by result, points over its modes ("0", "1", ..). Only there, and where they depend on, are
+            results computed; the others are left out.
 
     Raises:
         InputError: when an input is missing, or shapes do not agree or leave an extent open.
@@ -46,6 +52,7 @@ def results(
     domain: Domain = VALUES if rounding is None else Running(rounding)
     known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
     program = _bound(program, known)
+    needed = None if wanted is None else demands(program, known, wanted)
     found = {}
     read_later: set[str] = set()
     lasts = []
@@ -56,7 +63,8 @@ def results(
         extents = {
             index: extent for index, extent in program.extents(statement).items() if extent is not None
         }
-        result = evaluate_statement(domain, statement, known, extents, is_last=is_last)
+        within = None if needed is None else needed[statement.lhs.tensor]
+        result = evaluate_statement(domain, statement, known, extents, is_last=is_last, within=within)
         known[statement.lhs.tensor] = found[statement.lhs.tensor] = result
     return found
 

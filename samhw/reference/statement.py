@@ -56,6 +56,7 @@ def evaluate_statement(
     extents: Mapping[str, int],
     *,
     is_last: bool = False,
+    within: Points | None = None,
 ) -> Relation:
     """The result of a statement, by the modes of its left side.
 
@@ -63,6 +64,7 @@ def evaluate_statement(
         tensors: what the statement reads, by the modes of the tensors.
         extents: of every index.
         is_last: nothing is computed from the result, so that only `Domain.result` of it is kept.
+        within: points over modes of the left side; outside of them, nothing need be computed.
     """
     kept = statement.lhs.indices
     leaves = {
@@ -79,7 +81,7 @@ def evaluate_statement(
                 moved = concatenated(domain, statement.rhs, leaves, kept)
                 result = replace(moved, values=finish(moved.values))
             case _:
-                result = _Walk(domain, statement, leaves, extents).result(finish)
+                result = _Walk(domain, statement, leaves, extents, within).result(finish)
         if result.points.indices and result.points.count >= _LEAST_FULL * prod(
             extents[index] for index in result.points.indices
         ):
@@ -94,6 +96,7 @@ class _Walk:
         statement: Statement,
         leaves: Mapping[Access, Relation],
         extents: Mapping[str, int],
+        within: Points | None,
     ) -> None:
         self.domain = domain
         self.statement = statement
@@ -102,6 +105,9 @@ class _Walk:
         self.indices = statement.indices
         self.kept = statement.lhs.indices
         self.reduced = statement.reduction_indices
+        self.within: list[Points] = []
+        if within is not None:
+            self.within.append(Points(tuple(self.kept[int(m)] for m in within.indices), within.coords))
 
     def result(self, finish: Finish) -> Relation:
         if self.statement.reduction == "sum":
@@ -213,7 +219,7 @@ class _Walk:
         """
         mask, rank = self.statement.mask, len(self.indices)
         reads = {access for operand in operands for access in accesses(operand)} | ({mask} if mask else set())
-        bounding = distinct([*sets, *([self.leaves[mask].points] if mask else [])])
+        bounding = distinct([*sets, *([self.leaves[mask].points] if mask else []), *self.within])
         arrays = [self.leaves[access].indices for access in reads]
         arrays += [free_indices(operand) for operand in operands if not isinstance(operand, Access)]
         arrays.append(tuple(index for index in self.kept if any(index in array for array in arrays)))

@@ -1,7 +1,7 @@
 """Compares what a run has stored with NumPy."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
+from samhw.frontend import Program
+from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType, value_type
-from samhw.reference import Relation, Rounding, results, side_by_side
+from samhw.reference import Points, Relation, Rounding, results, side_by_side
 from samhw.tensors import Tensor
-from samhw.workload import Workload
+from samhw.workload import Workload, estimate
 
 __all__ = ["Check", "check"]
+
+_ELEMENT = 100
+"""Bytes that the reference takes for an element of a result: five numbers, their copies, and coordinates."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +33,16 @@ class Check:
     promises for a result (0 for integers). `unproved` counts the elements that differ and are good only
     because their bound is infinite, or no less than what the tensor's elements are on average: there, zero
     would have been as good.
+
+    `sampled` has, by name, the results of which only a sample was compared, as all would not have fitted this
+    machine: how many rows, of how many. Then `max_abs_error` is that of regions by themselves.
     """
 
     max_abs_error: float
     bound: float
     good: bool
     unproved: int = 0
+    sampled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
@@ -48,31 +57,56 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         for name, tensor in workload.tensors.items()
     }
     results_of = {decl.name for decl in program.outputs}
-    whole = results(program, known) if len(program.regions) > 1 else {}
+    whole: Mapping[str, Relation] = {}
+    if len(program.regions) > 1 and _share(program, known) == 1:
+        whole = results(program, known)
     found = Check(0.0, 0.0, True)
     for region in program.regions:
         used = {access.tensor for statement in region.statements for access in statement.accesses}
         tensors = {name: decl for name, decl in program.tensors.items() if name in used}
         alone = replace(program, tensors=tensors, regions=(region,))
         inputs = {decl.name: known[decl.name] for decl in alone.inputs}
-        for name, expected in results(alone, inputs, _rounding(kind)).items():
-            if name not in outputs:  # It has not left the region.
-                continue
+        # What has not left the region is not looked at.
+        written = [s.lhs.tensor for s in region.statements if s.lhs.tensor in outputs]
+        rows = _sample({name: outputs[name] for name in written}, _share(alone, inputs))
+        wanted = {name: rows.get(name, Points.everything()) for name in written}
+        expected = results(alone, inputs, _rounding(kind), wanted if rows else None)
+        for name in written:
             actual = known[name] = outputs[name]
-            shape = tuple(expected.extents[str(mode)] for mode in range(len(expected.extents)))
+            shape = tuple(expected[name].extents[str(mode)] for mode in range(len(expected[name].extents)))
             if actual.shape != shape:
                 raise RunError(
                     f"The result {name} has the shape {actual.shape}, but {shape} was expected; "
                     "please report this as a bug."
                 )
-            seen = _compared(Relation.of(actual), expected, whole.get(name), isinstance(kind, Fixed | Float))
+            others = [expected[name], *([whole[name]] if whole else [])]
+            seen = _compared(Relation.of(actual), others, wanted[name], isinstance(kind, Fixed | Float))
             found = Check(
                 max(found.max_abs_error, seen.max_abs_error) if name in results_of else found.max_abs_error,
                 max(found.bound, seen.bound) if name in results_of else found.bound,
                 found.good and seen.good,
                 found.unproved + seen.unproved,
+                {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
     return found
+
+
+def _share(program: Program, inputs: Mapping[str, Tensor]) -> float:
+    """The share of the results of a program that can be computed at once."""
+    return min(1.0, memory_limit() / 4 / max(1.0, _ELEMENT * estimate(program, inputs).results))
+
+
+def _sample(outputs: Mapping[str, Tensor], share: float) -> dict[str, Points]:
+    """Rows of results, at random: that share of all. None for what has no rows, or if all fits."""
+    if share == 1:
+        return {}
+    rng = np.random.default_rng(0)
+    shapes = {name: tensor.shape for name, tensor in outputs.items() if tensor.rank}
+    chosen = {
+        name: np.sort(rng.choice(shape[0], max(1, int(share * shape[0])), replace=False))
+        for name, shape in shapes.items()
+    }
+    return {name: Points(("0",), rows[None]) for name, rows in chosen.items()}
 
 
 def _rounding(kind: ValueType) -> Rounding | None:
@@ -82,13 +116,13 @@ def _rounding(kind: ValueType) -> Rounding | None:
     return Rounding.floating(kind.format.mantissa) if isinstance(kind, Float) else None
 
 
-def _compared(actual: Relation, expected: Relation, whole: Relation | None, is_bounded: bool) -> Check:
-    """One tensor, with what its region should have made of its inputs, and how far that may be off; and with
-    what the whole program should have."""
-    average = _average(expected) if is_bounded else np.inf
+def _compared(actual: Relation, others: Sequence[Relation], within: Points, is_bounded: bool) -> Check:
+    """One tensor within some points, with what its region should have made of its inputs, and how far that
+    may be off; and with what the whole program should have, if that is the second of the others."""
+    average = _average(others[0], within) if is_bounded else np.inf
     error, bound, good, unproved = 0.0, 0.0, True, 0
-    names = tuple(map(str, range(len(expected.extents))))
-    for _, (stored, wanted, *exact) in side_by_side([actual, expected, *([whole] if whole else [])], names):
+    names = tuple(map(str, range(len(actual.extents))))
+    for _, (stored, wanted, *exact) in side_by_side([actual, *others], names, within):
         value, limit = wanted[:2] if is_bounded else (wanted, np.zeros(()))
         difference = _difference(stored, value)
         # No bound makes up for a NaN.
@@ -110,10 +144,12 @@ def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
     return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
 
 
-def _average(expected: Relation) -> float:
+def _average(expected: Relation, within: Points) -> float:
     """The mean magnitude of the finite elements."""
-    total, count = 0.0, prod(expected.extents.values())
-    for _, (piece,) in side_by_side([expected], tuple(map(str, range(len(expected.extents))))):
+    names = tuple(map(str, range(len(expected.extents))))
+    rows = within.count / expected.extents["0"] if within.indices else 1
+    total, count = 0.0, round(rows * prod(expected.extents.values()))
+    for _, (piece,) in side_by_side([expected], names, within):
         values = np.abs(piece[0])
         is_finite = np.isfinite(values)
         total += float(np.sum(values, where=is_finite))

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import expm1, prod
 
-from samhw.frontend import Access, Call, Div, Expr, Mul, free_indices, terms
+from samhw.frontend import Access, Call, Div, Expr, Mul, Program, free_indices, terms
 from samhw.limits import WORD
-from samhw.workload.workload import Workload
+from samhw.tensors import Tensor
 
 __all__ = ["Effort", "estimate"]
 
@@ -23,11 +23,13 @@ million on one core."""
 class Effort:
     """About what a run takes.
 
-    `points` are those at which statements are computed, `bytes` the memory, `seconds` the time of the
-    simulator and the check, without what is built before the first run of a program.
+    `points` are those at which statements are computed, `results` the elements of all their results, `bytes`
+    the memory, and `seconds` the time of the simulator and the check, without what is built before the first
+    run of a program.
     """
 
     points: float
+    results: float
     bytes: float
 
     @property
@@ -35,13 +37,13 @@ class Effort:
         return self.points / _POINTS
 
 
-def estimate(workload: Workload) -> Effort:
+def estimate(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
     """As if all coordinates were drawn at random, so that those of two tensors have as much in common as
     their densities say. Real data differ; it is the order of magnitude that counts."""
-    program = workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()})
-    stored = sum(sum(array.nbytes for array in t.arrays().values()) for t in workload.tensors.values())
-    densities = {name: tensor.nnz / max(1, prod(tensor.shape)) for name, tensor in workload.tensors.items()}
-    points = results = 0.0
+    program = program.bind({name: tensor.shape for name, tensor in tensors.items()})
+    stored = sum(array.nbytes for tensor in tensors.values() for array in tensor.arrays().values())
+    densities = {name: tensor.nnz / max(1, prod(tensor.shape)) for name, tensor in tensors.items()}
+    points = results = words = 0.0
     for statement in program.statements:
         extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
         places = prod(extents[index] for index in statement.lhs.indices)
@@ -55,8 +57,9 @@ def estimate(workload: Workload) -> Effort:
         density = 1.0 if decl.format.is_all_dense else -expm1(-found / places)
         densities[decl.name] = density
         points += found
-        results += places * density * (1 + decl.rank * (density < 1))
-    return Effort(points, _COPIES * (stored + WORD * results))
+        results += places * density
+        words += places * density * (1 if decl.format.is_all_dense else 1 + decl.rank)
+    return Effort(points, results, _COPIES * (stored + WORD * words))
 
 
 def _density(expr: Expr, densities: Mapping[str, float]) -> float:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.frontend import Program, dumps
-from samhw.reference import Rounding, evaluate_program, evaluate_with_bounds, pieces
+from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, pieces, results
 from samhw.tensors import Tensor
 from tests.dense import bounds as dense_bounds
 from tests.dense import values as dense_values
@@ -66,3 +66,30 @@ def test_values_and_bounds(program, seed, piece, rounding):
         np.testing.assert_allclose(
             bound, expected[name].bound, rtol=1e-9, atol=1e-35, err_msg=name + dumps(program)
         )
+
+
+@settings(deadline=None)
+@given(
+    programs(max_extent=4) | chained_programs(max_extent=4),
+    st.integers(0, 2**32),
+    st.sampled_from((1, 5, 1 << 16)),
+    st.data(),
+)
+def test_some_rows_of_the_results(program, seed, piece, data):
+    """Whatever they depend on, they are those of the whole."""
+    arrays = random_arrays(program, seed, integers=True)
+    expected = dense_values.evaluate_program(program, arrays)
+    names = data.draw(st.lists(st.sampled_from(sorted(expected)), min_size=1, unique=True))
+    rows, wanted = {}, {}
+    for name in names:
+        if expected[name].ndim:
+            kept = data.draw(st.sets(st.integers(0, len(expected[name]) - 1), min_size=1))
+            rows[name] = sorted(kept)
+            wanted[name] = Points(("0",), np.array([rows[name]]))
+        else:
+            rows[name], wanted[name] = ..., Points.everything()
+    with pytest.MonkeyPatch.context() as patch:
+        small_pieces(patch, piece)
+        found = results(program, stored(program, arrays), wanted=wanted)
+    for name in names:
+        assert np.array_equal(found[name].to_array()[rows[name]], expected[name][rows[name]]), dumps(program)

@@ -1,5 +1,8 @@
 """What the comparison with the reference takes for right, and what it says about what it cannot prove."""
 
+import json
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -101,3 +104,35 @@ def test_a_check_needs_data(tmp_path: Path) -> None:
     assert told.exit_code == 2
     assert "--check simulates the build on data" in told.stderr
     assert CliRunner().invoke(main, words).exit_code == 0
+
+
+def test_a_sample_of_rows_where_all_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said, and what is wrong in it is seen."""
+    monkeypatch.setattr(sys.modules["samhw.targets.check"], "memory_limit", lambda: 40_000)
+    words = ["run", "gcn", "--data", "karate", "--fuse", "none"]
+    told = CliRunner().invoke(main, words)
+    assert told.exit_code == 0
+    (rows,) = re.findall(r"sample     (\d+) of the 34 rows of U1 were compared: more do not fit", told.output)
+    assert 1 <= int(rows) < 34
+    report = json.loads(CliRunner().invoke(main, [*words, "--json", "-"]).stdout)
+    assert report["sampled"]["U1"] == [int(rows), 34]
+    assert report["checked"]
+
+    statements = "  T[i, j] = A[i, k] * X[k, j]\n  Y[i, j] = relu(T[i, j])\n"
+    text = f"tensor A[i, k]\ntensor X[k, j]\nfuse {{\n{statements}}}\n"
+    arrays = {"A": np.ones((500, 3)), "X": np.ones((3, 2))}
+    right = np.full((500, 2), 3.0)
+    program = parse(text)
+    tensors = {name: Tensor.from_dense(array, "dense") for name, array in arrays.items()}
+    work = Workload("check", program, tensors)
+    compiled = compile_workload(work, value="f32")
+    seen = check(work, compiled, {"Y": Tensor.from_dense(right, "dense")})
+    assert seen.good
+    rows = seen.sampled["Y"][0]
+    assert 10 < rows < 250
+    caught = 0
+    for row in range(500):
+        wrong = right.copy()
+        wrong[row, 1] = 4
+        caught += not check(work, compiled, {"Y": Tensor.from_dense(wrong, "dense")}).good
+    assert caught == rows

@@ -25,14 +25,14 @@ def test_points(name: str, points: float) -> None:
     workload = make_workload(load_kernel(name), ["random:size=400,density=0.05"])
     if name == "spmm":
         workload = make_workload(load_kernel(name).bind({"X": (400, 16)}), ["random:size=400,density=0.05"])
-    assert estimate(workload).points == pytest.approx(points, rel=0.01)
+    assert estimate(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["gcn", "gat", "bigbird_attention", "mlp"])
 def test_cycles_are_of_the_same_order(name: str) -> None:
     workload = make_model_workload(name)
     cycles = run(compile_workload(workload), workload.tensors).cycles
-    assert 1 / 8 < estimate(workload).points / cycles < 8
+    assert 1 / 8 < estimate(workload.program, workload.tensors).points / cycles < 8
 
 
 def told(*words: str) -> str:

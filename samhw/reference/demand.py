@@ -1,0 +1,65 @@
+"""What must be known of the tensors of a program for some points of its results alone."""
+
+from collections.abc import Mapping
+
+from samhw.frontend import Access, Program, Statement, terms
+from samhw.frontend.expr import accesses, factors_of
+from samhw.reference.join import intersection, union
+from samhw.reference.relation import Points, Relation
+
+__all__ = ["demands"]
+
+
+def demands(
+    program: Program, inputs: Mapping[str, Relation], wanted: Mapping[str, Points]
+) -> dict[str, Points]:
+    """For each result of a program, by name, the points at which it must be computed.
+
+    Args:
+        inputs: by the modes of each input.
+        wanted: points over modes of those results that are wanted for themselves.
+    """
+    needed: dict[str, Points] = dict(wanted)
+    for statement in reversed(program.statements):
+        own = needed.setdefault(statement.lhs.tensor, Points.nothing())
+        extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
+        for access in statement.reads:
+            if access.tensor in inputs:
+                continue
+            points = _read(statement, access, own, inputs, extents)
+            shape = {
+                str(mode): extents[index] for mode, index in enumerate(access.indices) if index in extents
+            }
+            known = needed.get(access.tensor, Points.nothing())
+            needed[access.tensor] = union(known, points, shape)
+    return needed
+
+
+def _read(
+    statement: Statement,
+    access: Access,
+    own: Points,
+    inputs: Mapping[str, Relation],
+    extents: Mapping[str, int],
+) -> Points:
+    """The points, over modes, of a tensor that a statement reads for some points of its result."""
+    if statement.is_move or not own.count:
+        return Points.everything() if own.count else Points.nothing()
+    sets = [Points(tuple(statement.lhs.indices[int(mode)] for mode in own.indices), own.coords)]
+    for term in terms(statement.rhs):
+        if access in accesses(term):
+            factors = [factor for factor in factors_of(term) if isinstance(factor, Access)]
+            sets += [_points(inputs[f.tensor], f) for f in factors if f.tensor in inputs]
+            break
+    if statement.mask is not None and statement.mask.tensor in inputs:
+        sets.append(_points(inputs[statement.mask.tensor], statement.mask))
+    # What has no index in common with the tensor restricts nothing, or only by way of what has.
+    found = intersection(sets, extents)
+    kept = [index for index in access.indices if index in found.indices]
+    found = found.onto(kept, extents) if kept else Points.everything()
+    return Points(tuple(str(access.indices.index(index)) for index in found.indices), found.coords)
+
+
+def _points(relation: Relation, access: Access) -> Points:
+    points = relation.points
+    return Points(tuple(access.indices[int(mode)] for mode in points.indices), points.coords)

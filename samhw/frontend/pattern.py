@@ -112,11 +112,12 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
     results = {}
     for statement in program.statements:
         decl = program.tensors[statement.lhs.tensor]
-        found = _Walk(program, statement, known).result()
-        found = found.renamed(dict(zip(statement.lhs.indices, decl.indices, strict=True)))
         if decl.format.levels[-1:] in ((), (LevelType.dense,)):
             # A dense level inside of all others stores its zeros.
             found = Pattern.everything(decl.indices)
+        else:
+            found = _Walk(program, statement, known).result()
+            found = found.renamed(dict(zip(statement.lhs.indices, decl.indices, strict=True)))
         known[decl.name] = results[decl.name] = found
     return results
 

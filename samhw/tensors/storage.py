@@ -34,7 +34,8 @@ MAX_POSITIONS = 2**30
 
 def to_level_coords(format: Format, coords: IntArray) -> IntArray:
     """Tensor coordinates (rank, n) to level coordinates (levels, n)."""
-    ordered = coords[list(format.mode_order)]
+    is_natural = format.mode_order == tuple(range(format.rank))
+    ordered = coords if is_natural else coords[list(format.mode_order)]
     if format.block is None:
         return ordered
     return np.concatenate([ordered // format.block, ordered % format.block])

@@ -152,7 +152,7 @@ class Tensor:
         def take(name: str) -> IntArray:
             if name not in left:
                 raise InputError(f"array {name} is missing: format {format} needs it")
-            return _integers(left.pop(name), name)
+            return _integers(left.pop(name), name).copy()
 
         levels: list[Level] = []
         for depth, (type_, size) in enumerate(zip(format.levels, format.level_sizes(shape), strict=True)):
@@ -338,7 +338,7 @@ def _integers(array: npt.ArrayLike, name: str) -> IntArray:
     integers = np.asarray(array)
     if integers.size and integers.dtype.kind not in "iu":
         raise InputError(f"{name} must be integers, not {integers.dtype}")
-    return integers.astype(np.int64)
+    return integers.astype(np.int64, copy=False)
 
 
 def _coordinates(coords: npt.ArrayLike, vals: npt.NDArray[Any], shape: tuple[int, ...]) -> IntArray:
@@ -349,8 +349,8 @@ def _coordinates(coords: npt.ArrayLike, vals: npt.NDArray[Any], shape: tuple[int
             f"need shape {(len(shape), len(vals))}"
         )
     for mode, (row, size) in enumerate(zip(array, shape, strict=True)):
-        if (outside := np.flatnonzero((row < 0) | (row >= size))).size:
-            at = int(outside[0])
+        if row.min(initial=0) < 0 or row.max(initial=-1) >= size:
+            at = int(np.flatnonzero((row < 0) | (row >= size))[0])
             raise InputError(
                 f"entry {at} has coordinate {row[at]} in mode {mode}, outside the shape {shape}: "
                 f"coordinates there run from 0 to {size - 1}"

@@ -48,6 +48,11 @@ class NumberTable:
         InputError
             Naming the first line that holds no coordinates.
         """
+        if self.rows.dtype == np.int64:
+            coords = np.array(self.rows[:, :rank].T, order="C").reshape(rank, len(self.rows))
+            if coords.min(initial=first) >= first:
+                coords -= first
+                return coords
         written = self.rows[:, :rank].T.reshape(rank, len(self.rows))
         with np.errstate(invalid="ignore"):
             coords = written.astype(np.int64)
@@ -64,6 +69,8 @@ class NumberTable:
         InputError
             Naming the first line with a coordinate outside the shape.
         """
+        if all(row.max(initial=-1) < size for row, size in zip(coords, shape, strict=True)):
+            return
         outside = coords >= np.array(shape).reshape(-1, 1)
         if (wrong := np.flatnonzero(outside.any(axis=0))).size:
             row = int(wrong[0])

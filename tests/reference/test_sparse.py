@@ -1,5 +1,7 @@
 """The reference on stored tensors, against the same meaning on dense arrays."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,7 +82,8 @@ def test_some_rows_of_the_results(program, seed, piece, data):
     arrays = random_arrays(program, seed, integers=True)
     expected = dense_values.evaluate_program(program, arrays)
     names = data.draw(st.lists(st.sampled_from(sorted(expected)), min_size=1, unique=True))
-    rows, wanted = {}, {}
+    rows: dict[str, Any] = {}
+    wanted: dict[str, Points] = {}
     for name in names:
         if expected[name].ndim:
             kept = data.draw(st.sets(st.integers(0, len(expected[name]) - 1), min_size=1))

@@ -263,7 +263,7 @@ class Torch:
             patch.setitem(sys.modules, module, made)
 
     def name(self, module: str, name: str) -> type:
-        return getattr(sys.modules[module], name)  # type: ignore[no-any-return]
+        return getattr(sys.modules[module], name)
 
     def call(self, module: str, name: str, *arguments: object) -> object:
         function = self.name(module, name)

@@ -4,6 +4,7 @@ the data store, on matrices of 100,000 rows."""
 import gzip
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +198,7 @@ def test_checks(name: str, value: str, operands: dict[str, Tensor]) -> None:
 def test_the_reference(name: str, operands: dict[str, Tensor]) -> None:
     workload = bound(name, operands)
     for rounding in (None, Rounding.floating(23)):
-        most, found = peak(lambda rounding=rounding: results(workload.program, workload.tensors, rounding))
+        most, found = peak(partial(results, workload.program, workload.tensors, rounding))
         kept = sum(relation.values.nbytes for relation in found.values())
         assert most < TIMES * (stored(*workload.tensors.values()) + kept)
 

@@ -125,12 +125,14 @@ def power_law_graph(
         pairs = _race(rng, weights, edges // 2, lambda row, column: row < column)
         row, column = np.divmod(pairs, n)
         return _adjacency(n, np.concatenate([row, column]), np.concatenate([column, row]), format)
-    flat = _race(rng, weights, edges, None) if edges * _SPARSE < n * n else _whole_race(rng, weights, edges)
+    is_small = n * n <= max(_FEW_PLACES, _SPARSE * edges)
+    flat = _whole_race(rng, weights, edges) if is_small else _race(rng, weights, edges, None)
     return _adjacency(n, flat // n, flat % n, format)
 
 
-_SPARSE = 8
-"""From one in how many places on drawing edges one by one is cheaper than looking at all places."""
+_SPARSE, _FEW_PLACES = 8, 1 << 20
+"""Where edges are in fewer than one of so many places, and places are more than that, drawing edges one by
+one is cheaper than looking at all places."""
 
 
 def _whole_race(rng: np.random.Generator, weights: npt.NDArray[np.float64], count: int) -> IntArray:

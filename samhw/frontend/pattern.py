@@ -98,7 +98,10 @@ def stored_pattern(tensor: Tensor, indices: Sequence[str]) -> Pattern:
     """Where a tensor stores something, be it zero; `indices` name its modes."""
     if tensor.format.is_all_dense:
         return Pattern.everything(indices)
-    return Pattern(frozenset(indices), tuple(indices), tensor.to_coo()[0])
+    coords, _ = tensor.to_coo()
+    if coords.shape[1] == prod(tensor.shape):
+        return Pattern.everything(indices)
+    return Pattern(frozenset(indices), tuple(indices), coords)
 
 
 def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str, Pattern]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from samhw.tensors import Tensor
 __all__ = ["Array", "Points", "Relation", "gathered"]
 
 Array = NDArray[Any]
+
+_NEARLY_FULL = 0.25
+"""The share of the points from which on an array for all of them is cheaper than coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +92,9 @@ class Relation:
             stored = tensor.vals.reshape([level.size for level in tensor.levels])
             return cls.of(stored.transpose(np.argsort(tensor.format.mode_order)))
         coords, vals = tensor.to_coo(drop_zeros=True)
-        points = Points(modes(tensor.rank), coords)
-        return cls(points, (), vals, _extents(tensor.shape), plain=True)
+        names = modes(tensor.rank)
+        found = cls(Points(names, coords), (), vals, _extents(tensor.shape), plain=True)
+        return found.filled(names) if found.is_nearly_full else found
 
     @property
     def lead(self) -> int:
@@ -100,6 +105,12 @@ class Relation:
     def indices(self) -> tuple[str, ...]:
         """All of them."""
         return (*self.points.indices, *self.dense)
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether an array for all points would be no more than a few times as large."""
+        places = prod(self.extents[index] for index in self.points.indices)
+        return bool(self.points.indices) and self.points.count >= _NEARLY_FULL * places
 
     def renamed(self, names: Mapping[str, str]) -> "Relation":
         """The same under other names of the indices."""

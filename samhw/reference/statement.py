@@ -35,9 +35,6 @@ from samhw.reference.support import support
 
 __all__ = ["evaluate_statement"]
 
-_LEAST_FULL = 0.25
-"""The share of a result that makes a dense array cheaper than coordinates."""
-
 Finish: TypeAlias = Callable[[Array], Array]
 """Takes what is to be kept of the elements of a result."""
 
@@ -82,9 +79,7 @@ def evaluate_statement(
                 result = replace(moved, values=finish(moved.values))
             case _:
                 result = _Walk(domain, statement, leaves, extents, within).result(finish)
-        if result.points.indices and result.points.count >= _LEAST_FULL * prod(
-            extents[index] for index in result.points.indices
-        ):
+        if result.is_nearly_full:
             result = result.filled(kept)
     return result.renamed({index: str(mode) for mode, index in enumerate(kept)})
 

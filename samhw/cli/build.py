@@ -1,6 +1,7 @@
 """`samhw build`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,13 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program
 from samhw.targets import build as write_build
 from samhw.targets import check, run
-from samhw.targets.backends import BACKENDS, find_target
+from samhw.targets.backends import Target, find_target, targets
 from samhw.workload import Workload
 
 __all__ = ["build"]
+
+_OPTIONS = {"on_chip": "--memories", "one_top": "--regions"}
+"""The options that are not called as the settings that they make."""
 
 
 @click.command()
@@ -36,7 +40,7 @@ __all__ = ["build"]
     "--target",
     required=True,
     metavar="TARGET",
-    help=f"{', '.join(b.target for b in BACKENDS[:-1])} or {BACKENDS[-1].target}.",
+    help=f"One of {', '.join(t.target for t in targets())}.",
 )
 @click.option(
     "--check",
@@ -51,6 +55,7 @@ __all__ = ["build"]
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
     program: str,
     options: CompileOptions,
@@ -62,6 +67,7 @@ def build(
     clock: float | None,
     memories: str | None,
     regions: str | None,
+    name: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     backend = find_target(target)
@@ -70,13 +76,10 @@ def build(
         "clock": clock,
         "on_chip": memories and memories == "on-chip",
         "one_top": regions and regions == "top",
+        "name": name,
     }
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    if not chosen.keys() <= backend.settings:
-        raise InputError(
-            "--part, --clock, --memories and --regions belong to "
-            f"{say_targets(lambda b: bool(b.settings))}; leave them out."
-        )
+    chosen = {setting: value for setting, value in chosen.items() if value is not None}
+    _check_settings(chosen, backend)
     check_on_chip(options.schedule, "a build")
     given = options.load(program, data)
     compiled = options.compile(given, backend.arch)
@@ -89,6 +92,17 @@ def build(
         click.echo(path)
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
+
+
+def _check_settings(chosen: Mapping[str, Any], target: Target) -> None:
+    """Raises `InputError` for an option that the target has no use for."""
+    for setting in chosen.keys() - target.settings:
+        able = say_targets(partial(_takes, setting))
+        raise InputError(f"{_OPTIONS.get(setting, f'--{setting}')} belongs to {able}; leave it out.")
+
+
+def _takes(setting: str, target: Target) -> bool:
+    return setting in target.settings
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:

@@ -16,7 +16,7 @@ from samhw.frontend import Program, load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
-from samhw.targets.backends import BACKENDS, Backend
+from samhw.targets.backends import BACKENDS, Backend, Target, targets
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = [
@@ -227,9 +227,9 @@ def say_backends(can: Callable[[Backend], bool]) -> str:
     return " or ".join(f"'--backend {backend.name}'" for backend in BACKENDS if can(backend))
 
 
-def say_targets(can: Callable[[Backend], bool]) -> str:
+def say_targets(can: Callable[[Target], bool]) -> str:
     """What to add for a build of such a backend."""
-    return " or ".join(f"'--target {backend.target}'" for backend in BACKENDS if can(backend))
+    return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
 def parse_order(text: str) -> tuple[str, ...]:

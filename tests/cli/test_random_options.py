@@ -67,7 +67,7 @@ GOOD = {
     "memory": ("ddr4", "hbm2", "chip", "memory.json"),
     "off_chip": ("A", "A,X", "B", "A+X"),
     "regions": ("kernels", "top"),
-    "target": ("sim", "vitis-hls", "verilator"),
+    "target": ("sim", "vitis-hls", "verilator", "verilog"),
     "output": ("out", "out.json", "table.csv", "table.parquet"),
     "part": ("xcu280-fsvh2892-2L-e",),
     "clock": ("4", "3.3", "-4"),

@@ -65,7 +65,7 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
         (
             ("build", "spmv", "--target", "sim", "-o", "out", "--clock", "4"),
-            "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out.",
+            "--clock belongs to '--target vitis-hls'; leave it out.",
         ),
     ],
 )

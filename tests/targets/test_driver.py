@@ -128,7 +128,7 @@ def test_refused_address(session: Session) -> None:
 
 def test_design_that_is_no_verilog() -> None:
     with pytest.raises(RunError, match=r"Verilator does not accept .*syntax error"):
-        VerilatedDesign(toy.DESIGN, toy.ARCH, "module samhw_top(input clk;\nendmodule\n")
+        VerilatedDesign(toy.DESIGN, toy.ARCH, "module samhw_top(input aclk;\nendmodule\n")
 
 
 def test_combinational_loop_is_an_error() -> None:

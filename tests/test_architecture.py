@@ -33,10 +33,12 @@ ALLOWED = {
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
     "rtl": {"graph", "numerics"},
+    "link": set(),
+    "boards": {"rtl"},
     "hls": {"graph", "numerics", "spec"},
     "targets": {
-        *("compiler", "frontend", "graph", "hls", "numerics", "passes", "rtl", "schedule", "sim", "tensors"),
-        "workload",
+        *("boards", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "rtl", "schedule"),
+        *("sim", "tensors", "workload"),
     },
     "report": set(),
     "cli": {

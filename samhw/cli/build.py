@@ -1,7 +1,6 @@
 """`samhw build`."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from samhw.cli.options import (
     REGIONS_HELP,
     CompileOptions,
     check_on_chip,
+    check_settings,
     compile_options,
-    say_targets,
 )
 from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow
@@ -23,13 +22,10 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program
 from samhw.targets import build as write_build
 from samhw.targets import check, run
-from samhw.targets.backends import Target, find_target, targets
+from samhw.targets.backends import find_target, targets
 from samhw.workload import Workload
 
 __all__ = ["build"]
-
-_OPTIONS = {"on_chip": "--memories", "one_top": "--regions"}
-"""The options that are not called as the settings that they make."""
 
 
 @click.command()
@@ -50,7 +46,12 @@ _OPTIONS = {"on_chip": "--memories", "one_top": "--regions"}
 )
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
 @click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
-@click.option("--clock", type=float, help="Its clock period in ns; by default 4.")
+@click.option(
+    "--clock",
+    type=float,
+    help="Its clock period in ns, by default 4; of a board, by default what its documentation says.",
+)
+@click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
@@ -65,6 +66,7 @@ def build(
     output: str,
     part: str | None,
     clock: float | None,
+    baud: int | None,
     memories: str | None,
     regions: str | None,
     name: str | None,
@@ -74,12 +76,13 @@ def build(
     chosen: dict[str, Any] = {
         "part": part,
         "clock": clock,
+        "baud": baud,
         "on_chip": memories and memories == "on-chip",
         "one_top": regions and regions == "top",
         "name": name,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
-    _check_settings(chosen, backend)
+    check_settings(chosen, backend, "--target")
     check_on_chip(options.schedule, "a build")
     given = options.load(program, data)
     compiled = options.compile(given, backend.arch)
@@ -92,17 +95,6 @@ def build(
         click.echo(path)
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
-
-
-def _check_settings(chosen: Mapping[str, Any], target: Target) -> None:
-    """Raises `InputError` for an option that the target has no use for."""
-    for setting in chosen.keys() - target.settings:
-        able = say_targets(partial(_takes, setting))
-        raise InputError(f"{_OPTIONS.get(setting, f'--{setting}')} belongs to {able}; leave it out.")
-
-
-def _takes(setting: str, target: Target) -> bool:
-    return setting in target.settings
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:

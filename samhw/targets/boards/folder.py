@@ -1,6 +1,7 @@
 """A build for a board as a folder, and what runs it from there."""
 
 import json
+import logging
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,12 +22,14 @@ from samhw.tensors import Tensor
 
 __all__ = ["BoardFolder", "write_folder"]
 
+_log = logging.getLogger(__name__)
+
 _BUILD, _DATA = "build.json", "data.npz"
 
 _HOST = """\
 \"\"\"Runs this build on its board: python host.py PORT, as in python host.py /dev/ttyUSB0.
 
-First load the bitstream: {load}
+{first}
 Of the ports that appear with the cable, the link is {serial}.
 \"\"\"
 
@@ -64,6 +67,8 @@ def write_folder(
         bitstream = make_bitstream(on_board)
         shutil.copy2(bitstream.path, directory / bitstream.path.name)
         (directory / "report.txt").write_text(bitstream.report(on_board), encoding="utf-8")
+    else:
+        _log.info("%s is a project for its vendor's tools, which nobody has tried yet", board.title)
     build = {
         "board": board.name,
         "clock": on_board.clock,
@@ -76,7 +81,13 @@ def write_folder(
         arrays = {f"memory {name}": np.asarray(words, np.uint32) for name, words in memories.items()}
         arrays |= {f"extent {index}": np.asarray(extent, np.uint32) for index, extent in extents.items()}
         np.savez(directory / _DATA, allow_pickle=False, **arrays)
-        host = _HOST.format(load=loading_command(board, "top.bit"), serial=board.serial)
+        load = f"load the bitstream: {loading_command(board, 'top.bit')}"
+        make = (
+            ""
+            if board.family.bitstreams
+            else "make the bitstream, as with vivado -mode batch -source top.tcl, and "
+        )
+        host = _HOST.format(first=f"First {make}{load}", serial=board.serial)
         (directory / "host.py").write_text(host, encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from samhw.boards.board import Board
 from samhw.errors import RunError
+from samhw.files import reason
 from samhw.targets.processes import run
 
 __all__ = ["load_bitstream", "loading_command"]
@@ -36,10 +37,8 @@ def load_bitstream(board: Board, bitstream: Path) -> None:
         done = run([program, "-b", board.loader, bitstream], capture_output=True, text=True)
     except OSError as error:
         raise RunError(
-            f"{program} cannot be run ({error.strerror}); set OPENFPGALOADER to its path."
+            f"{program} cannot be run ({reason(error)}); set OPENFPGALOADER to its path."
         ) from None
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        raise RunError(
-            f"The bitstream could not be loaded: {lines[-1]}; look whether the cable is plugged in."
-        )
+        raise RunError(f"The bitstream was not loaded ({lines[-1]}); look whether the cable is plugged in.")

@@ -1,6 +1,7 @@
 """What carries bytes between host and board."""
 
 from abc import ABC, abstractmethod
+from typing import Self
 
 __all__ = ["Transport"]
 
@@ -42,6 +43,12 @@ class Transport(ABC):
     @abstractmethod
     def close(self) -> None:
         """Lets the line go."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def seconds(self, count: int) -> float:
         """How long so many bytes take on the line."""

@@ -6,13 +6,15 @@ import runpy
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from samhw import link
 from samhw.cli import main
-from samhw.targets import tools
+from samhw.targets import boards, tools
 from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, folder
 
 pytestmark = pytest.mark.slow
@@ -105,6 +107,33 @@ def test_json_of_an_emulated_run() -> None:
     assert report["backend"] == "board:ulx3s"
     assert report["checked"] is True
     assert report["cycles"] == report["model_cycles"] > 0
+
+
+@pytest.mark.verilator
+def test_a_run_through_a_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The bitstream is loaded, and the board at the port runs it."""
+    loaded = []
+
+    def bitstream(on_board: BoardDesign) -> SimpleNamespace:
+        loaded.append(on_board)
+        return SimpleNamespace(path=tmp_path / "top.bit")
+
+    monkeypatch.setattr(boards, "make_bitstream", bitstream)
+    monkeypatch.setenv("OPENFPGALOADER", "true")
+    monkeypatch.setattr(
+        link, "SerialPort", lambda name, baud: EmulatedLine(loaded[0]) if loaded else Nobody()
+    )
+    words = ("run", "spmv", *DATA, "--backend", "board:ulx3s", "--port", "/dev/ttyUSB0", "--json", "-")
+    report = json.loads(samhw(*words))
+    assert report["checked"] is True
+    assert report["cycles"] == report["model_cycles"]
+
+
+class Nobody:
+    """A port that is opened and closed."""
+
+    def close(self) -> None:
+        pass
 
 
 def test_without_verilator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,6 +168,23 @@ def test_another_design(line: EmulatedLine) -> None:
     assert open_session(design_on(small("spmv")[1]), line).run(*inputs("spmv", 2)).cycles
 
 
+def test_another_design_is_loaded_in_the_middle_of_a_session(line: EmulatedLine) -> None:
+    memories, extents = inputs("spmv", 4)
+    session = open_session(design_on(small("spmv")[1]), _Kept(line))
+    expected = session.run(memories, extents).cycles
+    session.load(memories, extents)
+    with EmulatedLine(design_on(small("spmm")[1])) as other:
+        session.port.client.transport = other
+        with pytest.raises(RunError, match="was reset in the middle of a session"):
+            session.start()
+        for _ in range(2):
+            with pytest.raises(RunError, match="holds another design"):
+                session.run(memories, extents)
+    session.port.client.transport = line
+    line.configure()
+    assert session.run(memories, extents).cycles == expected
+
+
 def test_a_stale_bitstream(line: EmulatedLine) -> None:
     on_board = design_on(small("spmv")[1])
     stale = BoardSession, on_board.design, on_board.arch, on_board.build ^ 1

@@ -79,6 +79,8 @@ class BoardSession(PortSession):
     def __init__(self, design: Design, arch: Arch, build: int, transport: Transport):
         self._build = build
         self._loaded: set[str] = set()
+        self._known = False
+        """What answers is this build."""
         super().__init__(design, arch, _LinkPort(Client(transport), AddressMap(design, arch)))
 
     @property
@@ -88,6 +90,7 @@ class BoardSession(PortSession):
 
     def _check_identity(self) -> None:
         """Greets the board, which resets the design."""
+        self._known = False
         build = self.port.client.hello()
         found = int(self.port.read(Register.IDENTITY, 1)[0])
         name, where = self.design.name, self.port.client.transport.name
@@ -102,9 +105,10 @@ class BoardSession(PortSession):
                 f"another version of samhw, or for another clock ({self._build:#010x} is wanted); "
                 "load a new one."
             )
+        self._known = True
 
     def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
-        if not self.port.client.greeted:
+        if not (self._known and self.port.client.greeted):
             self._check_identity()
             if lost := sorted(self._loaded - memories.keys()):
                 raise RunError(f"The board has lost what was loaded into {', '.join(lost)}; load it again.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.graph import AddressMap, Arch, Design
 from samhw.names import comment_text
+from samhw.targets.elaborate import generate_verilog
 
 __all__ = ["NAME", "check_name", "write_address_map", "write_verilog"]
 
@@ -36,10 +37,10 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME)
 
     Raises `InputError` if Amaranth is not installed, or for a name that is none.
     """
-    from samhw.rtl import LINT_EXCEPTIONS, split_modules
-    from samhw.targets.elaborate import generate_verilog
-
     text = generate_verilog(design, arch, name=check_name(name))
+    # Imported late, since it needs Amaranth, of which the line above says whether it is there.
+    from samhw.rtl import LINT_EXCEPTIONS, split_modules
+
     (directory / "rtl").mkdir()
     modules = split_modules(text)
     for module, code in modules.items():

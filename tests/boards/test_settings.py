@@ -1,5 +1,7 @@
 """Clocks of PLLs, the boards' own figures, and what is refused before anything is built."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,40 @@ def test_the_build_depends_on_all_that_is_chosen() -> None:
 def test_bad_choices(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert message in refused("build", "spmv", "--target", "board:ulx3s", *words, "-o", str(out))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("package", ["amaranth", "amaranth_boards"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "spmv", "--backend", "board:ulx3s", "--emulate"),
+        ("build", "spmv", "--target", "board:ulx3s", "-o", "out"),
+        ("build", "spmv", "--target", "verilog", "-o", "out"),
+    ],
+)
+def test_packages_that_are_missing(package: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    """In a process of its own: this one has them already."""
+    if words[3] == "verilog" and package == "amaranth_boards":
+        pytest.skip("Verilog needs no boards")
+    script = f"""if True:
+        import sys, importlib.util
+        find = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, *rest: None if name == {package!r} else find(name, *rest)
+        class Nothing:
+            def find_spec(self, name, *rest):
+                if name.partition(".")[0] == {package!r}:
+                    raise ModuleNotFoundError(name)
+        sys.meta_path.insert(0, Nothing())
+        from samhw.cli import main
+        main()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "was not found; install it with pip install 'samhw[rtl]'" in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

@@ -1,5 +1,6 @@
 """Designs on boards as backends, one for each board."""
 
+import importlib.util
 import logging
 import time
 from collections.abc import Mapping
@@ -51,6 +52,7 @@ class BoardBackend(Backend):
             raise InputError(
                 f"{self.name} is either emulated or behind a cable; give one of --emulate and --port."
             )
+        _check_packages()
         # Imported here, since the simulator needs neither Amaranth nor pyserial.
         from samhw.link import SerialPort
         from samhw.targets.boards import (
@@ -98,6 +100,7 @@ class BoardBackend(Backend):
             clock: period in ns; None for the board's.
             baud: of the link; None for the board's.
         """
+        _check_packages()
         from samhw.targets.boards import BoardDesign, write_folder
 
         design, arch = compiled.design, compiled.arch
@@ -105,3 +108,10 @@ class BoardBackend(Backend):
         write_graph(compiled, directory)
         write_address_map(design, arch, directory, NAME)
         write_folder(BoardDesign.named(self.board, design, arch, clock, baud), directory, data)
+
+
+def _check_packages() -> None:
+    """Raises `InputError` if a package is missing that all boards need."""
+    for module, package in (("amaranth", "Amaranth"), ("amaranth_boards", "amaranth-boards")):
+        if importlib.util.find_spec(module) is None:
+            raise InputError(f"{package} was not found; install it with pip install 'samhw[rtl]'.")

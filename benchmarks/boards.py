@@ -5,7 +5,6 @@ Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ..] [--b
 [--json FILE|-]
 """
 
-import time
 from dataclasses import fields
 
 from benchmarks.common import follow, parser, report
@@ -23,7 +22,6 @@ def measure(program: str, value: str, board: str) -> dict[str, object]:
     workload = bind_program(program, ["karate"])
     compiled = compile_workload(workload, value=value)
     on_board = BoardDesign.named(board, compiled.design, compiled.arch)
-    begin = time.perf_counter()
     made, refused = None, None
     try:
         made = make_bitstream(on_board)
@@ -37,7 +35,6 @@ def measure(program: str, value: str, board: str) -> dict[str, object]:
         "MHz": round(on_board.clock / 1e6, 1),
         "could be": round(made.reached / 1e6, 1) if made else None,
         "KB": round(made.path.stat().st_size / 1000) if made else None,
-        "seconds": round(time.perf_counter() - begin),
         "refused": refused,
     }
 

@@ -41,6 +41,8 @@ class Board:
     """What openFPGALoader calls the board."""
     serial: str
     """Which of the ports that appear with its cable is the link."""
+    high: tuple[tuple[str, str], ...] = ()
+    """Pins that the FPGA has to hold high: resources, each with the name of the part of it."""
 
     @property
     def input_clock(self) -> float:
@@ -98,6 +100,11 @@ class BoardTop(Elaboratable):
         m.submodules.rx_pin = rx_pin = io.Buffer("i", uart.rx)
         m.submodules.tx_pin = tx_pin = io.Buffer("o", uart.tx)
         m.d.comb += [link.rx.eq(rx_pin.i), tx_pin.o.eq(link.tx)]
+        for resource, name in board.high:
+            m.submodules[f"{resource}_{name}_pin"] = held = io.Buffer(
+                "o", getattr(platform.request(resource, 0, dir="-"), name)
+            )
+            m.d.comb += held.o.eq(1)
         self._lights(m, platform, [top.running, top.done, top.error, link.busy, ~link.reset])
         return m
 

@@ -17,4 +17,6 @@ ULX3S = Board(
     baud=3_000_000,
     loader="ulx3s",
     serial="the only one (FT231X)",
+    # Else its other processor, which has this pin too, may reboot the board.
+    high=(("esp32", "gpio0"),),
 )

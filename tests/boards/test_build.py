@@ -66,6 +66,8 @@ def test_a_bitstream_and_its_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names(out) == BUILD | {"top.il", "top.lpf", "top.bit", "report.txt"}
     # A bitstream of an LFE5U-85F says so in its first lines.
     assert b"LFE5U-85F" in (out / "top.bit").read_bytes()[:200]
+    # The pin that keeps the board from rebooting.
+    assert 'LOCATE COMP "esp32_0__gpio0__io" SITE "L2";' in (out / "top.lpf").read_text()
     report = (out / "report.txt").read_text()
     assert "spmm on Radiona ULX3S with an LFE5U-85F" in report
     assert "50.00 MHz, of " in report

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from samhw.cli import main
 from samhw.rtl import LINT_EXCEPTIONS
-from samhw.targets import cpp_compiler
+from samhw.targets import verilator
 from samhw.targets.tools import find_verilator
 
 DOT = """
@@ -47,7 +47,7 @@ def lint(folder: Path, name: str, *more: str) -> str:
 
 
 def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpp_compiler, "find_cpp_compiler", lambda: pytest.fail("a compiler was looked for"))
+    monkeypatch.setattr(verilator, "find_cpp_compiler", lambda: pytest.fail("a compiler was looked for"))
     out = built(tmp_path, "spmm", "--data", "karate", "--name", "conv")
     files = (out / "conv.f").read_text().split()
     assert sorted(files) == sorted(f"rtl/{path.name}" for path in (out / "rtl").iterdir())

@@ -16,9 +16,9 @@ fixed stream token status error main std int char bool auto class struct templat
 register signed export operator void errno EOF NULL M_PI assert unix linux i386 stdin INT_MAX offsetof
 setjmp y0 exp log abs time read index gamma module wire reg logic input output always begin end endmodule
 initial assign case casex posedge genvar supply0 strong1 tri lambda def None True del import print pass
-global self clk rst s_axi_awaddr running done cycle control host_port probe0_valid stall data results
-extents streams numbers memory save _ __ _1 __A__ _A a__b __DOT__ ___05F __init__ __file__ __LINE__ reshape
-concat max min relu pos0 pos1 crd0 crd1 A_crd1 A_vals A_pos0 A_2 A_3 A_10 A_01 A_val A_i i_2 i_3 i_MAX
+global self clk rst aclk aresetn s_axi_awaddr running done cycle control host_port probe0_valid stall data
+results extents streams numbers memory save _ __ _1 __A__ _A a__b __DOT__ ___05F __init__ __file__ __LINE__
+reshape concat max min relu pos0 pos1 crd0 crd1 A_crd1 A_vals A_pos0 A_2 A_3 A_10 A_01 A_val A_i i_2 i_3 i_MAX
 A_vals_words A_vals_chip A_count
 """
 WORDS = [*sorted(set(_WORDS.split()) - KEYWORDS), "x" * 200, "x" * 199 + "_"]

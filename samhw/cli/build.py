@@ -12,8 +12,8 @@ from samhw.cli.options import (
     REGIONS_HELP,
     CompileOptions,
     check_on_chip,
+    check_settings,
     compile_options,
-    say_targets,
 )
 from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow
@@ -22,7 +22,7 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program
 from samhw.targets import build as write_build
 from samhw.targets import check, run
-from samhw.targets.backends import BACKENDS, find_target
+from samhw.targets.backends import find_target, targets
 from samhw.workload import Workload
 
 __all__ = ["build"]
@@ -36,7 +36,7 @@ __all__ = ["build"]
     "--target",
     required=True,
     metavar="TARGET",
-    help=f"{', '.join(b.target for b in BACKENDS[:-1])} or {BACKENDS[-1].target}.",
+    help=f"One of {', '.join(t.target for t in targets())}.",
 )
 @click.option(
     "--check",
@@ -46,11 +46,17 @@ __all__ = ["build"]
 )
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
 @click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
-@click.option("--clock", type=float, help="Its clock period in ns; by default 4.")
+@click.option(
+    "--clock",
+    type=float,
+    help="Its clock period in ns, by default 4; of a board, by default what its documentation says.",
+)
+@click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
     program: str,
     options: CompileOptions,
@@ -60,23 +66,23 @@ def build(
     output: str,
     part: str | None,
     clock: float | None,
+    baud: int | None,
     memories: str | None,
     regions: str | None,
+    name: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory."""
     backend = find_target(target)
     chosen: dict[str, Any] = {
         "part": part,
         "clock": clock,
+        "baud": baud,
         "on_chip": memories and memories == "on-chip",
         "one_top": regions and regions == "top",
+        "name": name,
     }
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    if not chosen.keys() <= backend.settings:
-        raise InputError(
-            "--part, --clock, --memories and --regions belong to "
-            f"{say_targets(lambda b: bool(b.settings))}; leave them out."
-        )
+    chosen = {setting: value for setting, value in chosen.items() if value is not None}
+    check_settings(chosen, backend, "--target")
     check_on_chip(options.schedule, "a build")
     given = options.load(program, data)
     compiled = options.compile(given, backend.arch)

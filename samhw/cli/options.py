@@ -2,8 +2,9 @@
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from samhw.frontend import Program, load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
-from samhw.targets.backends import BACKENDS, Backend
+from samhw.targets.backends import BACKENDS, Backend, Target, targets
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = [
@@ -26,7 +27,9 @@ __all__ = [
     "REGIONS",
     "REGIONS_HELP",
     "CompileOptions",
+    "board_options",
     "check_on_chip",
+    "check_settings",
     "compile_options",
     "data_option",
     "load_arch",
@@ -38,6 +41,9 @@ __all__ = [
     "say_backends",
     "say_targets",
 ]
+
+OPTION_NAMES = {"on_chip": "--memories", "one_top": "--regions"}
+"""The options that are not called as the settings that they make."""
 
 REGIONS = ("kernels", "top")
 REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
@@ -87,6 +93,14 @@ _COMPILE = (
         help="Entries of the compressed levels of T, in place of as many as the data may need.",
     ),
     ARCH,
+)
+
+
+_BOARD = (
+    click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),
+    click.option("--emulate", is_flag=True, help="In its place the board under Verilator, pins to pins."),
+    click.option("--clock", type=float, help="The board's clock period in ns; by default the board's own."),
+    click.option("--baud", type=int, help="Speed of its link; by default the board's own."),
 )
 
 
@@ -189,6 +203,22 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     )
 
 
+def board_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of a run on a board, which it takes as `board`: those that were given."""
+
+    @functools.wraps(command)
+    def on_board(
+        *, port: str | None, emulate: bool, clock: float | None, baud: int | None, **others: Any
+    ) -> None:
+        chosen = {"port": port, "emulate": emulate or None, "clock": clock, "baud": baud}
+        given = {name: value for name, value in chosen.items() if value is not None}
+        command(board=given, **others)
+
+    for option in reversed(_BOARD):
+        on_board = option(on_board)
+    return on_board
+
+
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command `memory` and `off_chip`, for `off_chip_memory`."""
     command = click.option(
@@ -225,14 +255,32 @@ def check_on_chip(schedule: Schedule, what: str) -> None:
         )
 
 
+def check_settings(chosen: Collection[str], target: Target, said: str) -> None:
+    """Raises `InputError` for an option that a target has no use for.
+
+    Args:
+        chosen: the settings of targets that were given, by name.
+        said: how a user chooses one: `--target`, or `--backend`.
+    """
+    for setting in sorted(set(chosen) - target.settings):
+        option = OPTION_NAMES.get(setting, f"--{setting}")
+        able = say_backends if said == "--backend" else say_targets
+        mends = able(partial(_takes, setting))
+        raise InputError(f"{option} belongs to {mends}; leave it out.")
+
+
+def _takes(setting: str, target: Target) -> bool:
+    return setting in target.settings
+
+
 def say_backends(can: Callable[[Backend], bool]) -> str:
     """What to add for a backend that can do something."""
     return " or ".join(f"'--backend {backend.name}'" for backend in BACKENDS if can(backend))
 
 
-def say_targets(can: Callable[[Backend], bool]) -> str:
+def say_targets(can: Callable[[Target], bool]) -> str:
     """What to add for a build of such a backend."""
-    return " or ".join(f"'--target {backend.target}'" for backend in BACKENDS if can(backend))
+    return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
 def parse_order(text: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from samhw.cli.options import (
     REGIONS,
     REGIONS_HELP,
     CompileOptions,
+    board_options,
+    check_settings,
     compile_options,
     data_option,
     memory_options,
@@ -59,6 +61,7 @@ __all__ = ["run"]
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @memory_options
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@board_options
 def run(
     program: str,
     options: CompileOptions,
@@ -73,15 +76,16 @@ def run(
     memory: str | None,
     off_chip: str | None,
     regions: str | None,
+    board: dict[str, Any],
 ) -> None:
     """Run PROGRAM on data and check the result.
 
     The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
-    simulation of the HLS design, and both must agree. With --memory the simulator predicts the run with
-    tensors off chip.
+    simulation of the HLS design, with --backend board:ulx3s a board, and both must agree. With --memory the
+    simulator predicts the run with tensors off chip.
     """
     backend = find_backend(backend_name)
-    _check_options(backend, wave, regions, memory)
+    _check_options(backend, wave, regions, memory, board)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
@@ -94,7 +98,7 @@ def run(
         write_trace(Path(trace), model)
     chosen, runs = model, [model]
     if backend is not MODEL:
-        settings: dict[str, Any] = {"wave": Path(wave)} if wave else {}
+        settings: dict[str, Any] = {**board, **({"wave": Path(wave)} if wave else {})}
         if regions:
             settings["one_top"] = regions == "top"
         with building():
@@ -181,8 +185,11 @@ def _print_check(found: Check) -> None:
         )
 
 
-def _check_options(backend: Backend, wave: str | None, regions: str | None, memory: str | None) -> None:
+def _check_options(
+    backend: Backend, wave: str | None, regions: str | None, memory: str | None, board: dict[str, Any]
+) -> None:
     """Raises `InputError` for an option that the backend has no use for."""
+    check_settings(board, backend, "--backend")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "

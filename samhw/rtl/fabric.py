@@ -37,6 +37,7 @@ class Fabric(wiring.Component):
     Attributes:
         ports: the signature of each memory's interface.
         stallable: roots and writers, if there are stall ports.
+        submodules: what the submodule of each node is called.
     """
 
     run: wiring.PureInterface
@@ -52,6 +53,7 @@ class Fabric(wiring.Component):
             (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
             for region, node in design.nodes
         }
+        self.submodules = self._submodules()
         self.channels = [
             Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
             for region, c in design.channels
@@ -93,15 +95,14 @@ class Fabric(wiring.Component):
         self._connect_extents(m)
         return m
 
-    def _names(self) -> dict[Key, str]:
-        """The submodule of each node."""
+    def _submodules(self) -> dict[Key, str]:
         several = len(self.design.regions) > 1
         wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.nodes}
         unique = identifiers(wishes.values())
         return {key: unique[wish] for key, wish in wishes.items()}
 
     def _connect_channels(self, m: Module) -> None:
-        names = self._names()
+        names = self.submodules
         for key, unit in self.nodes.items():
             m.submodules[names[key]] = unit
         behind: dict[tuple[int, Endpoint], list[Fifo]] = defaultdict(list)

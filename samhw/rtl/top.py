@@ -1,11 +1,6 @@
 """A whole design in hardware: its fabric in a shell with memories on the chip and the host's port."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from amaranth.back import verilog as verilog_backend
-from amaranth.hdl import Cat, Elaboratable, Module
+from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,9 +10,8 @@ from samhw.graph.address_map import AddressMap
 from samhw.rtl.fabric import Fabric
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.shell import Shell
-from samhw.rtl.verilog_memory import VerilogMemories
 
-__all__ = ["Top", "verilog"]
+__all__ = ["Top"]
 
 _AXI = "s_axi_"
 
@@ -33,6 +27,8 @@ class Top(wiring.Component):
         stall_ports: adds the input `stall`, a bit for each root and writer in the order of the nodes.
         probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
             `probe<k>_kind` and `probe<k>_payload`.
+        own_clock: it runs on its own inputs `aclk` and `aresetn` (low: reset, at the clock), as AXI has them,
+            in place of a clock domain `sync` around it.
 
     Members:
         s_axi_..: the AXI4-Lite slave.
@@ -40,7 +36,15 @@ class Top(wiring.Component):
         cycle: the number of the present cycle of the run.
     """
 
-    def __init__(self, design: Design, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        *,
+        stall_ports: bool = False,
+        probes: bool = False,
+        own_clock: bool = False,
+    ):
         validate_design(design)
         if arch.fanout:
             raise InputError(
@@ -51,9 +55,9 @@ class Top(wiring.Component):
         self.fabric = Fabric(design, arch, stall_ports=stall_ports, probes=probes)
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable
-        members: dict[str, object] = {
-            _AXI + name: member for name, member in AxiLiteSignature().members.items()
-        }
+        self.own_clock = own_clock
+        members: dict[str, object] = {"aclk": In(1), "aresetn": In(1)} if own_clock else {}
+        members |= {_AXI + name: member for name, member in AxiLiteSignature().members.items()}
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if stall_ports:
             members["stall"] = In(len(self.stallable))
@@ -62,6 +66,9 @@ class Top(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
+        if self.own_clock:
+            m.domains.sync = ClockDomain()
+            m.d.comb += [ClockSignal().eq(self.aclk), ResetSignal().eq(~self.aresetn)]
         m.submodules.fabric = fabric = self.fabric
         m.submodules.shell = shell = self.shell
         wiring.connect(m, fabric.run, shell.run)
@@ -80,29 +87,3 @@ class Top(wiring.Component):
         if self.stallable:
             m.d.comb += fabric.stall.eq(self.stall)
         return m
-
-
-def verilog(
-    design: Design, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
-) -> str:
-    """The Verilog of a design's `Top`, one file; the same text for the same design on every machine."""
-    top = Top(design, arch, stall_ports=stall_ports, probes=probes)
-    memories = VerilogMemories(f"{name}_memory")
-    with _no_garbage_collection():
-        text: str = verilog_backend.convert(
-            top, name=name, platform=memories, emit_src=False, strip_internal_attrs=True
-        )
-    return text + memories.text
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """The objects of a netlist all live until the end. Python's collector would walk through them again and
-    again, for a third of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()

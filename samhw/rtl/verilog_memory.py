@@ -20,7 +20,7 @@ module @NAME@ #(
   parameter DEPTH = 2,
   parameter ADDR = 1,
   parameter READS = 1,
-  parameter [READS-1:0] TRANSPARENT = 0
+  parameter [READS-1:0] TRANSPARENT = {READS{1'b0}}
 ) (
   input clk,
   input write_en,
@@ -30,10 +30,10 @@ module @NAME@ #(
   input [READS*ADDR-1:0] read_addr,
   output [READS*WIDTH-1:0] read_data
 );
-  reg [WIDTH-1:0] words [0:DEPTH-1];
+  reg [WIDTH-1:0] stored [0:DEPTH-1];
   integer n;
-  initial for (n = 0; n < DEPTH; n = n + 1) words[n] = 0;
-  always @(posedge clk) if (write_en) words[write_addr] <= write_data;
+  initial for (n = 0; n < DEPTH; n = n + 1) stored[n] = 0;
+  always @(posedge clk) if (write_en) stored[write_addr] <= write_data;
   genvar k;
   generate
     for (k = 0; k < READS; k = k + 1) begin : port
@@ -42,9 +42,9 @@ module @NAME@ #(
       assign read_data[k*WIDTH +: WIDTH] = data;
       if (TRANSPARENT[k]) begin : new_word
         always @(posedge clk) if (read_en[k])
-          data <= write_en && write_addr == addr ? write_data : words[addr];
+          data <= write_en && write_addr == addr ? write_data : stored[addr];
       end else begin : old_word
-        always @(posedge clk) if (read_en[k]) data <= words[addr];
+        always @(posedge clk) if (read_en[k]) data <= stored[addr];
       end
     end
   endgenerate

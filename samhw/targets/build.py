@@ -9,7 +9,7 @@ from typing import Any
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.files import reason
-from samhw.targets.backends import Backend, find_target
+from samhw.targets.backends import Target, find_target
 from samhw.tensors import Tensor
 
 __all__ = ["DERIVED", "build"]
@@ -20,23 +20,23 @@ DERIVED = "derived.txt"
 
 def build(
     compiled: Compiled,
-    target: Backend | str,
+    target: Target | str,
     directory: Path,
     tensors: Mapping[str, Tensor] | None = None,
     **settings: Any,
 ) -> list[Path]:
-    """Writes a build and returns its files; which ones, `Backend.build` of the target says.
+    """Writes a build and returns its files; which ones, `build` of the target says.
 
     Args:
-        target: a backend, or what its builds are called.
+        target: what writes it, or its name.
         tensors: data that the build is to have beside it.
-        settings: of the backend's own `build`.
+        settings: of the target's own `build`.
 
     Raises:
         InputError: if the directory is there and not empty, or cannot be written, or for a target that is
             not there.
     """
-    backend = find_target(target) if isinstance(target, str) else target
+    writer = find_target(target) if isinstance(target, str) else target
     try:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
@@ -45,7 +45,7 @@ def build(
     except (OSError, ValueError) as error:
         raise _unwritable(directory, error) from None
     try:
-        backend.build(compiled, staging, tensors, **settings)
+        writer.build(compiled, staging, tensors, **settings)
         staging.chmod(0o755)
         if compiled.recipes:
             lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]

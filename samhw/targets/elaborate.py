@@ -15,31 +15,33 @@ __all__ = ["generate_verilog", "generator_digest"]
 
 _log = logging.getLogger(__name__)
 
-_SOURCES = ("graph", "numerics", "rtl")
+_SOURCES = ("graph", "numerics", "rtl", "spec")
 """The packages of samhw that the text follows from."""
 
 
-def generate_verilog(design: Design, arch: Arch, *, probes: bool = False, stall_ports: bool = False) -> str:
+def generate_verilog(
+    design: Design, arch: Arch, *, name: str = "samhw_top", probes: bool = False, stall_ports: bool = False
+) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
-    key = digest(generator_digest(), repr((design, arch, probes, stall_ports)))
+    key = digest(generator_digest(), repr((design, arch, name, probes, stall_ports)))
 
     def make(folder: Path) -> None:
         # Imported late: a text that is in the cache costs no import of Amaranth.
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(design, arch, probes=probes, stall_ports=stall_ports)
+        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports)
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()
 
 
 @cache
-def generator_digest() -> str:
-    """A hash of what generates the text: Amaranth and the sources of samhw.
+def generator_digest(*more: str) -> str:
+    """A hash of what generates the text: Amaranth and the sources of samhw. `more`: further packages of it.
 
     Raises `InputError` if Amaranth is not installed.
     """
@@ -48,6 +50,6 @@ def generator_digest() -> str:
     package = Path(__file__).parent.parent
     sources = [
         Path(__file__),
-        *(path for name in _SOURCES for path in sorted((package / name).rglob("*.py"))),
+        *(path for name in (*_SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
     ]
     return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))

@@ -1,9 +1,8 @@
-"""The Python end of the commands of templates/harness.cpp, one method for each."""
+"""The Python end of the commands of templates/harness.cpp, one method for each; and of processes like it."""
 
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,49 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import RunError
 from samhw.files import reason
-from samhw.graph import Token
-from samhw.graph.token import Kind
 from samhw.numerics import Words
+from samhw.targets.port import TRACE_RECORD, Ending, WordPort
 from samhw.targets.processes import start
 
-__all__ = ["Ending", "Harness", "Trace"]
-
-Trace = list[tuple[int, Token]]
-"""The tokens that left a channel, with the cycles in which they did."""
-
-_KINDS = tuple(Kind)
-_TRACE_RECORD = np.dtype(
-    [("cycle", "u8"), ("payload", "u4"), ("channel", "u2"), ("kind", "u1"), ("unused", "u1")]
-)
+__all__ = ["Answering", "Harness"]
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended."""
-
-    status: str
-    """`done`, `error`, or `limit` for a run that was given up."""
-    error: int
-    error_node: int
-    cycles: int
-    channels: Sequence[int]
-    """The channel state words, unless the run is done."""
-    seconds: float
-    """Processor time since the start."""
-    records: NDArray[Any]
-
-    def traces(self, channels: int) -> list[Trace]:
-        """The trace of each of that many channels."""
-        records = self.records[np.argsort(self.records["channel"], kind="stable")]
-        ends = np.searchsorted(records["channel"], np.arange(1, channels))
-        return [
-            [(cycle, Token(_KINDS[kind], payload)) for cycle, payload, _, kind, _ in part.tolist()]
-            for part in np.split(records, ends)
-        ]
-
-
-class Harness:
-    """A process that runs a design. Every method raises `RunError` if the process stops, with its reason."""
+class Answering:
+    """A process that is given commands and answers them. Every method raises `RunError` if it stops, with its
+    reason."""
 
     def __init__(self, program: Path):
         pipe = subprocess.PIPE
@@ -70,43 +36,7 @@ class Harness:
         """Ends the process."""
         self._process.communicate()
 
-    def load(self, address: int, words: ArrayLike) -> None:
-        """Writes words back to back, from a byte address on."""
-        self._ask(f"load {address}", np.asarray(words).astype(np.uint32).tobytes())
-
-    def read(self, address: int, count: int) -> Words:
-        """Reads words back to back, from a byte address on."""
-        _, data = self._ask(f"read {address} {count}")
-        return np.frombuffer(data, np.uint32).astype(np.int64)
-
-    def start(self) -> None:
-        """Starts a run."""
-        self._ask("start")
-
-    def wait(self, limit: int) -> Ending:
-        """Clocks until the run ends, at most `limit` cycles."""
-        answer, data = self._ask(f"wait {limit}")
-        del answer["bytes"]
-        return Ending(**answer, records=np.frombuffer(data, _TRACE_RECORD))
-
-    def stall(self, patterns: Sequence[NDArray[np.bool_]]) -> None:
-        """For the next run: a pattern over its cycles, which repeats, for each bit of `stall`."""
-        data = b"".join(np.uint32(len(p)).tobytes() + p.astype(np.uint8).tobytes() for p in patterns)
-        self._ask("stall", data)
-
-    def trace(self) -> None:
-        """For the next run: record all tokens."""
-        self._ask("trace")
-
-    def wave(self, path: Path) -> None:
-        """Until the next reset: record every signal."""
-        self._ask(f"wave {path.resolve()}")
-
-    def reset(self) -> None:
-        """Takes the design back to power-on."""
-        self._ask("reset")
-
-    def _ask(self, command: str, data: bytes | None = None) -> tuple[dict[str, Any], bytes]:
+    def ask(self, command: str, data: bytes | None = None) -> tuple[dict[str, Any], bytes]:
         """The answer to a command, and the bytes behind it."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -126,3 +56,43 @@ class Harness:
             raise RunError(f"The simulation under Verilator stopped: {reason}")
         answer: dict[str, Any] = json.loads(line)
         return answer, stdout.read(answer["bytes"])
+
+
+class Harness(Answering, WordPort):
+    """A process that runs a design."""
+
+    def load(self, address: int, words: ArrayLike) -> None:
+        """Writes words back to back, from a byte address on."""
+        self.ask(f"load {address}", np.asarray(words).astype(np.uint32).tobytes())
+
+    def read(self, address: int, count: int) -> Words:
+        """Reads words back to back, from a byte address on."""
+        _, data = self.ask(f"read {address} {count}")
+        return np.frombuffer(data, np.uint32).astype(np.int64)
+
+    def start(self) -> None:
+        """Starts a run."""
+        self.ask("start")
+
+    def wait(self, limit: int) -> Ending:
+        """Clocks until the run ends, at most `limit` cycles."""
+        answer, data = self.ask(f"wait {limit}")
+        del answer["bytes"]
+        return Ending(**answer, records=np.frombuffer(data, TRACE_RECORD))
+
+    def stall(self, patterns: Sequence[NDArray[np.bool_]]) -> None:
+        """For the next run: a pattern over its cycles, which repeats, for each bit of `stall`."""
+        data = b"".join(np.uint32(len(p)).tobytes() + p.astype(np.uint8).tobytes() for p in patterns)
+        self.ask("stall", data)
+
+    def trace(self) -> None:
+        """For the next run: record all tokens."""
+        self.ask("trace")
+
+    def wave(self, path: Path) -> None:
+        """Until the next reset: record every signal."""
+        self.ask(f"wave {path.resolve()}")
+
+    def reset(self) -> None:
+        """Takes the design back to power-on."""
+        self.ask("reset")

@@ -19,7 +19,7 @@ from samhw.frontend import Program
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
-from samhw.targets.driver import Session, VerilatedDesign
+from samhw.targets.driver import VerilatedDesign, VerilatedSession
 from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import (
     compile_or_none,
@@ -95,7 +95,7 @@ def run_random(
     return runs
 
 
-def compare(session: Session, compiled: Compiled, design: Design, rng: np.random.Generator) -> None:
+def compare(session: VerilatedSession, compiled: Compiled, design: Design, rng: np.random.Generator) -> None:
     """One run on random data, with random stalls where the design has one region."""
     tensors = random_tensors(compiled.program, rng, integers=compiled.value not in ("bf16", "f32"))
     memories, extents = load_inputs(compiled.program, design, tensors)

@@ -19,6 +19,7 @@ PROGRAMS = 2
 
 VERILOG = [
     *("module", "wire", "always", "endmodule", "control", "host_port", "clk", "rst", "s_axi_awaddr"),
+    *("aclk", "aresetn"),
     *("samhw_top", "_", "__", "a__b", "__DOT__", "X", "x", "A_vals", "A", "val", "t0", "int", "class"),
     *("x" * 200, "X" * 200),
 ]

@@ -27,15 +27,17 @@ class Host:
 
     def __init__(self, dut: Any):
         self.dut = dut
-        self.axi = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
+        self.axi = AxiLiteMaster(
+            AxiLiteBus.from_prefix(dut, "s_axi"), dut.aclk, dut.aresetn, reset_active_level=False
+        )
 
     async def reset(self) -> None:
         """Starts the clock and holds reset for some cycles."""
-        cocotb.start_soon(Clock(self.dut.clk, 10, unit="ns").start())
-        self.dut.rst.value = 1
+        cocotb.start_soon(Clock(self.dut.aclk, 10, unit="ns").start())
+        self.dut.aresetn.value = 0
         for _ in range(4):
-            await FallingEdge(self.dut.clk)
-        self.dut.rst.value = 0
+            await FallingEdge(self.dut.aclk)
+        self.dut.aresetn.value = 1
 
     async def write(self, address: int, words: list[int]) -> AxiResp:
         """Writes words back to back; gives the response."""
@@ -68,7 +70,7 @@ async def watch(dut: Any, graph: Graph, k: int, trace: list[tuple[int, Token]]) 
     checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
     valid, kind, payload = (getattr(dut, f"probe{k}_{part}") for part in ("valid", "kind", "payload"))
     while True:
-        await FallingEdge(dut.clk)
+        await FallingEdge(dut.aclk)
         if valid.value:
             token = Token(Kind(int(kind.value)), int(payload.value))
             checker.push(token)
@@ -79,7 +81,7 @@ async def run(dut: Any, host: Host) -> None:
     """Starts a run and waits for its end."""
     assert await host.write(Register.CONTROL, [1]) == AxiResp.OKAY
     for _ in range(PATIENCE):
-        await FallingEdge(dut.clk)
+        await FallingEdge(dut.aclk)
         if not dut.running.value:
             return
     raise AssertionError("the run does not end")

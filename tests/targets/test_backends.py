@@ -64,8 +64,12 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
         (("run", "spmv", "--wave", "a.vcd"), "--wave records the RTL's signals; add '--backend verilator'."),
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
         (
-            ("build", "spmv", "--target", "sim", "-o", "out", "--clock", "4"),
-            "--part, --clock, --memories and --regions belong to '--target vitis-hls'; leave them out.",
+            ("build", "spmv", "--target", "sim", "-o", "out", "--memories", "m_axi"),
+            "--memories belongs to '--target vitis-hls'; leave it out.",
+        ),
+        (
+            ("run", "spmv", "--emulate"),
+            "--emulate belongs to '--backend board:ulx3s' or '--backend board:ecpix5' or ",
         ),
     ],
 )

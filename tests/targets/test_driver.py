@@ -9,7 +9,7 @@ import pytest
 from samhw.errors import InputError, RunError
 from samhw.graph import DONE, VAL, Token
 from samhw.graph.deadlock import DeadlockError
-from samhw.targets.driver import Session, VerilatedDesign
+from samhw.targets.driver import VerilatedDesign, VerilatedSession
 
 from . import toy
 
@@ -22,12 +22,12 @@ def design() -> VerilatedDesign:
 
 
 @pytest.fixture
-def session(design: VerilatedDesign) -> Iterator[Session]:
+def session(design: VerilatedDesign) -> Iterator[VerilatedSession]:
     with design.session() as session:
         yield session
 
 
-def _run(session: Session, words: list[int], **options: Any) -> Any:
+def _run(session: VerilatedSession, words: list[int], **options: Any) -> Any:
     return session.run({"A.vals": words}, {"i": len(words)}, **options)
 
 
@@ -41,14 +41,14 @@ def test_run(design: VerilatedDesign) -> None:
     assert result.traces == {}
 
 
-def test_runs_follow_each_other(session: Session) -> None:
+def test_runs_follow_each_other(session: VerilatedSession) -> None:
     for words in ([1, 2, 3], [], [4], list(range(toy.CAPACITY))):
         result = _run(session, words)
         assert result.memories["C.vals"].tolist() == words
         assert result.cycles == len(words) + 1
 
 
-def test_trace(session: Session) -> None:
+def test_trace(session: VerilatedSession) -> None:
     traces = _run(session, [5, 6], trace=True).traces
     assert list(traces) == [channel.name for channel in toy.GRAPH.channels]
     assert traces["root.out->scan.ref"] == []
@@ -58,7 +58,7 @@ def test_trace(session: Session) -> None:
     assert _run(session, [5, 6], trace=True).traces == traces
 
 
-def test_stalls_hold_for_one_run(session: Session) -> None:
+def test_stalls_hold_for_one_run(session: VerilatedSession) -> None:
     """Cycle c of the run looks at entry c modulo the length, each node at its own."""
     stalls = {"root": [True, False], "write": [False, True, False]}
     traces = _run(session, [5, 6], trace=True, stalls=stalls).traces
@@ -67,13 +67,13 @@ def test_stalls_hold_for_one_run(session: Session) -> None:
     assert _run(session, [5, 6]).cycles == 3
 
 
-def test_errors_name_node_and_cause(session: Session) -> None:
+def test_errors_name_node_and_cause(session: VerilatedSession) -> None:
     with pytest.raises(RunError, match=r"^overflow at node 'array': a result leaves the range of i32; .*\.$"):
         _run(session, [1, 0xDEAD, 3])
     assert _run(session, [1, 2]).memories["C.vals"].tolist() == [1, 2]
 
 
-def test_deadlock_names_channels(session: Session) -> None:
+def test_deadlock_names_channels(session: VerilatedSession) -> None:
     """By their states, which are read from the host port: the first and the last empty, the second full."""
     with pytest.raises(DeadlockError) as failure:
         _run(session, [1, 0xBEEF])
@@ -82,7 +82,7 @@ def test_deadlock_names_channels(session: Session) -> None:
     assert _run(session, [1]).cycles == 2
 
 
-def test_limit(session: Session) -> None:
+def test_limit(session: VerilatedSession) -> None:
     with pytest.raises(RunError, match=r"did not end within 1,000 cycles"):
         _run(session, [1, 0xF00D], limit=1000)
     assert _run(session, [1]).cycles == 2
@@ -100,7 +100,7 @@ def test_limit(session: Session) -> None:
     ],
 )
 def test_bad_arguments(
-    session: Session, memories: Any, extents: Any, options: dict[str, Any], message: str
+    session: VerilatedSession, memories: Any, extents: Any, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         session.run(memories, extents, **options)
@@ -121,14 +121,14 @@ def test_design_that_does_not_start() -> None:
         design.run({"A.vals": [1]}, {"i": 1})
 
 
-def test_refused_address(session: Session) -> None:
+def test_refused_address(session: VerilatedSession) -> None:
     with pytest.raises(RunError, match="stopped: the host port refuses to read address 4096"):
-        session._harness.read(4096, 1)
+        session.port.read(4096, 1)
 
 
 def test_design_that_is_no_verilog() -> None:
     with pytest.raises(RunError, match=r"Verilator does not accept .*syntax error"):
-        VerilatedDesign(toy.DESIGN, toy.ARCH, "module samhw_top(input clk;\nendmodule\n")
+        VerilatedDesign(toy.DESIGN, toy.ARCH, "module samhw_top(input aclk;\nendmodule\n")
 
 
 def test_combinational_loop_is_an_error() -> None:

@@ -44,7 +44,7 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
     (graph,) = design.regions
     deeper = Design.of(graph.with_depths({graph.channels[0].name: 9}))
     assert generate_verilog(deeper, arch) == "// 5"
-    assert made[1] == (design, arch, {"probes": True, "stall_ports": False})
+    assert made[1] == (design, arch, {"name": "samhw_top", "probes": True, "stall_ports": False})
 
 
 @pytest.mark.slow

@@ -10,8 +10,9 @@ from samhw.errors import RunError
 from samhw.frontend import Capacity, parse
 from samhw.graph import Design, MemoryRole
 from samhw.sim import DeadlockError, Result, simulate_regions
-from samhw.targets.driver import HardwareResult, Session, VerilatedDesign
+from samhw.targets.driver import VerilatedDesign, VerilatedSession
 from samhw.targets.images import load
+from samhw.targets.session import HardwareResult
 from samhw.tensors import Tensor
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -60,7 +61,9 @@ def design() -> VerilatedDesign:
     return VerilatedDesign.build(compiled.design, compiled.arch, stall_ports=True)
 
 
-def run_both(session: Session, design: VerilatedDesign, seed: int) -> tuple[HardwareResult, list[Result]]:
+def run_both(
+    session: VerilatedSession, design: VerilatedDesign, seed: int
+) -> tuple[HardwareResult, list[Result]]:
     memories, extents = load(design.design, random_inputs(seed))
     rtl = session.run(memories, extents, buffers=True)
     return rtl, list(simulate_regions(design.design, design.arch, memories, extents))

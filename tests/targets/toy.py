@@ -93,7 +93,7 @@ def verilog(*, identity: int | None = None, starts: bool = True) -> str:
 
 _TEXT = """
 module samhw_top(
-  input clk, input rst,
+  input aclk, input aresetn,
   input [31:0] s_axi_awaddr, input [2:0] s_axi_awprot, input s_axi_awvalid, output s_axi_awready,
   input [31:0] s_axi_wdata, input [3:0] s_axi_wstrb, input s_axi_wvalid, output s_axi_wready,
   output reg [1:0] s_axi_bresp, output reg s_axi_bvalid, input s_axi_bready,
@@ -130,7 +130,7 @@ module samhw_top(
   wire in_c = s_axi_araddr >= %(output)d && s_axi_araddr < %(output)d + %(bytes)d;
   wire go = wr && s_axi_awaddr == 0 && s_axi_wdata[0] && !running && !error && %(starts)d;
 
-  always @(posedge clk) begin
+  always @(posedge aclk) begin
     if (s_axi_bready) s_axi_bvalid <= 0;
     if (s_axi_rready) s_axi_rvalid <= 0;
     if (wr) begin
@@ -186,7 +186,7 @@ module samhw_top(
         running <= 0;
       end
     end
-    if (rst) begin
+    if (!aresetn) begin
       running <= 0;
       done <= 0;
       count <= 0;

@@ -1,24 +1,33 @@
-"""What runs compiled programs. A backend is a file here, and a line below."""
+"""What runs compiled programs, and what builds them. A backend is a file here, and a line below."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
+from samhw.boards import BOARDS
 from samhw.errors import InputError
-from samhw.targets.backends.backend import Backend, RegionRun, RunResult
+from samhw.targets.backends.backend import Backend, RegionRun, RunResult, Target
+from samhw.targets.backends.board import BoardBackend
 from samhw.targets.backends.hls import HlsBackend
 from samhw.targets.backends.sim import SimulatorBackend, off_chip_tensors
 from samhw.targets.backends.verilator import VerilatorBackend
+from samhw.targets.backends.verilog import VerilogTarget
 
 __all__ = [
     "BACKENDS",
+    "BUILDERS",
     "MODEL",
     "RTL",
     "Backend",
     "RegionRun",
     "RunResult",
+    "Target",
     "find_backend",
     "find_target",
     "off_chip_tensors",
+    "targets",
 ]
+
+T = TypeVar("T")
 
 MODEL = SimulatorBackend()
 """What others are compared with."""
@@ -29,7 +38,16 @@ BACKENDS: tuple[Backend, ...] = (
     MODEL,
     RTL,
     HlsBackend(),
+    *(BoardBackend(board) for board in BOARDS),
 )
+
+BUILDERS: tuple[Target, ...] = (VerilogTarget(),)
+"""What is built here and run elsewhere."""
+
+
+def targets() -> tuple[Target, ...]:
+    """All that `build --target` takes."""
+    return (*BACKENDS, *BUILDERS)
 
 
 def find_backend(name: str) -> Backend:
@@ -37,12 +55,12 @@ def find_backend(name: str) -> Backend:
     return _find("backend", {backend.name: backend for backend in BACKENDS}, name)
 
 
-def find_target(name: str) -> Backend:
-    """The backend that writes builds of a name; raises `InputError` if there is none."""
-    return _find("target", {backend.target: backend for backend in BACKENDS}, name)
+def find_target(name: str) -> Target:
+    """What writes builds of a name; raises `InputError` if there is nothing."""
+    return _find("target", {target.target: target for target in targets()}, name)
 
 
-def _find(what: str, backends: Mapping[str, Backend], name: str) -> Backend:
-    if name not in backends:
-        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(backends)}.")
-    return backends[name]
+def _find(what: str, known: Mapping[str, T], name: str) -> T:
+    if name not in known:
+        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(known)}.")
+    return known[name]

@@ -11,7 +11,7 @@ from samhw.graph import Graph
 from samhw.sim import Result
 from samhw.tensors import Tensor
 
-__all__ = ["Backend", "RegionRun", "RunResult"]
+__all__ = ["Backend", "RegionRun", "RunResult", "Target"]
 
 
 @dataclass(frozen=True)
@@ -46,30 +46,16 @@ class RunResult:
         return {name: tensor for region in self.regions for name, tensor in region.outputs.items()}
 
 
-class Backend(ABC):
-    """Runs compiled programs, and writes builds of them. What it can do is said by its attributes, which
-    commands ask; what takes long to import stands inside of its methods."""
+class Target(ABC):
+    """Writes builds of compiled programs. What it can do is said by its attributes, which commands ask; what
+    takes long to import stands inside of its methods."""
 
-    name: ClassVar[str]
-    """What `--backend` takes."""
-    target: ClassVar[str]
+    target: str
     """What `build --target` takes."""
-    label: ClassVar[str]
-    """Its name in reports."""
     arch: ClassVar[str] = "samhw"
     """The profile of latencies that it has by default."""
-    takes_memory: ClassVar[bool] = False
-    """Tensors may lie in off-chip memory, which `run` takes as `memory`."""
-    records_waves: ClassVar[bool] = False
-    """Every signal can be recorded, in a file that `run` takes as `wave`."""
     settings: ClassVar[frozenset[str]] = frozenset()
-    """What else `build` and `run` take, by the names of their arguments."""
-
-    @abstractmethod
-    def run(
-        self, compiled: Compiled, tensors: Mapping[str, Tensor], *arguments: Any, **options: Any
-    ) -> RunResult:
-        """Loads the tensors, runs, and reads the results back; raises as `samhw.targets.run` does."""
+    """What else `build` takes, and `run` of a `Backend`, by the names of their arguments."""
 
     @abstractmethod
     def build(
@@ -81,6 +67,25 @@ class Backend(ABC):
         **options: Any,
     ) -> None:
         """Writes into an empty directory what somebody needs to run it elsewhere; with tensors, on them."""
+
+
+class Backend(Target):
+    """A target that runs compiled programs as well."""
+
+    name: str
+    """What `--backend` takes."""
+    label: str
+    """Its name in reports."""
+    takes_memory: ClassVar[bool] = False
+    """Tensors may lie in off-chip memory, which `run` takes as `memory`."""
+    records_waves: ClassVar[bool] = False
+    """Every signal can be recorded, in a file that `run` takes as `wave`."""
+
+    @abstractmethod
+    def run(
+        self, compiled: Compiled, tensors: Mapping[str, Tensor], *arguments: Any, **options: Any
+    ) -> RunResult:
+        """Loads the tensors, runs, and reads the results back; raises as `samhw.targets.run` does."""
 
     def summary(self, result: RunResult) -> str:
         """What it took, in a line."""

@@ -1,6 +1,5 @@
 """The generated RTL under Verilator as a backend."""
 
-import json
 import logging
 import time
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from samhw.targets.backends.backend import Backend, RegionRun, RunResult
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.images import unload
 from samhw.targets.inputs import load_inputs
+from samhw.targets.verilog import NAME, write_address_map
 from samhw.tensors import Tensor
 
 __all__ = ["VerilatorBackend"]
@@ -60,17 +60,13 @@ class VerilatorBackend(Backend):
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
         it (`simulate`). With tensors, their arrays as binary files (`data/`) and the commands that load them,
         run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
-        from samhw.rtl import verilog
         from samhw.targets.driver import VerilatedDesign
+        from samhw.targets.elaborate import generate_verilog
 
         write_graph(compiled, directory)
         design, arch = compiled.design, compiled.arch
-        addresses = AddressMap(design, arch)
-        (directory / "samhw_top.v").write_text(verilog(design, arch), encoding="utf-8")
-        (directory / "address_map.json").write_text(
-            json.dumps(addresses.to_json(), indent=2) + "\n", encoding="utf-8"
-        )
-        (directory / "address_map.h").write_text(addresses.c_header("samhw_top"), encoding="utf-8")
+        (directory / f"{NAME}.v").write_text(generate_verilog(design, arch), encoding="utf-8")
+        write_address_map(design, arch, directory)
         VerilatedDesign.build(design, arch, optimise=True).copy_to(directory)
         if tensors is not None:
             _write_data(compiled, tensors, directory)

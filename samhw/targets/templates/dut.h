@@ -27,7 +27,7 @@ public:
 
 // The storage of the top level's ports. Bit ports are bytes, words are 32 bits wide.
 struct Pins {
-    uint8_t *clk, *rst;
+    uint8_t *aclk, *aresetn;
     uint32_t* awaddr;
     uint8_t *awvalid, *awready;
     uint32_t* wdata;

@@ -112,10 +112,10 @@ class Harness {
 
     // The second half: the rising edge.
     void edge() {
-        *pins.clk = 1;
+        *pins.aclk = 1;
         dut->eval();
         if (waving) dut->dump_wave(2 * ticks + 1);
-        *pins.clk = 0;
+        *pins.aclk = 0;
         ++ticks;
     }
 
@@ -140,10 +140,10 @@ public:
         dut = make_dut();
         pins = dut->pins();
         started = false;
-        *pins.rst = 1;
+        *pins.aresetn = 0;
         tick();
         tick();
-        *pins.rst = 0;
+        *pins.aresetn = 1;
     }
 
     uint64_t clock() const { return ticks; }

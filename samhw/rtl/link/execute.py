@@ -1,0 +1,208 @@
+"""Does what requests ask for, at an AXI4-Lite port, and answers them (docs/link.md)."""
+
+from collections.abc import Callable
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.host_port import AxiLiteSignature, Response
+from samhw.rtl.link.frames import CONTENT
+from samhw.rtl.link.requests import HEADER, MOST_WORDS
+
+__all__ = ["Executor", "LinkCommand", "LinkStatus"]
+
+_VERSION = 1
+_RESET = 15
+"""Cycles for which HELLO holds the design in reset, less one."""
+
+
+class LinkCommand(enum.Enum, shape=8):  # type: ignore[call-arg]
+    """The commands of docs/link.md."""
+
+    HELLO = 1
+    READ = 2
+    READ_FIXED = 3
+    WRITE = 4
+    WRITE_FIXED = 5
+
+
+class LinkStatus(enum.Enum, shape=8):  # type: ignore[call-arg]
+    """The statuses of docs/link.md."""
+
+    OK = 0
+    REFUSED = 1
+    BAD = 2
+    LOST = 3
+
+
+class Executor(wiring.Component):
+    """Works on one request at a time.
+
+    Args:
+        build: what HELLO is answered with.
+
+    Members:
+        arrived, header, words, at, word, busy: of `Requests`, from the other side.
+        o: the content of the answer.
+        sent: the answer is on the line; with it the request ends.
+        axi: the port, which this is the master of.
+        reset: the design is to be reset.
+    """
+
+    header: data.View
+    axi: wiring.PureInterface
+    o: stream.Interface
+    _written: Signal
+    """How the last write ended."""
+
+    def __init__(self, build: int):
+        self.build = build
+        self._written = Signal(LinkStatus)
+        super().__init__(
+            {
+                "arrived": In(1),
+                "header": In(HEADER),
+                "words": In(16),
+                "at": Out(range(MOST_WORDS + 1)),
+                "word": In(32),
+                "busy": Out(1),
+                "o": Out(stream.Signature(CONTENT)),
+                "sent": In(1),
+                "axi": In(AxiLiteSignature()),
+                "reset": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        header = self.header
+        command = header.command
+        is_hello = command == LinkCommand.HELLO
+        is_read = (command == LinkCommand.READ) | (command == LinkCommand.READ_FIXED)
+        is_write = (command == LinkCommand.WRITE) | (command == LinkCommand.WRITE_FIXED)
+        is_fixed = (command == LinkCommand.READ_FIXED) | (command == LinkCommand.WRITE_FIXED)
+        status = Signal(LinkStatus)
+        address = Signal(32)
+        word = Signal(32)
+        """What is sent next."""
+
+        def advance() -> None:
+            m.d.sync += self.at.eq(self.at + 1)
+            with m.If(~is_fixed):
+                m.d.sync += address.eq(address + 4)
+
+        with m.FSM() as fsm:
+            m.d.comb += self.busy.eq(~fsm.ongoing("IDLE"))
+            with m.State("IDLE"):
+                with m.If(self.arrived):
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.d.sync += [self.at.eq(0), address.eq(header.address), status.eq(LinkStatus.OK)]
+                self._look(m, is_hello, is_read, is_write, status)
+            self._reset(m)
+            self._write(m, address, status, advance)
+            with m.State("NUMBER"):
+                self._send(m, header.number)
+                with m.If(self.o.ready):
+                    m.next = "STATUS"
+                    with m.If((status == LinkStatus.OK) & is_read):
+                        m.next = "ADDRESS"
+                    with m.Elif((status == LinkStatus.OK) & is_hello):
+                        m.d.sync += word.eq(_VERSION)
+                        m.next = "WORD"
+            self._read(m, address, word, status)
+            self._word(m, is_hello, word, advance)
+            with m.State("STATUS"):
+                self._send(m, status, last=1)
+                with m.If(self.o.ready):
+                    m.next = "SENT"
+            with m.State("SENT"):
+                with m.If(self.sent):
+                    m.next = "IDLE"
+        return m
+
+    def _send(self, m: Module, byte: Value, last: int = 0) -> None:
+        m.d.comb += [self.o.payload.data.eq(byte), self.o.payload.last.eq(last), self.o.valid.eq(1)]
+
+    def _look(self, m: Module, is_hello: Value, is_read: Value, is_write: Value, status: Signal) -> None:
+        """Whether there is something to do."""
+        header = self.header
+        greeted = Signal()
+        last = Signal(8)
+        """The number of the last request that was done."""
+        in_range = (header.count != 0) & (header.count <= MOST_WORDS)
+        good = (is_hello & (header.count == 0)) | ((is_read | is_write) & in_range)
+        m.next = "NUMBER"
+        with m.If(~good | (self.words != Mux(is_write, header.count, 0))):
+            m.d.sync += status.eq(LinkStatus.BAD)
+        with m.Elif(is_hello):
+            m.d.sync += [greeted.eq(1), last.eq(header.number)]
+            m.next = "RESET"
+        with m.Elif(~greeted):
+            m.d.sync += status.eq(LinkStatus.LOST)
+        with m.Elif(is_write & (header.number == last)):
+            m.d.sync += status.eq(self._written)
+        with m.Else():
+            m.d.sync += last.eq(header.number)
+            with m.If(is_write):
+                m.d.sync += self._written.eq(LinkStatus.OK)
+                m.next = "FETCH"
+
+    def _reset(self, m: Module) -> None:
+        cycles = Signal(range(_RESET + 1))
+        with m.State("RESET"):
+            m.d.comb += self.reset.eq(1)
+            m.d.sync += cycles.eq(cycles + 1)
+            with m.If(cycles == _RESET):
+                m.d.sync += cycles.eq(0)
+                m.next = "NUMBER"
+
+    def _write(self, m: Module, address: Signal, status: Signal, advance: Callable[[], None]) -> None:
+        axi = self.axi
+        addressed, sent = Signal(), Signal()
+        m.d.comb += [axi.awaddr.eq(address), axi.wdata.eq(self.word), axi.wstrb.eq(0xF)]
+        with m.State("FETCH"):
+            m.next = "WRITE"
+        with m.State("WRITE"):
+            m.d.comb += [axi.awvalid.eq(~addressed), axi.wvalid.eq(~sent), axi.bready.eq(1)]
+            m.d.sync += [addressed.eq(addressed | axi.awready), sent.eq(sent | axi.wready)]
+            with m.If(axi.bvalid):
+                m.d.sync += [addressed.eq(0), sent.eq(0)]
+                with m.If(axi.bresp != Response.OKAY):
+                    m.d.sync += [status.eq(LinkStatus.REFUSED), self._written.eq(LinkStatus.REFUSED)]
+                advance()
+                m.next = "FETCH"
+                with m.If(self.at + 1 == self.header.count):
+                    m.next = "NUMBER"
+
+    def _read(self, m: Module, address: Signal, word: Signal, status: Signal) -> None:
+        axi = self.axi
+        m.d.comb += axi.araddr.eq(address)
+        with m.State("ADDRESS"):
+            m.d.comb += axi.arvalid.eq(1)
+            with m.If(axi.arready):
+                m.next = "DATA"
+        with m.State("DATA"):
+            m.d.comb += axi.rready.eq(1)
+            with m.If(axi.rvalid):
+                m.d.sync += word.eq(axi.rdata)
+                with m.If(axi.rresp != Response.OKAY):
+                    m.d.sync += [word.eq(0), status.eq(LinkStatus.REFUSED)]
+                m.next = "WORD"
+
+    def _word(self, m: Module, is_hello: Value, word: Signal, advance: Callable[[], None]) -> None:
+        """Sends a word, and goes to the next one."""
+        part = Signal(2)
+        with m.State("WORD"):
+            self._send(m, word[:8])
+            with m.If(self.o.ready):
+                m.d.sync += [word.eq(word >> 8), part.eq(part + 1)]
+                with m.If(part == 3):
+                    advance()
+                    with m.If(self.at + 1 == Mux(is_hello, 2, self.header.count)):
+                        m.next = "STATUS"
+                    with m.Elif(is_hello):
+                        m.d.sync += word.eq(self.build)
+                    with m.Else():
+                        m.next = "ADDRESS"

@@ -1,0 +1,131 @@
+"""Frames from bytes, and bytes from frames (docs/link.md, "Frames")."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.crc import Processor
+from amaranth.lib.crc.catalog import CRC32_ETHERNET
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["CONTENT", "Deframer", "Framer"]
+
+CONTENT = data.StructLayout({"data": unsigned(8), "last": unsigned(1)})
+"""A byte of a frame's content, and whether it is the last one."""
+
+_FLAG = 0x7E
+_ESCAPE = 0x7D
+_INVERTED = 0x20
+
+
+class Deframer(wiring.Component):
+    """Takes bytes of the line apart.
+
+    Members:
+        data, valid, broken: as of `Receiver`.
+        content, take: in this cycle, a byte of a frame; those of its CRC come behind, as if they belonged to
+            it.
+        end: in this cycle, a flag.
+        good: with `end`: what lies before it, back to the flag before, is whole.
+    """
+
+    data: Signal
+    valid: Signal
+    broken: Signal
+    content: Signal
+    take: Signal
+    end: Signal
+    good: Signal
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "data": In(8),
+                "valid": In(1),
+                "broken": In(1),
+                "content": Out(8),
+                "take": Out(1),
+                "end": Out(1),
+                "good": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.crc = crc = Processor(CRC32_ETHERNET(data_width=8))
+        escaped = Signal()
+        damaged = Signal(init=1)
+        """A byte was broken since the last flag, or there was none."""
+        flag = self.data == _FLAG
+        escape = self.data == _ESCAPE
+        m.d.comb += [
+            self.content.eq(Mux(escaped, self.data ^ _INVERTED, self.data)),
+            self.take.eq(self.valid & ~flag & (escaped | ~escape)),
+            self.end.eq(self.valid & flag),
+            self.good.eq(crc.match_detected & ~damaged & ~escaped),
+            crc.start.eq(self.end),
+            crc.data.eq(self.content),
+            crc.valid.eq(self.take),
+        ]
+        with m.If(self.end):
+            m.d.sync += [escaped.eq(0), damaged.eq(0)]
+        with m.Elif(self.valid):
+            m.d.sync += escaped.eq(~escaped & escape)
+        with m.If(self.broken):
+            m.d.sync += damaged.eq(1)
+        return m
+
+
+class Framer(wiring.Component):
+    """Puts frames together.
+
+    Members:
+        i: the content, byte by byte, with the last one of each frame marked.
+        o: the bytes of the line.
+        sent: in this cycle, the last byte of a frame goes out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"i": In(stream.Signature(CONTENT)), "o": Out(stream.Signature(8)), "sent": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.crc = crc = Processor(CRC32_ETHERNET(data_width=8))
+        escaped = Signal()
+        number = Signal(2)
+        byte = Signal(8)
+        done = Signal()
+        special = (byte == _FLAG) | (byte == _ESCAPE)
+        m.d.comb += crc.data.eq(self.i.payload.data)
+
+        def send() -> None:
+            """The byte, in one or two; `done` with the last of them."""
+            m.d.comb += [
+                self.o.payload.eq(Mux(escaped, byte ^ _INVERTED, Mux(special, _ESCAPE, byte))),
+                done.eq(self.o.valid & self.o.ready & (escaped | ~special)),
+            ]
+            with m.If(self.o.valid & self.o.ready):
+                m.d.sync += escaped.eq(~escaped & special)
+
+        with m.FSM():
+            with m.State("BEGIN"):
+                m.d.comb += [self.o.payload.eq(_FLAG), self.o.valid.eq(self.i.valid), crc.start.eq(1)]
+                with m.If(self.o.valid & self.o.ready):
+                    m.next = "CONTENT"
+            with m.State("CONTENT"):
+                m.d.comb += [byte.eq(self.i.payload.data), self.o.valid.eq(self.i.valid)]
+                m.d.comb += [self.i.ready.eq(done), crc.valid.eq(done)]
+                send()
+                with m.If(done & self.i.payload.last):
+                    m.next = "CRC"
+            with m.State("CRC"):
+                m.d.comb += [byte.eq(crc.crc.word_select(number, 8)), self.o.valid.eq(1)]
+                send()
+                with m.If(done):
+                    m.d.sync += number.eq(number + 1)
+                    with m.If(number == 3):
+                        m.next = "END"
+            with m.State("END"):
+                m.d.comb += [self.o.payload.eq(_FLAG), self.o.valid.eq(1)]
+                m.d.comb += self.sent.eq(self.o.ready)
+                with m.If(self.o.ready):
+                    m.next = "BEGIN"
+        return m

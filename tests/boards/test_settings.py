@@ -1,0 +1,196 @@
+"""Clocks of PLLs, the boards' own figures, and what is refused before anything is built."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.boards import BOARDS
+from samhw.boards.catalog import CATALOG, find_board
+from samhw.boards.ecp5 import ECP5, place_options
+from samhw.boards.xilinx7 import XILINX7
+from samhw.cli import main
+from samhw.errors import InputError, RunError
+from samhw.targets.boards import BoardDesign
+from samhw.targets.boards.bitstream import Use, _check_clock, _check_size, _estimate
+from samhw.targets.boards.loader import load_bitstream
+
+from .emulated import design_on, small
+
+
+def refused(*words: str) -> str:
+    """What a command says that ends with code 2."""
+    result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code == 2, result.output
+    return result.stderr
+
+
+def test_the_two_lists_agree() -> None:
+    assert tuple(CATALOG) == BOARDS
+    for name, board in CATALOG.items():
+        assert board.name == name
+        assert board.input_clock in (25e6, 100e6)
+        assert board.frequency(board.clock) == board.clock
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted", "parameters"),
+    [
+        # By hand: 25 MHz / 1 * 2, with the oscillator at 50 * 16 = 800 MHz.
+        (25e6, 50e6, {"CLKI_DIV": 1, "CLKFB_DIV": 2, "CLKOP_DIV": 16}),
+        (25e6, 25e6, {"CLKI_DIV": 1, "CLKFB_DIV": 1, "CLKOP_DIV": 32}),
+        (100e6, 80e6, {"CLKI_DIV": 5, "CLKFB_DIV": 4, "CLKOP_DIV": 10}),
+        (25e6, 62.5e6, {"CLKI_DIV": 2, "CLKFB_DIV": 5, "CLKOP_DIV": 12}),
+    ],
+)
+def test_ecp5(source: float, wanted: float, parameters: dict[str, int]) -> None:
+    found = ECP5.settings(source, wanted)
+    assert (found.frequency, found.parameters) == (wanted, parameters)
+
+
+@pytest.mark.parametrize("family", [ECP5, XILINX7])
+@pytest.mark.parametrize("source", [25e6, 48e6, 100e6])
+def test_every_clock_is_one_that_the_pll_makes(family, source: float) -> None:
+    for wanted in (11e6, 33.3e6, 47e6, 50e6, 83e6, 99.9e6, 125e6):
+        found = family.settings(source, wanted)
+        assert 0.85 * wanted < found.frequency <= wanted * (1 + 1e-9)
+        if family is ECP5:
+            divider, feedback, output = found.parameters.values()
+            assert found.frequency == source * feedback / divider
+            assert 400e6 <= found.frequency * output <= 800e6
+            assert source / divider >= 3.125e6
+        else:
+            divider, feedback, output, period = found.parameters.values()
+            assert found.frequency == source * feedback / divider / output
+            assert 800e6 <= source * feedback / divider <= 1600e6
+            assert period == 1e9 / source
+
+
+@pytest.mark.parametrize("family", [ECP5, XILINX7])
+def test_clocks_that_no_pll_makes(family) -> None:
+    with pytest.raises(InputError, match="makes no clock of 1 MHz; give a --clock from"):
+        family.settings(25e6, 1e6)
+
+
+def test_what_nextpnr_is_told() -> None:
+    options = {name: place_options(find_board(name).platform()) for name in ("ulx3s", "ecpix5")}
+    assert options["ulx3s"] == ["--85k", "--package", "CABGA381", "--speed", "6"]
+    assert options["ecpix5"] == ["--um5g-45k", "--package", "CABGA554", "--speed", "8"]
+
+
+def test_too_large_a_design_is_refused_with_what_it_needs() -> None:
+    on_board = design_on(small("spmv")[1])
+    _check_size(on_board, Use(luts=83_640, registers=10, block_rams=208, multipliers=156))
+    with pytest.raises(InputError) as error:
+        _check_size(on_board, Use(luts=90_000, registers=10, block_rams=209, multipliers=1))
+    assert str(error.value).startswith(
+        "spmv needs 90,000 LUTs, of which the LFE5U-85F has 83,640 and 209 block RAMs, of which the "
+        "LFE5U-85F has 208; give it smaller tensors"
+    )
+
+
+def test_what_yosys_counts() -> None:
+    cells = {"LUT4": 100, "CCU2C": 10, "TRELLIS_DPR16X4": 3, "TRELLIS_FF": 7, "DP16KD": 2, "MULT18X18D": 1}
+    assert _estimate({"design": {"num_cells_by_type": cells}}) == Use(132, 7, 2, 1)
+    assert _estimate({"design": {"num_cells_by_type": {}}}) == Use(0, 0, 0, 0)
+
+
+def test_a_clock_that_is_not_reached_is_refused() -> None:
+    on_board = design_on(small("spmv")[1])
+    _check_clock(on_board, 50e6)
+    with pytest.raises(RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; give --clock 25\.8 \(in"):
+        _check_clock(on_board, 40e6)
+
+
+def test_the_build_depends_on_all_that_is_chosen() -> None:
+    _, spmv = small("spmv")
+    _, spmm = small("spmm")
+    found = {
+        design_on(spmv).build,
+        design_on(spmm).build,
+        design_on(spmv, "ecpix5").build,
+        BoardDesign.named("ulx3s", spmv.design, spmv.arch, 25).build,
+        BoardDesign.named("ulx3s", spmv.design, spmv.arch, None, 115_200).build,
+    }
+    assert len(found) == 5
+    assert design_on(spmv).build == BoardDesign.named("ulx3s", spmv.design, spmv.arch, 20, 3_000_000).build
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--clock", "nan"), "a period of nan ns"),
+        (("--clock", "-3"), "a period of -3 ns"),
+        (("--clock", "1000"), "makes no clock of 1 MHz; give a --clock from 2.5 to 250 ns"),
+        (("--clock", "100"), "3,000,000 baud need a clock of 12 MHz, but it has 10"),
+        (("--baud", "0"), "cannot have 0 baud"),
+        (("--baud", "99999999"), "cannot have 99,999,999 baud; give --baud 1 to 12,000,000"),
+        (("--name", "conv"), "--name belongs to '--target verilog'"),
+    ],
+)
+def test_bad_choices(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert message in refused("build", "spmv", "--target", "board:ulx3s", *words, "-o", str(out))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("package", ["amaranth", "amaranth_boards"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "spmv", "--backend", "board:ulx3s", "--emulate"),
+        ("build", "spmv", "--target", "board:ulx3s", "-o", "out"),
+        ("build", "spmv", "--target", "verilog", "-o", "out"),
+    ],
+)
+def test_packages_that_are_missing(package: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    """In a process of its own: this one has them already."""
+    if words[3] == "verilog" and package == "amaranth_boards":
+        pytest.skip("Verilog needs no boards")
+    script = f"""if True:
+        import sys, importlib.util
+        find = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, *rest: None if name == {package!r} else find(name, *rest)
+        class Nothing:
+            def find_spec(self, name, *rest):
+                if name.partition(".")[0] == {package!r}:
+                    raise ModuleNotFoundError(name)
+        sys.meta_path.insert(0, Nothing())
+        from samhw.cli import main
+        main()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "was not found; install it with pip install 'samhw[rtl]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [(), ("--emulate", "--port", "/dev/ttyUSB0")])
+def test_a_board_is_emulated_or_behind_a_cable(words: tuple[str, ...]) -> None:
+    assert "give one of --emulate and --port" in refused("run", "spmv", "--backend", "board:ulx3s", *words)
+
+
+def test_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    board = find_board("ulx3s")
+    loader = tmp_path / "loader"
+    loader.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/said\n')
+    loader.chmod(0o755)
+    monkeypatch.setenv("OPENFPGALOADER", str(loader))
+    load_bitstream(board, Path("top.bit"))
+    assert (tmp_path / "said").read_text() == "-b ulx3s top.bit\n"
+    loader.write_text("#!/bin/sh\necho no device >&2\nexit 1\n")
+    with pytest.raises(RunError, match=r"was not loaded \(no device\); look whether the cable"):
+        load_bitstream(board, Path("top.bit"))
+    monkeypatch.setenv("OPENFPGALOADER", str(tmp_path / "nothing"))
+    with pytest.raises(RunError, match="cannot be run"):
+        load_bitstream(board, Path("top.bit"))
+    monkeypatch.delenv("OPENFPGALOADER")
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    with caplog.at_level("INFO", "samhw.targets"):
+        load_bitstream(board, Path("top.bit"))
+    assert "openFPGALoader -b ulx3s top.bit" in caplog.text

@@ -1,0 +1,108 @@
+"""The Verilog deliverable: its files, its names, and what Verilator's lint says of it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.cli import main
+from samhw.rtl import LINT_EXCEPTIONS
+from samhw.targets import verilator
+from samhw.targets.tools import find_verilator
+
+DOT = """
+tensor a[i=50] : csf
+tensor b[i=50] : csf
+tensor s : dense
+s = a[i] * b[i]
+"""
+"""With a memory of one word, whose address has no bits."""
+
+AXI = {
+    *("awaddr", "awprot", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready", "bresp", "bvalid"),
+    *("bready", "araddr", "arprot", "arvalid", "arready", "rdata", "rresp", "rvalid", "rready"),
+}
+
+
+def built(folder: Path, program: str, *options: str) -> Path:
+    """The build of a program."""
+    out = folder / "out"
+    result = CliRunner().invoke(
+        main, ["build", program, *options, "--target", "verilog", "-o", str(out)], catch_exceptions=False
+    )
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def lint(folder: Path, name: str, *more: str) -> str:
+    """What Verilator has to say."""
+    verilator = find_verilator()
+    command = [verilator.program, "--lint-only", "-Wall", *more, "-f", f"{name}.f"]
+    done = subprocess.run(
+        command, cwd=folder, env=verilator.environment(), capture_output=True, text=True, check=False
+    )
+    return done.stderr
+
+
+def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verilator, "find_cpp_compiler", lambda: pytest.fail("a compiler was looked for"))
+    out = built(tmp_path, "spmm", "--data", "karate", "--name", "conv")
+    files = (out / "conv.f").read_text().split()
+    assert sorted(files) == sorted(f"rtl/{path.name}" for path in (out / "rtl").iterdir())
+    for file in files:
+        text = (out / file).read_text()
+        modules = re.findall(r"^module (\S+?)\s*[(#]", text, re.MULTILINE)
+        assert modules == [Path(file).stem]
+        assert re.fullmatch(r"conv(_\w+)?", modules[0])
+        assert text.count("endmodule") == 1
+        assert "[-1:0]" not in text
+    assert files[0] == "rtl/conv.v"
+    top = (out / files[0]).read_text()
+    ports = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+)", top, re.MULTILINE))
+    assert ports == {f"s_axi_{name}" for name in AXI} | {
+        *("aclk", "aresetn", "running", "done", "error", "cycle"),
+    }
+    header = (out / "address_map.h").read_text()
+    assert "#define CONV_MEM_A_crd1 " in header
+    assert "SAMHW_TOP" not in header
+
+
+def test_a_module_says_where_it_comes_from(tmp_path: Path) -> None:
+    out = built(tmp_path, "spmm", "--data", "karate")
+    text = (out / "rtl" / "samhw_top_fabric_scan_compressed_A_k.v").read_text()
+    assert text.startswith(
+        "// k, A: LS(⟨A_i⟩)\n"
+        "// scan_compressed(pos=A.pos1, crd=A.crd1, extent=k), as docs/primitives.md has it.\n"
+        "// In `ref`, out `crd` and `ref`: the actors *fetch* and *walk*.\nmodule "
+    )
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "a b", "a.b", "wire", "../x"])
+def test_names_that_are_none(name: str, tmp_path: Path) -> None:
+    command = ["build", "spmv", "--target", "verilog", "--name", name, "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "--name" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
+    command = ["build", "spmv", "--target", "sim", "--name", "conv", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "--name belongs to '--target verilog'" in result.output
+
+
+@pytest.mark.parametrize("program", ["spmm", pytest.param("gat", marks=pytest.mark.slow), "DOT"])
+def test_lint_is_silent(program: str, tmp_path: Path) -> None:
+    """And not without the stated exceptions."""
+    if program == "DOT":
+        program = str(tmp_path / "dot.ein")
+        Path(program).write_text(DOT)
+    out = built(tmp_path, program, *(() if "DOT" in program else ("--data", "random")), "--value", "f32")
+    assert lint(out, "samhw_top", "samhw_top.vlt") == ""
+    found = set(re.findall(r"^%Warning-(\w+)", lint(out, "samhw_top"), re.MULTILINE))
+    assert found
+    assert found <= LINT_EXCEPTIONS.keys()

@@ -108,6 +108,7 @@ class Image:
             channels=self._arena.put(channels_at),
             channel_count=len(channels_at),
             phase=PHASE,
+            longest_phase=PHASE,
             history=self._history,
             limit=min(limit, NEVER - 1),
             careful=0 if ahead else NEVER,

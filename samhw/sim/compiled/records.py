@@ -152,7 +152,8 @@ class GraphRecord(Record):
     """Address of the addresses of channels."""
     channel_count: int
     phase: int
-    """Most firings of an actor in a phase."""
+    """Most firings of an actor in a phase; they may become fewer, and as many again."""
+    longest_phase: int
     history: int
     """So many cycles are kept of an actor's last firings."""
     limit: int

@@ -26,12 +26,24 @@ def time_firings(graph_address: int) -> None:
     """Times what has been found, as far as possible."""
     graph = GraphRecord.at(graph_address)
     if graph.careful == 0:
-        if settle(graph_address, begin_timing(graph, 0) * graph.worth):
+        once = begin_timing(graph, 0)
+        cost = settle(graph_address, once * graph.worth)
+        fit_phase(graph, once, cost)
+        if cost <= once * graph.worth:
             return
         graph.careful = CAREFUL
     begin_timing(graph, NEVER)
     settle(graph_address, NEVER)
     graph.careful -= 1
+
+
+def fit_phase(graph: GraphRecord, once: int, cost: int) -> None:
+    """Halves phases in which much was timed again, since what follows on an error is then shorter; doubles
+    those in which little was."""
+    if cost > 2 * once:
+        graph.phase = max(graph.phase >> 1, graph.longest_phase >> 3)
+    elif cost < once + (once >> 2):
+        graph.phase = min(graph.phase << 1, graph.longest_phase)
 
 
 def begin_timing(graph: GraphRecord, unknown: int) -> int:
@@ -61,30 +73,28 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
 
 
 def settle(graph_address: int, most: int) -> int:
-    """Times actors until nothing changes any more; gives 0 if that has cost more than `most` firings.
+    """Times actors until nothing changes any more, or until that has cost more than `most` firings; gives what
+    it has cost.
 
-    Forward first, since tokens come before the slots that they leave; then always the actor for which
-    something changes first.
+    Forward and backward in turn: tokens come before the slots that they leave.
     """
     graph = GraphRecord.at(graph_address)
     rows = words_at(graph.actors, graph.actor_count)
     cost = 0
-    going = 1
-    while going and cost <= most:
-        going = 0
+    before = -1
+    while before < cost <= most:
+        before = cost
         n = 0
         while n < graph.actor_count:
             actor = ActorRecord.at(rows[n])
             n += 1
             if actor.stale != UP_TO_DATE:
                 cost += CALL + call(actor.time, rows[n - 1], graph_address)
-                going = 1
                 if ActorRecord.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
                     n = min(n, actor.earlier)
-        n = graph.actor_count
-        while n > 0 and going:
+        while n > 0:
             n -= 1
             actor = ActorRecord.at(rows[n])
             if actor.stale != UP_TO_DATE:
                 cost += CALL + call(actor.time, rows[n], graph_address)
-    return 1 - going
+    return cost

@@ -73,8 +73,9 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
 
 
 def settle(graph_address: int, most: int) -> int:
-    """Times actors until nothing changes any more, or until that has cost more than `most` firings; gives what
-    it has cost.
+    """Times actors until nothing changes any more, or until that has cost more than `most` firings.
+
+    Gives what it has cost.
 
     Forward and backward in turn: tokens come before the slots that they leave.
     """

@@ -7,7 +7,6 @@ __all__ = ["Code", "Module"]
 INTRINSICS = """\
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
-declare i64 @llvm.abs.i64(i64, i1)
 declare double @llvm.fabs.f64(double)
 declare double @llvm.sqrt.f64(double)
 """

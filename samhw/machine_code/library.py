@@ -52,7 +52,7 @@ def address_of(function: Callable[..., int | None], stand_ins: StandIns) -> int:
     """
     assert isinstance(function, FunctionType)
     try:
-        key = function_key(function)
+        key = function_key(function), *stand_ins.items()
         if key not in _addresses:
             for called in functions_apart(function, stand_ins):
                 address_of(called, stand_ins)

@@ -202,6 +202,12 @@ class Worker:
         self.plans[word] = needs, takes, pushes
         return self.plans[word]
 
+    def pending_word(self) -> int:
+        """The word of the firing that is decided but lacks a slot, or 0."""
+        if self.pending is None:
+            return 0
+        return next(word for word, plan in self.plans.items() if plan is self.pending)
+
 
 class MemoryAccess:
     """An actor's access to off-chip memory: its ports, and what its next firing asks for.

@@ -232,6 +232,7 @@ def test_others_may_be_called_in_the_place_of_functions() -> None:
     def other(x: int) -> int:
         return 100
 
+    assert compiled(outer)(-3, 1) == 4
     assert compiled(outer, {abs_of: other})(-3, 1) == 101
 
 

@@ -15,7 +15,7 @@ from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
 from samhw.sim.worker import Worker
 
-__all__ = ["code_of", "key_of", "phases_address", "ports_of"]
+__all__ = ["circles_of", "code_of", "compiled", "key_of", "name_of", "phases_address", "ports_of"]
 
 Function = Callable[[int, int], int]
 
@@ -42,7 +42,8 @@ def code_of(worker: Worker) -> tuple[int, int]:
 def _find_address(worker: Worker) -> int:
     step, shape = worker.actor.step, shape_of(worker)
     assert isinstance(step, FunctionType)
-    return _address(("find", function_key(step), shape), lambda: finder(step, shape), worker)
+    made_from = "find", function_key(step), shape
+    return compiled(made_from, lambda: finder(step, shape), name_of(worker))
 
 
 def _time_address(worker: Worker) -> int:
@@ -50,22 +51,32 @@ def _time_address(worker: Worker) -> int:
     traits = {"circular": bool(circles_of(worker)), "spaced": key_of(worker) is not None}
     gate = GateKind.of(worker)
     made_from = "time", inputs, ports, *traits.values(), gate
-    return _address(made_from, lambda: timer(inputs, ports, gate=gate, **traits), worker)
+    return compiled(made_from, lambda: timer(inputs, ports, gate=gate, **traits), name_of(worker))
 
 
 def phases_address() -> int:
     """The address of the code of `run_phases`."""
-    return machine_code.address_of(run_phases, STAND_INS)
+    return compiled("phases", lambda: run_phases, "phases")
 
 
-def _address(made_from: Any, make: Callable[[], Function], worker: Worker) -> int:
+def compiled(made_from: Any, make: Callable[[], Function], where: str) -> int:
+    """The address of the code of the function that `make` gives, which is made once for all that is made from
+    the same.
+
+    Raises:
+        Untranslatable: if it is not in the subset; `where` says what it belongs to.
+    """
     if made_from not in _functions:
         _functions[made_from] = make()
     try:
         return machine_code.address_of(_functions[made_from], STAND_INS)
     except Untranslatable as error:
-        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
         raise Untranslatable(f"{where}: {error}") from error
+
+
+def name_of(worker: Worker) -> str:
+    """What messages call a worker."""
+    return f"the actor {worker.actor.name!r} of node {worker.node!r}"
 
 
 def shape_of(worker: Worker) -> Shape:

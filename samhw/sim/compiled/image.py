@@ -187,7 +187,7 @@ class Image:
             stores=self._arena.put(stores),
             tokens=tokens,
             state=tokens + 16 * len(worker.out_kind),
-            word=_pending_word(worker),
+            word=worker.pending_word(),
             # The watched word differs from the one seen, so that the actor can go on, unless it never may.
             watch=self._places[worker] + ActorRecord.offset("fault"),
             seen=0 if worker.fault is not None else -1,
@@ -343,13 +343,6 @@ def _words_of(worker: Worker) -> int:
 def _ready(queue: Queue) -> int:
     """The first cycle in which the head of a queue is available."""
     return queue.tokens[0][2] if queue.tokens else NEVER
-
-
-def _pending_word(worker: Worker) -> int:
-    """The word of the firing that is decided but lacks a slot, or 0."""
-    if worker.pending is None:
-        return 0
-    return next(word for word, plan in worker.plans.items() if plan is worker.pending)
 
 
 def _store_queue(queue: Queue, channel: ChannelRecord, rows: Words) -> None:

@@ -53,7 +53,6 @@ def wait_for_slots(word: int, ports: tuple[int, ...], outs: tuple[TimedOutput, .
 
 def wait_for_key(me: ActorRecord, cycles: Words, now: Now, wait: Wait) -> None:
     """When the last firing with the same key is as many cycles ago as the actor's spacing asks for."""
-    wait.apart = wait.room
     ago = words_at(me.ago, UNKNOWN)[now.number]
     if ago:
         wait.apart = max(wait.room, cycles[now.number - ago] + me.apart)
@@ -74,7 +73,9 @@ def fire(
             ins[i].starved += wait.there - wait.soonest if i == wait.late else 0
         for q in range(len(outs)):
             outs[q].blocked += wait.room - wait.there if q == wait.narrow else 0
-        now.slip = max(now.slip, t - wait.room)
+        if t > wait.there:
+            # Of several slots that are free in one cycle, the first one is what was waited for.
+            now.slip = max(now.slip, t - wait.room + (1 if len(outs) > 1 else 0))
         now.spaced += wait.apart - wait.room
         now.stalled += t - wait.apart
     for i in range(len(ins)):

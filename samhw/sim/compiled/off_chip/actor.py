@@ -1,32 +1,22 @@
 """What records have in common, with tensors on chip and off: their form, and what an actor brings along."""
 
-from collections.abc import Callable, MutableSequence
+from collections.abc import MutableSequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.machine_code import words_at
-from samhw.primitives.step import Memory
-from samhw.primitives.step import Words as Row
-from samhw.sim.compiled.functions import key_of, ports_of
+from samhw.sim.compiled.functions import circles_of, key_of, ports_of
 from samhw.sim.worker import Worker
 
 __all__ = [
-    "KIND_BITS",
     "ActorShape",
     "RecordPlace",
-    "feeds_itself",
-    "pending_word",
-    "stores_of",
     "traits_of",
 ]
 
 Words = NDArray[np.int64]
-
-KIND_BITS = 2
-"""Of a token, below its payload."""
 
 
 class RecordPlace(IntEnum):
@@ -82,28 +72,6 @@ class ActorShape:
         worker.state[:] = record[self.state : self.stores].tolist()
 
 
-def stores_of(at: int, count: int) -> Callable[[Row], Memory]:
-    """The function that gives the arrays of an actor's stores, which begin at a place of its record."""
-    if count == 0:
-
-        def nothing(me: Row) -> Memory:
-            return ()
-
-        return nothing
-    before = stores_of(at, count - 1)
-    place = at + 2 * (count - 1)
-
-    def stored(me: Row) -> Memory:
-        return (*before(me), words_at(me[place], me[place + 1]))
-
-    return stored
-
-
-def feeds_itself(worker: Worker) -> bool:
-    """Whether a channel of a worker is both an output and an input of it."""
-    return any(queue.producer is worker for queue in worker.inputs.values())
-
-
 def traits_of(worker: Worker) -> dict[str, Any]:
     """What the compiled functions of a worker depend on besides its step function and its ports."""
     return {
@@ -111,13 +79,6 @@ def traits_of(worker: Worker) -> dict[str, Any]:
         "outputs": len(worker.outputs),
         "states": len(worker.state),
         "stores": len(worker.memory),
-        "feeds_itself": feeds_itself(worker),
+        "feeds_itself": bool(circles_of(worker)),
         "key": key_of(worker),
     }
-
-
-def pending_word(worker: Worker) -> int:
-    """The word of the firing that is decided but lacks a slot, or 0."""
-    if worker.pending is None:
-        return 0
-    return next(word for word, plan in worker.plans.items() if plan is worker.pending)

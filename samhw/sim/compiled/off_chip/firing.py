@@ -9,7 +9,7 @@ from typing import NamedTuple
 from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Words
 from samhw.sim.compiled.gate import GateKind, gate_rule
-from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape
+from samhw.sim.compiled.off_chip.actor import ActorShape
 from samhw.sim.compiled.off_chip.channel import (
     fullest_at_pop,
     fullest_at_push,
@@ -18,6 +18,7 @@ from samhw.sim.compiled.off_chip.channel import (
     words_of,
 )
 from samhw.sim.compiled.off_chip.layout import C, I, L, O, R
+from samhw.sim.compiled.records import KIND_BITS
 from samhw.sim.fault import LATE
 from samhw.sim.port_rule import CYCLE as ASKED_IN
 from samhw.sim.port_rule import DATA, PLACE, USE, USE_SIZE, Want

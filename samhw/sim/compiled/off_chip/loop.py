@@ -10,10 +10,12 @@ from collections.abc import Callable
 from samhw.machine_code import local_words, words_at
 from samhw.primitives.step import NONE, Step, fault_needs
 from samhw.sim.compiled.gate import GateKind
-from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape, stores_of
+from samhw.sim.compiled.off_chip.actor import ActorShape
 from samhw.sim.compiled.off_chip.channel import words_of
 from samhw.sim.compiled.off_chip.firing import ASKS, FIRED, FULL, LATER, OffChipUse, actor_firing
 from samhw.sim.compiled.off_chip.layout import C, I, O, R
+from samhw.sim.compiled.records import KIND_BITS
+from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 
 __all__ = ["actor_loop"]
@@ -49,7 +51,8 @@ def actor_loop(
     words = shape.words
     input_at, queue_at = shape.inputs, shape.queues
     out_kind_at, out_data_at, state_at = shape.out_kind, shape.out_data, shape.state
-    stored = stores_of(shape.stores, stores)
+    stores_at = shape.stores
+    stored = stores_of(stores)
     queues = len(ports)
     in_words, out_words = inputs * IN, queues * OUT
     fire = actor_firing(shape, ports, inputs=inputs, key=key, gate=gate, logs=logs, off_chip=off_chip)
@@ -57,7 +60,7 @@ def actor_loop(
 
     def loop(address: int, budget: int) -> int:
         me = words_at(address, words)
-        memory = stored(me)
+        memory = stored(address + 8 * stores_at)
         kind = local_words(inputs)
         data = local_words(inputs)
         ins = local_words(in_words)

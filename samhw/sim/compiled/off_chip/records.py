@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from samhw.primitives.step import NONE
 from samhw.sim.compiled.functions import key_of
 from samhw.sim.compiled.gate import gate_words
-from samhw.sim.compiled.off_chip.actor import KIND_BITS, ActorShape, pending_word
+from samhw.sim.compiled.off_chip.actor import ActorShape
 from samhw.sim.compiled.off_chip.functions import loop_address
 from samhw.sim.compiled.off_chip.layout import ENTRY, C, L, R
 from samhw.sim.compiled.off_chip.ports import Ports
 from samhw.sim.compiled.order import forward
+from samhw.sim.compiled.records import KIND_BITS
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.engine import Between
 from samhw.sim.worker import Queue, Worker
@@ -145,7 +146,7 @@ class Records:
         if worker.access is not None:
             record[R.ACCESS] = self.ports.address_of(worker.access)
             record[R.LOOK] = self.ports.look
-        record[R.WORD] = pending_word(worker)
+        record[R.WORD] = worker.pending_word()
         if worker.fault is not None:
             record[R.FAULT_CYCLE], record[R.FAULT] = worker.fault
             record[R.WATCH] = record.ctypes.data + 8 * R.SEEN

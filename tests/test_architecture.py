@@ -207,9 +207,6 @@ LONGEST_OF_ENGINES = 60
 
 COMPILED = "sim/compiled/"
 
-OFF_CHIP = "sim/compiled/off_chip/"
-"""Whose functions are longer, and whose enumerations have one letter."""
-
 
 def length(function: ast.FunctionDef) -> int:
     """The lines of a function, without those of the functions in it."""
@@ -222,7 +219,7 @@ def test_functions_are_read_at_one_glance() -> None:
     long = [
         f"{file}: {node.name}"
         for file, node in definitions(PACKAGE)
-        if isinstance(node, ast.FunctionDef) and not file.startswith(OFF_CHIP)
+        if isinstance(node, ast.FunctionDef)
         if length(node) > (LONGEST_OF_ENGINES if file.startswith(COMPILED) else LONGEST)
     ]
     assert not long
@@ -232,7 +229,7 @@ def test_no_two_classes_share_a_name() -> None:
     """But for the model and the component of one kind of primitive."""
     files: dict[str, set[str]] = {}
     for file, node in definitions(PACKAGE):
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not file.startswith(OFF_CHIP):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             files.setdefault(node.name, set()).add(file)
     for name, found in files.items():
         pairs = {(f"primitives/{kind}.py", f"rtl/{kind}.py") for kind in kinds()}

@@ -10,7 +10,17 @@ from dataclasses import dataclass, fields
 from samhw.graph import Dram
 from samhw.primitives.step import Words
 
-__all__ = ["NEVER", "Counts", "channel_at", "clear_counts", "dram_counts", "dram_words", "request", "serve"]
+__all__ = [
+    "NEVER",
+    "Counts",
+    "channel_at",
+    "clear_counts",
+    "dram_counts",
+    "dram_words",
+    "least_cycles",
+    "request",
+    "serve",
+]
 
 NEVER = -(1 << 62)
 CLOSED = -1
@@ -70,6 +80,12 @@ def clear_counts(memory: Words) -> None:
     for channel in range(memory[CHANNELS]):
         for n in range(REFRESH):
             memory[channel_at(memory, channel) + n] = 0
+
+
+def least_cycles(memory: Words) -> int:
+    """The fewest cycles from a request until it is done."""
+    clocks = memory[FRONTEND] + min(memory[CL], memory[CWL]) + memory[BURST] + memory[BACKEND]
+    return -(-clocks * memory[CLOCK_PS] // memory[CYCLE_PS])
 
 
 def request(memory: Words, cycle: int, line: int, write: int) -> int:

@@ -23,8 +23,13 @@ __all__ = [
     "PortPlan",
     "Want",
     "access_words",
+    "answer",
+    "asked_line",
+    "buffer_of",
     "committed",
+    "end_of_buffer",
     "look",
+    "note_request",
     "port_counts",
     "port_starts",
     "serve_access",
@@ -224,8 +229,7 @@ def _read(access: Words, at: int, word: int) -> int:
     if number == last + 1:
         end = max(end, min(end + access[at + PREFETCH], access[at + LINES]))
     places = 1 + access[at + PREFETCH]
-    buffer = at + RECENT + access[at + PLACES]
-    asks = buffer + LINE_SIZE * places
+    buffer, asks = buffer_of(access, at), end_of_buffer(access, at)
     for n in range(number, end):
         line = buffer + LINE_SIZE * (n % places)
         if access[line] != n:
@@ -275,6 +279,46 @@ def serve_access(access: Words, memory: Words) -> None:
     for _ in range(access[PORTS]):
         _serve(access, at, memory)
         at += access[at + SIZE]
+    answer(access)
+
+
+def _serve(access: Words, at: int, memory: Words) -> None:
+    """Makes the requests of one port."""
+    cycle, write = access[CYCLE], access[at + WRITE]
+    for n in range(access[at + ASKED]):
+        number = access[at + REQUESTS]
+        done = request(memory, cycle, access[at + FIRST] + asked_line(access, at, n), write)
+        access[at + RECENT + number % access[at + PLACES]] = done
+        access[at + WAITED] += done - cycle
+        if write:
+            access[at + DONE] = max(access[at + DONE], done)
+        note_request(access, at, n, done)
+
+
+def asked_line(access: Words, at: int, n: int) -> int:
+    """The line of its memory that the port at `at` asks for as number n."""
+    if access[at + WRITE]:
+        # Lines are written one after another.
+        return access[at + REQUESTS]
+    return access[end_of_buffer(access, at) + LINE_SIZE * n]
+
+
+def note_request(access: Words, at: int, n: int, done: int) -> None:
+    """The line that the port at `at` asks for as number n is requested; it will be there in cycle `done`."""
+    access[at + REQUESTS] += 1
+    if not access[at + WRITE]:
+        access[end_of_buffer(access, at) + LINE_SIZE * n + 1] = done
+
+
+def answer(access: Words) -> None:
+    """All that the firing asks for is requested: puts cycles in place of numbers of lines."""
+    at = access[FIRST_PORT]
+    for _ in range(access[PORTS]):
+        access[at + ASKED] = 0
+        access[at + LAST_DATA] = _there(access, at, access[at + LAST_DATA])
+        for line in range(buffer_of(access, at), end_of_buffer(access, at), LINE_SIZE):
+            access[line + 1] = _there(access, at, access[line + 1])
+        at += access[at + SIZE]
     for n in range(access[READS]):
         use = USE + USE_SIZE * n
         access[use + DATA] = _there(access, access[use + PORT], access[use + DATA])
@@ -282,32 +326,18 @@ def serve_access(access: Words, memory: Words) -> None:
     access[CYCLE] = NOBODY
 
 
-def _serve(access: Words, at: int, memory: Words) -> None:
-    """Makes the requests of one port."""
-    cycle, write = access[CYCLE], access[at + WRITE]
-    buffer = at + RECENT + access[at + PLACES]
-    asks = buffer + LINE_SIZE * (1 + access[at + PREFETCH])
-    for n in range(access[at + ASKED]):
-        number = access[at + REQUESTS]
-        # Lines are written one after another.
-        line = number if write else access[asks + LINE_SIZE * n]
-        done = request(memory, cycle, access[at + FIRST] + line, write)
-        access[at + RECENT + number % access[at + PLACES]] = done
-        access[at + REQUESTS] += 1
-        access[at + WAITED] += done - cycle
-        if write:
-            access[at + DONE] = max(access[at + DONE], done)
-        else:
-            access[asks + LINE_SIZE * n + 1] = done
-    access[at + ASKED] = 0
-    access[at + LAST_DATA] = _there(access, at, access[at + LAST_DATA])
-    for line in range(buffer, asks, LINE_SIZE):
-        access[line + 1] = _there(access, at, access[line + 1])
+def buffer_of(access: Words, at: int) -> int:
+    """Where the buffer of the port at `at` begins."""
+    return at + RECENT + access[at + PLACES]
+
+
+def end_of_buffer(access: Words, at: int) -> int:
+    """Where it ends, and the lines begin that the port asks for."""
+    return buffer_of(access, at) + LINE_SIZE * (1 + access[at + PREFETCH])
 
 
 def _there(access: Words, at: int, data: int) -> int:
     """The cycle that DATA stands for, once the port at `at` has been served."""
     if data >= 0:
         return data
-    asks = at + RECENT + access[at + PLACES] + LINE_SIZE * (1 + access[at + PREFETCH])
-    return access[asks + LINE_SIZE * ~data + 1]
+    return access[end_of_buffer(access, at) + LINE_SIZE * ~data + 1]

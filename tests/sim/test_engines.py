@@ -19,7 +19,8 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import image, on_chip
+from samhw.sim.compiled import engine as compiled_engine
+from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
 from samhw.targets.inputs import load_inputs
@@ -260,7 +261,7 @@ def long_vector(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "compiled"])
 def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_chip, "BATCH", 1000)
+    monkeypatch.setattr(compiled_engine, "BATCH", 1000)
     graph, memories = long_vector(200_000)
     seen: list[Progress] = []
 

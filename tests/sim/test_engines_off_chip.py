@@ -1,7 +1,6 @@
 """The plain and the compiled engine give the same with tensors off chip."""
 
 import signal
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +14,7 @@ from samhw.frontend import Program as Source
 from samhw.frontend import parse
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import off_chip
-from samhw.sim.compiled.off_chip import records, sweeps
+from samhw.sim.compiled import engine as compiled_engine
 from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
@@ -117,42 +115,11 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
         assert any(taken_over)
 
 
-@pytest.mark.parametrize("number", range(6))
-def test_the_plain_engine_goes_on_where_the_compiled_one_stopped(
-    number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Stop(Exception):
-        pass
-
-    stops: list[int] = []
-
-    def stop(firings: int, cycle: int) -> None:
-        if firings > 60 * number:
-            stops.append(firings)
-            raise Stop
-
-    def stopped(workers: Any, limit: int, window: Any, _: Any, arbiter: Any, run: Any = compiled.run) -> None:
-        with suppress(Stop):
-            run(workers, limit, window, stop, arbiter)
-        engine.run(workers, limit, arbiter=arbiter)
-
-    monkeypatch.setattr(off_chip, "BATCH", 1)
-    monkeypatch.setattr(sweeps, "TURN", 3)
-    for program in by_hand(np.random.default_rng(number)):
-        data = (program.graph, arch_of(program), program.memories, program.extents)
-        plain = outcome(*data, engine="plain", trace=True, memory=OffChip(TINY))
-        with small_phases(), monkeypatch.context() as patch:
-            patch.setattr(compiled, "run", stopped)
-            assert_same(outcome(*data, engine="compiled", trace=True, memory=OffChip(TINY)), plain)
-    assert stops
-
-
-def test_rings_grow_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ring that is too short must not let a later request come first."""
-    monkeypatch.setattr(records, "RING", 2)
+def test_channels_widen_before_anybody_is_served() -> None:
+    """Room that is too short must not let a later request come first."""
     rng = np.random.default_rng(0)
     for program in by_hand(rng):
-        for depth in (5, 10**12):
+        for depth in (20, 10**12):
             graph = program.graph.with_depths({c.name: depth for c in program.graph.channels})
             data = (graph, arch_of(program), program.memories, program.extents)
             plain = outcome(*data, engine="plain", memory=OffChip(TINY))
@@ -160,16 +127,22 @@ def test_rings_grow_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) ->
                 assert_same(outcome(*data, engine="compiled", memory=OffChip(TINY)), plain)
 
 
-def test_the_log_is_emptied_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "LOG", 24)
-    rng = np.random.default_rng(0)
-    for program in by_hand(rng):
+def test_rows_of_requests_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("samhw.sim.compiled.off_chip.image.KEPT", 0)
+    graph, memories = long_vector(2_000)
+    data = (graph, Arch(), memories, WIDE)
+    plain = outcome(*data, engine="plain", memory=OffChip(TINY))
+    with small_phases():
+        assert_same(outcome(*data, engine="compiled", memory=OffChip(TINY)), plain)
+
+
+def test_as_many_lines_at_once_as_places() -> None:
+    narrow = replace(TINY, prefetch=3, outstanding=8)
+    for program in by_hand(np.random.default_rng(1)):
         data = (program.graph, arch_of(program), program.memories, program.extents)
-        for window in ((0, 1 << 62), (100, 200)):
-            options: dict[str, Any] = {"trace": True, "window": window, "memory": OffChip(TINY)}
-            plain = outcome(*data, engine="plain", **options)
-            with small_phases():
-                assert_same(outcome(*data, engine="compiled", **options), plain)
+        plain = outcome(*data, engine="plain", memory=OffChip(narrow))
+        with small_phases():
+            assert_same(outcome(*data, engine="compiled", memory=OffChip(narrow)), plain)
 
 
 def test_memory_goes_on_from_one_engine_to_the_other() -> None:
@@ -216,7 +189,7 @@ def test_errors_are_the_same() -> None:
 
 
 def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(off_chip, "BATCH", 100)
+    monkeypatch.setattr(compiled_engine, "BATCH", 100)
     graph, memories = long_vector(2_000)
 
     def interrupt(progress: Progress) -> None:

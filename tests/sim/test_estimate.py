@@ -9,7 +9,8 @@ import pytest
 from samhw.graph import Arch
 from samhw.schedule import Schedule
 from samhw.sim import Progress, engine, simulate
-from samhw.sim.compiled import image, on_chip
+from samhw.sim.compiled import engine as compiled_engine
+from samhw.sim.compiled import image
 from samhw.targets import RunResult, run
 from samhw.workload import bind_program, compile_workload
 from tests.sim.graphs import Builder
@@ -22,7 +23,7 @@ def followed(
     """A run, and its progress many times, however short it is."""
     monkeypatch.setattr(engine, "SLICE", 100)
     monkeypatch.setattr(engine, "TURN", 20)
-    monkeypatch.setattr(on_chip, "BATCH", 100)
+    monkeypatch.setattr(compiled_engine, "BATCH", 100)
     workload = bind_program(spec, [data], value="f32")
     workload = replace(workload, program=Schedule(fuse=fuse).apply(workload.program))
     seen: list[Progress] = []

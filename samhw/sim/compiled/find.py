@@ -6,11 +6,13 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 from collections.abc import Callable
 from typing import NamedTuple
 
-from samhw.machine_code import UNKNOWN, Record, local_words, words_at
+from samhw.machine_code import UNKNOWN, Record, call, local_words, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
+from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.records import KIND_BITS, ActorRecord, ChannelRecord
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
+from samhw.sim.port_rule import Want
 
 __all__ = ["Shape", "finder"]
 
@@ -28,6 +30,9 @@ class Shape(NamedTuple):
     """The channels that lead from the actor to itself: input, and number among those that it pushes to."""
     key: int | None
     """Place in the state of the key of the actor's spacing, if it has one."""
+    brings: tuple[tuple[int, int], ...] | None
+    """The channels whose tokens carry data from off-chip memory: number among those that the actor pushes to,
+    and place of what brings them in the rule of its access. None if it has none."""
 
 
 class Head(Record):
@@ -48,10 +53,13 @@ class Tail(Record):
     """Address of the first one for which there is no room."""
 
 
-def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
+def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
     """The function (address of the actor, 0) -> number of firings that it found.
 
     It goes on until a token or room in a channel is lacking, or nothing is left to do in this phase.
+
+    Args:
+        want: notes what a firing reads from off-chip memory and writes to it, if the actor has access.
     """
     inputs, outputs, states, circles = shape.inputs, shape.outputs, shape.states, shape.circles
     queues = len(shape.ports)
@@ -61,6 +69,9 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
     key = shape.key or 0
     circle_count = len(circles)
     self_fed = tuple(i for i, _ in circles)
+    accesses = shape.brings is not None
+    brings = shape.brings or ()
+    brings_count = len(brings)
 
     def behead(head: Head, i: int, kind: Words, data: Words) -> None:
         """Puts the token at the head of an input where the step function sees it."""
@@ -104,6 +115,28 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
             ago = number - keys[place]
             keys[place] = number
         words_at(me.ago, UNKNOWN)[number] = ago if ago < me.apart else 0
+
+    def ask_for_lines(
+        me: ActorRecord,
+        word: int,
+        number: int,
+        tails: tuple[Tail, ...],
+        kind: Words,
+        data: Words,
+        state: Words,
+        out_kind: Words,
+        out_data: Words,
+    ) -> None:
+        """Notes the lines that a firing asks for, and which ones its tokens wait for."""
+        access = AccessRecord.at(me.access)
+        rule = words_at(access.rule, UNKNOWN)
+        want(word, kind, data, state, out_kind, out_data, rule)
+        call(access.note, me.access, number)
+        for b in range(brings_count):
+            q = brings[b][0]
+            if word >> PUSHES + port[q] & 1:
+                channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
+                words_at(channel.brought + tails[q].next - channel.tokens, 1)[0] = rule[brings[b][1]]
 
     def move_tokens(
         me: ActorRecord,
@@ -191,6 +224,8 @@ def finder(step: Step, shape: Shape) -> Callable[[int, int], int]:
                 break
             if is_full(me, word, tails):
                 break
+            if accesses:
+                ask_for_lines(me, word, number, tails, kind, data, state, out_kind, out_data)
             if spaced:
                 note_key(me, number, state[key])
             if word != run[0]:

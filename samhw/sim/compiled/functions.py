@@ -1,6 +1,7 @@
 """The machine code of actors and of phases."""
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -8,14 +9,17 @@ from weakref import WeakKeyDictionary
 from samhw import machine_code
 from samhw.machine_code import Untranslatable, function_key
 from samhw.primitives import Actor
+from samhw.primitives.step import Words
 from samhw.sim.compiled.find import Shape, finder
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
+from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Worker
 
-__all__ = ["circles_of", "code_of", "compiled", "key_of", "name_of", "phases_address", "ports_of"]
+__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "phases_address", "ports_of"]
 
 Function = Callable[[int, int], int]
 
@@ -32,7 +36,8 @@ def code_of(worker: Worker) -> tuple[int, int]:
     Raises:
         Untranslatable: if there can be none.
     """
-    wiring = ports_of(worker), circles_of(worker), GateKind.of(worker)
+    late, want, brings = late_of(worker), function_key(want_of(worker)), brings_of(worker)
+    wiring = ports_of(worker), circles_of(worker), GateKind.of(worker), late, want, brings
     known = _codes.setdefault(worker.actor, {})
     if wiring not in known:
         known[wiring] = _find_address(worker), _time_address(worker)
@@ -40,23 +45,51 @@ def code_of(worker: Worker) -> tuple[int, int]:
 
 
 def _find_address(worker: Worker) -> int:
-    step, shape = worker.actor.step, shape_of(worker)
+    step, want, shape = worker.actor.step, want_of(worker), shape_of(worker)
     assert isinstance(step, FunctionType)
-    made_from = "find", function_key(step), shape
-    return compiled(made_from, lambda: finder(step, shape), name_of(worker))
+    made_from = "find", function_key(step), function_key(want), shape
+    return compiled(made_from, lambda: finder(step, want, shape), name_of(worker))
+
+
+def want_of(worker: Worker) -> FunctionType:
+    """What notes the words that a worker reads from off-chip memory and writes to it."""
+    want = worker.access.want if worker.access else no_want
+    assert isinstance(want, FunctionType)
+    return want
+
+
+def no_want(
+    word: int, kind: Words, data: Words, state: Words, out_kind: Words, out_data: Words, access: Words
+) -> None:
+    """The `Want` of an actor that has no access to off-chip memory."""
 
 
 def _time_address(worker: Worker) -> int:
-    inputs, ports = len(worker.inputs), ports_of(worker)
+    inputs, ports, brings = len(worker.inputs), ports_of(worker), brings_of(worker)
     traits = {"circular": bool(circles_of(worker)), "spaced": key_of(worker) is not None}
-    gate = GateKind.of(worker)
-    made_from = "time", inputs, ports, *traits.values(), gate
-    return compiled(made_from, lambda: timer(inputs, ports, gate=gate, **traits), name_of(worker))
+    gate, late = GateKind.of(worker), late_of(worker)
+    carries = None if brings is None else tuple(q in dict(brings) for q in range(len(ports)))
+    made_from = "time", inputs, ports, *traits.values(), gate, late, carries
+    make = partial(timer, inputs, ports, gate=gate, late=late, carries=carries, **traits)
+    return compiled(made_from, make, name_of(worker))
 
 
 def phases_address() -> int:
     """The address of the code of `run_phases`."""
     return compiled("phases", lambda: run_phases, "phases")
+
+
+def lines_addresses() -> tuple[int, int, int]:
+    """The addresses of the code of `note_lines`, `serve_lines` and `make_line_room`."""
+    note, serve, room = (
+        compiled(function, partial(_same, function), "off-chip memory")
+        for function in (note_lines, serve_lines, make_line_room)
+    )
+    return note, serve, room
+
+
+def _same(function: Function) -> Function:
+    return function
 
 
 def compiled(made_from: Any, make: Callable[[], Function], where: str) -> int:
@@ -89,6 +122,7 @@ def shape_of(worker: Worker) -> Shape:
         stores=len(worker.memory),
         circles=circles_of(worker),
         key=key_of(worker),
+        brings=brings_of(worker),
     )
 
 
@@ -108,3 +142,17 @@ def key_of(worker: Worker) -> int | None:
     spacing = worker.actor.spacing
     # Firings are a cycle apart anyway.
     return spacing.key if spacing and spacing.latency > 1 else None
+
+
+def late_of(worker: Worker) -> int:
+    """The set of a worker's inputs whose tokens may come with data from off-chip memory."""
+    return sum(queue.off_chip << i for i, queue in worker.inputs.items())
+
+
+def brings_of(worker: Worker) -> tuple[tuple[int, int], ...] | None:
+    """`Shape.brings` of a worker."""
+    access = worker.access
+    if access is None:
+        return None
+    reads = enumerate(access.carried[output] for output in ports_of(worker))
+    return tuple((q, USE + USE_SIZE * read + DATA) for q, read in reads if read >= 0)

@@ -9,12 +9,14 @@ from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
 from samhw.sim.compiled.functions import code_of, key_of, phases_address
 from samhw.sim.compiled.gate import gate_words
+from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import point_words, points_of_phase
 from samhw.sim.compiled.records import KIND_BITS, NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
+from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Queue, Worker
 
 __all__ = ["Image"]
@@ -34,6 +36,11 @@ WORTH = 8
 """So many times over actors are timed before assumptions are given up."""
 
 LONG_AGO = -NEVER
+
+ROW_NAMES = ("tokens", "ready", "freed", "come", "brought")
+"""The rows of a channel. It has the last two only if its tokens may carry data from off-chip memory."""
+TOKENS, READY, FREED, COME = range(4)
+ROWS, LATE_ROWS = 3, 5
 
 
 class _Arena:
@@ -60,11 +67,12 @@ class Image:
         code: address of the compiled `run_phases`.
     """
 
-    def __init__(self, workers: Sequence[Worker], limit: int, ahead: bool):
+    def __init__(self, workers: Sequence[Worker], limit: int, arbiter: Arbiter | None, ahead: bool):
         """
         Args:
             workers: all of them.
             limit: the last cycle of a firing.
+            arbiter: serves those that have memories off chip.
             ahead: producers may run ahead of the depths of channels, and cycles be assumed. Else nothing is
                 found that cannot be timed, and everything is left in the end as it was when nobody could go
                 on.
@@ -89,6 +97,9 @@ class Image:
         self._places = dict(zip(self.workers, actors_at, strict=True))
         self.channels = list(map(ChannelRecord.at, channels_at))
         self.actors = list(map(ActorRecord.at, actors_at))
+        self.lines: LinesImage | None = None
+        if arbiter is not None and arbiter.accesses:
+            self.lines = LinesImage(arbiter, self._places, self._history, PHASE)
         self.rows: list[Words] = []
         for n, queue in enumerate(self.queues):
             channels[n] = self._channel_words(queue)
@@ -102,21 +113,25 @@ class Image:
         for n, worker in enumerate(self.workers):
             rows = trails_at[n], cycles_at[n], cycles_at[len(self.workers) + n]
             actors[n] = self._actor_words(worker, *rows)
-        graph = GraphRecord.words(
-            actors=self._arena.put(actors_at),
-            actor_count=len(actors_at),
-            channels=self._arena.put(channels_at),
-            channel_count=len(channels_at),
+        self.address = self._arena.put(self._graph_words(actors_at, channels_at, limit))
+        self.graph = GraphRecord.at(self.address)
+        self.code = phases_address()
+
+    def _graph_words(self, actors: list[int], channels: list[int], limit: int) -> list[int]:
+        return GraphRecord.words(
+            actors=self._arena.put(actors),
+            actor_count=len(actors),
+            channels=self._arena.put(channels),
+            channel_count=len(channels),
             phase=PHASE,
             longest_phase=PHASE,
             history=self._history,
             limit=min(limit, NEVER - 1),
-            careful=0 if ahead else NEVER,
+            # What off-chip memory does is not assumed.
+            careful=0 if self.ahead and self.lines is None else NEVER,
             worth=WORTH,
+            **(self.lines.graph if self.lines else {}),
         )
-        self.address = self._arena.put(graph)
-        self.graph = GraphRecord.at(self.address)
-        self.code = phases_address()
 
     def _keep(self, words: Words) -> int:
         self._kept.append(words)
@@ -132,19 +147,21 @@ class Image:
         taken, there = len(queue.free), len(queue.tokens)
         room = min(queue.depth, ROOM + there)
         size = PHASE + SLACK + 2 * (room + self.ahead) + there + taken + 1
-        rows, (tokens, ready, freed) = self._table(3, size)
+        rows, addresses = self._table(LATE_ROWS if queue.off_chip else ROWS, size)
         self.rows.append(rows)
         # Behind one word for slots that have long been free.
-        rows[2, 1 : 1 + taken] = queue.free
-        for n, (kind, payload, cycle, _) in enumerate(queue.tokens, 1 + taken):
-            rows[:2, n] = payload << KIND_BITS | kind, cycle
+        rows[FREED, 1 : 1 + taken] = queue.free
+        for n, (kind, payload, ready, pushed) in enumerate(queue.tokens, 1 + taken):
+            rows[TOKENS, n] = payload << KIND_BITS | kind
+            rows[READY, n] = ready
+            if queue.off_chip:
+                rows[COME, n] = pushed + queue.latency
         base = queue.popped - taken - 1
         pushed = queue.popped + there
         vals, stops, empties, dones = queue.kinds
         return ChannelRecord.words(
-            tokens=tokens - 8 * base,
-            ready=ready - 8 * base,
-            freed=freed - 8 * base,
+            **_row_words(addresses, base),
+            resolved=pushed,
             base=base,
             size=size,
             guard=base,
@@ -160,6 +177,7 @@ class Image:
             high=queue.high,
             dwell=queue.dwell,
             starved=queue.starved,
+            late=queue.late,
             blocked=queue.blocked,
             vals=vals,
             stops=stops,
@@ -204,6 +222,7 @@ class Image:
             stalled=worker.stalled,
             gate=self._arena.put(gate),
             gate_words=len(gate),
+            access=self.lines.address_of(worker) if self.lines else 0,
             **self._spacing_words(worker),
         )
 
@@ -262,21 +281,23 @@ class Image:
             first = seen.get(queue, queue.popped)
             seen[queue] = max(first, channel.timed_popped)
             part = slice(first - channel.base, seen[queue] - channel.base)
-            for token, ready, freed in rows[:, part].T.tolist():
+            shown = rows[[TOKENS, COME if queue.off_chip else READY, FREED], part]
+            for token, come, freed in shown.T.tolist():
                 if begin <= freed - 1 < end:
-                    tap(ready - queue.latency, freed - 1, token & 3, token >> KIND_BITS)
+                    tap(come - queue.latency, freed - 1, token & 3, token >> KIND_BITS)
 
     def lengthen(self) -> None:
         """Doubles the rows in which there is no room for another phase."""
         for n, channel in enumerate(self.channels):
             if channel.pushed + PHASE + SLACK > channel.base + channel.size:
-                rows, addresses = self._table(3, 2 * channel.size)
+                rows, addresses = self._table(len(self.rows[n]), 2 * channel.size)
                 rows[:, : channel.size] = self.rows[n]
                 channel.size *= 2
                 self.rows[n] = rows
-                channel.tokens, channel.ready, channel.freed = (
-                    address - 8 * channel.base for address in addresses
-                )
+                for name, word in _row_words(addresses, channel.base).items():
+                    setattr(channel, name, word)
+        if self.lines:
+            self.lines.lengthen(PHASE)
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""
@@ -306,10 +327,14 @@ class Image:
             _store_queue(queue, channel, rows)
         for worker, actor in zip(self.workers, self.actors, strict=True):
             self._store_worker(worker, actor)
+        if self.lines:
+            self.lines.store()
 
     def _store_worker(self, worker: Worker, actor: ActorRecord) -> None:
         worker.last, worker.firings = self.last(worker), actor.timed
         worker.spaced, worker.stalled = actor.spaced, actor.stalled
+        if self.lines:
+            worker.held = self.lines.held(worker)
         outputs = len(worker.outputs)
         at = self._pending[self._position[worker]]
         words = self._arena.words[at : at + 2 * outputs + len(worker.state)].tolist()
@@ -340,6 +365,12 @@ def _words_of(worker: Worker) -> int:
     return 1 + channels + tokens + 2 * len(worker.memory) + len(gate_words(worker))
 
 
+def _row_words(addresses: Sequence[int], base: int) -> dict[str, int]:
+    """The words of a channel for its rows, which begin at token `base`."""
+    words = {name: address - 8 * base for name, address in zip(ROW_NAMES, addresses, strict=False)}
+    return {"come": words["ready"]} | words
+
+
 def _ready(queue: Queue) -> int:
     """The first cycle in which the head of a queue is available."""
     return queue.tokens[0][2] if queue.tokens else NEVER
@@ -349,13 +380,14 @@ def _store_queue(queue: Queue, channel: ChannelRecord, rows: Words) -> None:
     popped, pushed, base = channel.timed_popped, channel.timed_pushed, channel.base
     kept = max(channel.guard + 1, pushed - queue.depth)
     queue.free.clear()
-    queue.free.extend(rows[2, kept - base : popped - base].tolist())
+    queue.free.extend(rows[FREED, kept - base : popped - base].tolist())
     queue.spare = queue.depth - (pushed - kept)
     queue.tokens.clear()
     queue.consumer.kind[queue.port] = NONE
-    for token, ready in rows[:2, popped - base : pushed - base].T.tolist():
-        queue.append(token & 3, token >> KIND_BITS, ready, ready - queue.latency)
+    left = rows[[TOKENS, READY, COME if queue.off_chip else READY], popped - base : pushed - base]
+    for token, ready, come in left.T.tolist():
+        queue.append(token & 3, token >> KIND_BITS, ready, come - queue.latency)
     queue.popped, queue.high, queue.dwell = popped, channel.high, channel.dwell
-    queue.starved, queue.blocked = channel.starved, channel.blocked
+    queue.starved, queue.late, queue.blocked = channel.starved, channel.late, channel.blocked
     queue.kinds = [channel.vals, channel.stops, channel.empties, channel.dones]
     queue.wanted = queue.full = False

@@ -18,16 +18,16 @@ def tell_producer(channel: ChannelRecord, first: int, end: int, careful: int) ->
     if count <= 0:
         return
     freed = channel.freed + 8 * first
-    ready = channel.ready + 8 * (first + channel.depth)
+    come = channel.come + 8 * (first + channel.depth)
     if careful:
-        if words_at(ready, count)[count - 1] >= NEVER:
+        if words_at(come, count)[count - 1] >= NEVER:
             producer.stale = min(producer.stale, NEVER)
         return
     # A firing that waited behind its slots comes no later for one that is free in the meantime; but it has
     # waited for that one then.
-    early = exceeds(freed, ready, count, channel.latency + producer.slip)
+    early = exceeds(freed, come, count, channel.latency + producer.slip)
     if early < count:
-        producer.stale = min(producer.stale, words_at(ready, count)[early] - channel.latency)
+        producer.stale = min(producer.stale, words_at(come, count)[early] - channel.latency)
 
 
 def tell_consumer(channel: ChannelRecord, first: int, careful: int) -> None:

@@ -27,6 +27,8 @@ class Wait(Record):
     """The channel whose slot came last."""
     apart: int
     """The last update with the same key is done."""
+    placed: int
+    """There are places for its requests to off-chip memory."""
 
 
 def wait_for_tokens(word: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
@@ -77,7 +79,7 @@ def fire(
             # Of several slots that are free in one cycle, the first one is what was waited for.
             now.slip = max(now.slip, t - wait.room + (1 if len(outs) > 1 else 0))
         now.spaced += wait.apart - wait.room
-        now.stalled += t - wait.apart
+        now.stalled += t - wait.placed
     for i in range(len(ins)):
         taken = word >> TAKES + i & 1
         freed = words_at(ins[i].freed + 8 * ins[i].popped, 1)

@@ -8,7 +8,7 @@ depend on cycles. Then all these firings are timed (settle.py).
 from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.sim.compiled.points import begin_points, end_points
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import move
+from samhw.sim.compiled.rows import move, moved
 from samhw.sim.compiled.settle import time_firings
 from samhw.sim.compiled.tokens import count_tokens
 
@@ -26,7 +26,7 @@ def run_phases(address: int, most: int) -> int:
     graph = GraphRecord.at(address)
     timed = 0
     while timed < most:
-        if not make_room(graph):
+        if not make_room(address):
             return LACKS_ROOM
         found = find_firings(graph)
         time_firings(address)
@@ -69,8 +69,12 @@ def can_find(actor: ActorRecord, patient: int) -> bool:
     return actor.left > 0 and grown > 0 and (grown >= actor.patience or not patient)
 
 
-def make_room(graph: GraphRecord) -> int:
+def make_room(address: int) -> int:
     """Moves what is still needed to the front of trails and rows; gives whether there is room for a phase."""
+    graph = GraphRecord.at(address)
+    enough = 1
+    if graph.line_room:
+        enough = call(graph.line_room, address, 0)
     rows = words_at(graph.actors, graph.actor_count)
     for n in range(graph.actor_count):
         actor = ActorRecord.at(rows[n])
@@ -88,7 +92,6 @@ def make_room(graph: GraphRecord) -> int:
         actor.left = graph.phase - (actor.found - actor.timed)
         begin_points(actor)
     channels = words_at(graph.channels, graph.channel_count)
-    enough = 1
     for n in range(graph.channel_count):
         channel = ChannelRecord.at(channels[n])
         raise_guard(channel)
@@ -96,8 +99,14 @@ def make_room(graph: GraphRecord) -> int:
         if far > 0:
             count = channel.pushed - channel.guard
             channel.tokens = moved(channel.tokens, channel.base, far, count)
+            late = channel.come != channel.ready
             channel.ready = moved(channel.ready, channel.base, far, count)
             channel.freed = moved(channel.freed, channel.base, far, count)
+            if late:
+                channel.come = moved(channel.come, channel.base, far, count)
+                channel.brought = moved(channel.brought, channel.base, far, count)
+            else:
+                channel.come = channel.ready
             channel.base = channel.guard
         words_at(channel.freed + 8 * channel.guard, 1)[0] = 0
         if channel.pushed + graph.phase + SLACK > channel.base + channel.size:
@@ -114,12 +123,6 @@ def raise_guard(channel: ChannelRecord) -> None:
     while guard + 1 < channel.timed_popped and freed[guard + 1] <= last:
         guard += 1
     channel.guard = guard
-
-
-def moved(row: int, base: int, far: int, count: int) -> int:
-    """Moves so many words behind the first `far` of a row to its front; gives where word 0 would be then."""
-    move(row + 8 * (base + far), count, far)
-    return row - 8 * far
 
 
 def end_phase(graph: GraphRecord) -> int:

@@ -17,6 +17,7 @@ __all__ = [
     "begin_points",
     "end_points",
     "keep_point",
+    "known_firings",
     "point_words",
     "points_of_phase",
     "take_up_point",
@@ -117,6 +118,12 @@ def end_points(me: ActorRecord) -> int:
         channel.new_pushed = point[at]
         channel.blocked += point[at + 1]
     return fired
+
+
+def known_firings(me: ActorRecord) -> int:
+    """How many firings lie before the last point of a phase."""
+    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    return words_at(me.points + 8 * size * (me.point_count - 1), size)[0]
 
 
 def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:

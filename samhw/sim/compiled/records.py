@@ -92,6 +92,8 @@ class ActorRecord(Record):
     """Address of the number of the last firing with each key of its spacing."""
     apart: int
     """The latency of the spacing."""
+    access: int
+    """Address of its access to off-chip memory, or 0."""
 
 
 class ChannelRecord(Record):
@@ -103,6 +105,13 @@ class ChannelRecord(Record):
     """Row of the first cycles in which they are available."""
     freed: int
     """Row of the first cycles in which their slots are free again."""
+    come: int
+    """Row of the first cycles in which they are available but for data from off-chip memory, which may come
+    later; `ready` itself, if they carry none."""
+    brought: int
+    """Row of one more than the request that brings a token's data, or of 0, if they carry some."""
+    resolved: int
+    """So many tokens are known when to be available with their data."""
     base: int
     """The first token that the rows have words for."""
     size: int
@@ -133,6 +142,8 @@ class ChannelRecord(Record):
     """Sum over the tokens popped of the cycles from the push to the pop."""
     starved: int
     """Cycles that the consumer waited for a token."""
+    late: int
+    """Cycles that it waited for data from off-chip memory, which `starved` leaves out."""
     blocked: int
     """Cycles that the producer waited for a slot."""
     vals: int
@@ -162,3 +173,14 @@ class GraphRecord(Record):
     """How many phases are still to be timed without assumptions."""
     worth: int
     """So many times over actors are timed before assumptions are given up."""
+    serve: int
+    """Address of the code that serves lines of off-chip memory, or 0."""
+    line_room: int
+    """Address of the code that makes room for requests."""
+    memory: int
+    """Address of the memory's words (`samhw.sim.dram`)."""
+    line_cycles: int
+    """The fewest cycles from a request to its data."""
+    accesses: int
+    """Address of the addresses of accesses to it, in the order of ports."""
+    access_count: int

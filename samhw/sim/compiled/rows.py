@@ -3,7 +3,7 @@
 from samhw.machine_code import UNKNOWN, apart, words_at
 from samhw.sim.compiled.records import NEVER
 
-__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "in_time", "move"]
+__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "in_time", "move", "moved"]
 
 
 @apart
@@ -83,3 +83,9 @@ def move(address: int, count: int, far: int) -> None:
     words = words_at(address - 8 * far, UNKNOWN)
     for k in range(count):
         words[k] = words[k + far]
+
+
+def moved(row: int, base: int, far: int, count: int) -> int:
+    """Moves so many words behind the first `far` of a row to its front; gives where word 0 would be then."""
+    move(row + 8 * (base + far), count, far)
+    return row - 8 * far

@@ -34,6 +34,8 @@ def time_firings(graph_address: int) -> None:
         graph.careful = CAREFUL
     begin_timing(graph, NEVER)
     settle(graph_address, NEVER)
+    while graph.serve and call(graph.serve, graph_address, 0):
+        settle(graph_address, NEVER)
     graph.careful -= 1
 
 
@@ -66,6 +68,8 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
         channel = ChannelRecord.at(channels[n])
         ready = unknown + channel.latency if unknown else 0
         fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+        if channel.come != channel.ready:
+            fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
         fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
         # Nobody has found who takes these; nothing is known of their slots in this phase.
         fill(channel.freed + 8 * channel.popped, channel.pushed - channel.popped, NEVER)

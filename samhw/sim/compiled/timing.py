@@ -13,6 +13,9 @@ from samhw.primitives.step import Words
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.gate import GateKind, gate_rule
 from samhw.sim.compiled.marks import tell_consumer, tell_producer
+from samhw.sim.compiled.off_chip.records import AccessRecord
+from samhw.sim.compiled.off_chip.serving import bring_data
+from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
 from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
 from samhw.sim.compiled.points import SPAN, Now, TimedInput, TimedOutput, keep_point, take_up_point
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
@@ -25,7 +28,14 @@ CALM = 2
 
 
 def timer(
-    inputs: int, ports: tuple[int, ...], *, circular: bool, spaced: bool, gate: GateKind
+    inputs: int,
+    ports: tuple[int, ...],
+    *,
+    circular: bool,
+    spaced: bool,
+    gate: GateKind,
+    late: int,
+    carries: tuple[bool, ...] | None,
 ) -> Callable[[int, int], int]:
     """The function (address of the actor, address of the graph) -> number of firings that it timed.
 
@@ -35,10 +45,15 @@ def timer(
         circular: a channel leads from the actor to itself.
         spaced: it keeps a spacing.
         gate: what else holds it back.
+        late: the set of its inputs whose tokens may come with data from off-chip memory.
+        carries: for each channel that it pushes to whether it puts such data in; None if it does not access
+            that memory.
     """
     queues = len(ports)
     gated = gate is not GateKind.NOTHING
-    single = circular or gated
+    accesses = carries is not None
+    brings = carries or (False,) * queues
+    single = circular or gated or accesses
     """Firings are never timed at once."""
     allowed = gate_rule(gate)
 
@@ -65,9 +80,12 @@ def timer(
         wait.apart = wait.room
         if spaced:
             wait_for_key(me, cycles, now, wait)
-        if gated and wait.apart < NEVER:
-            return allowed(me.gate, me.gate_words, wait.apart, now.number)
-        return wait.apart
+        wait.placed = wait.apart
+        if accesses:
+            wait_for_places(me, now.number, wait)
+        if gated and wait.placed < NEVER:
+            return allowed(me.gate, me.gate_words, wait.placed, now.number)
+        return wait.placed
 
     def time_firings(
         me: ActorRecord,
@@ -106,6 +124,10 @@ def timer(
                 # Where firings have to wait, it is no use to look at many at once.
                 calm = 0 if t > wait.soonest else calm + 1
                 cycles[now.number] = t
+                if late:
+                    count_late(me, late, ins, wait)
+                if accesses:
+                    note_asked(me, now.number, t, wait)
                 fire(word, ports, t, now, ins, outs, wait)
 
     def begin(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
@@ -116,7 +138,7 @@ def timer(
             ins[i].began = ins[i].popped
         for q in range(queues):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
-            outs[q].ready, outs[q].freed = channel.ready, channel.freed
+            outs[q].ready, outs[q].freed = channel.come, channel.freed
             outs[q].guard, outs[q].depth, outs[q].latency = channel.guard, channel.depth, channel.latency
             outs[q].changed = NEVER
 
@@ -154,8 +176,12 @@ def timer(
             channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
             end = ins[i].popped if graph.careful else channel.popped
             tell_producer(channel, ins[i].began, end, graph.careful)
+        if accesses:
+            bring_data(AccessRecord.at(me.access))
         for q in range(queues):
-            tell_consumer(ChannelRecord.at(words_at(me.outputs, queues)[q]), outs[q].changed, graph.careful)
+            channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
+            if not brings[q]:
+                tell_consumer(channel, outs[q].changed, graph.careful)
         return now.number - first
 
     return time

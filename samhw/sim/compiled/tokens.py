@@ -17,13 +17,13 @@ def count_tokens(channel: ChannelRecord) -> None:
     count = channel.new_popped - first
     if count > 0:
         tokens = words_at(channel.tokens + 8 * first, count)
-        ready = words_at(channel.ready + 8 * first, count)
+        come = words_at(channel.come + 8 * first, count)
         freed = words_at(channel.freed + 8 * first, count)
         kinds = 0
         dwell = 0
         for k in range(count):
             kinds += 1 << ((tokens[k] & 3) * PART_BITS)
-            dwell += freed[k] - ready[k]
+            dwell += freed[k] - come[k]
         channel.dwell += dwell + count * (channel.latency - 1)
         channel.vals += kinds & PART
         channel.stops += kinds >> PART_BITS & PART
@@ -42,5 +42,5 @@ def is_fuller(channel: ChannelRecord) -> bool:
     count = min(channel.new_popped, channel.new_pushed - channel.high) - first
     if count < 1:
         return False
-    freed, ready = channel.freed + 8 * first, channel.ready + 8 * (first + channel.high)
-    return exceeds(freed, ready, count, channel.latency) < count
+    freed, come = channel.freed + 8 * first, channel.come + 8 * (first + channel.high)
+    return exceeds(freed, come, count, channel.latency) < count

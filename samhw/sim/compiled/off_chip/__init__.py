@@ -1,31 +1,12 @@
-"""Runs a machine with tensors off chip: each actor's loop fires it until it waits (loop.py)."""
+"""Tensors off chip in the compiled engine (docs/memory.md).
 
-from samhw.machine_code import call
-from samhw.sim.compiled.off_chip import functions
-from samhw.sim.compiled.off_chip.ports import Ports
-from samhw.sim.compiled.off_chip.records import Records
-from samhw.sim.engine import Between
-from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Worker
+Which lines firings ask for depends on tokens only, so it is found along with these (asking.py). In which
+cycles they ask is known as soon as they are timed (waiting.py). Then lines are served in the order of their
+cycles, and what they bring can be timed (serving.py).
+"""
 
-__all__ = ["functions", "run"]
+from samhw.sim.compiled.off_chip.asking import note_lines
+from samhw.sim.compiled.off_chip.room import make_line_room
+from samhw.sim.compiled.off_chip.serving import serve_lines
 
-BATCH = 1 << 19
-"""Firings between two looks at what the caller wants: some 50 ms."""
-
-
-def run(
-    workers: list[Worker], limit: int, window: tuple[int, int], between: Between, arbiter: Arbiter
-) -> None:
-    """Runs the workers until none can fire, as `samhw.sim.compiled.run` does."""
-    look, sweep = functions.other_addresses()
-    records = Records(workers, limit, window, between, Ports(arbiter, look))
-    try:
-        while True:
-            fired = call(sweep, records.arbiter, BATCH)
-            seen = records.drain_log()
-            between(records.firings(), records.cycle())
-            if not fired and not seen and not records.grow():
-                return
-    finally:
-        records.store()
+__all__ = ["make_line_room", "note_lines", "serve_lines"]

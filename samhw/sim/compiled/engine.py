@@ -1,9 +1,12 @@
 """Runs a machine in machine code: first tokens, then cycles (phases.py)."""
 
+from collections.abc import Iterable
+
 from samhw.machine_code import call
 from samhw.sim.compiled.image import Image
 from samhw.sim.compiled.phases import LACKS_ROOM, QUIET
-from samhw.sim.engine import Between
+from samhw.sim.engine import UNLIMITED, Between, nothing
+from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Queue, Worker
 
 __all__ = ["run"]
@@ -12,19 +15,33 @@ BATCH = 1 << 22
 """Firings between two looks at what the caller wants: some 50 ms."""
 
 
-def run(workers: list[Worker], limit: int, window: tuple[int, int], between: Between) -> None:
-    """Runs the workers until none can fire, as `samhw.sim.compiled.run` does.
+def run(
+    workers: Iterable[Worker],
+    limit: int = UNLIMITED,
+    window: tuple[int, int] = (0, UNLIMITED),
+    between: Between = nothing,
+    arbiter: Arbiter | None = None,
+) -> None:
+    """Runs the workers, from wherever they are, until none can fire, as `samhw.sim.engine.run` does.
 
     A run that does not end well, as by a deadlock, is done once more without running ahead. Then nothing is
     found that cannot be timed, and everything is left as it was when nobody could go on.
+
+    Args:
+        window: first cycle whose tokens the taps see, and the cycle behind the last one.
+        arbiter: serves those that have memories off chip.
+
+    Raises:
+        Untranslatable: if a step function cannot be compiled; then nothing has changed.
     """
+    workers = list(workers)
     seen: dict[Queue, int] = {}
-    image = Image(workers, limit, ahead=True)
+    image = Image(workers, limit, arbiter, ahead=True)
     try:
         _finish(image, window, seen, between)
         if not image.is_clean():
             image.undo()
-            image = Image(workers, limit, ahead=False)
+            image = Image(workers, limit, arbiter, ahead=False)
             _finish(image, window, seen, between)
     finally:
         image.store()

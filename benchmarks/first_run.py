@@ -22,7 +22,7 @@ SAMHW = (sys.executable, "-c", "from samhw.cli import main; main()")
 
 START = """
 import sys, time
-from samhw.sim.compiled import on_chip
+from samhw.sim.compiled import engine
 from samhw.sim.regions import simulate_regions
 from samhw.targets.inputs import load_inputs
 from samhw.workload import bind_program, compile_workload
@@ -31,13 +31,13 @@ workload = bind_program(sys.argv[1], sys.argv[2:])
 built = compile_workload(workload, value="f32")
 inputs = load_inputs(built.program, built.design, workload.tensors)
 started = []
-call = on_chip.call
+call = engine.call
 
 def first_call(*words):
     started.append(time.perf_counter() - begin)
     return call(*words)
 
-on_chip.call = first_call
+engine.call = first_call
 begin = time.perf_counter()
 simulate_regions(built.design, built.arch, *inputs, engine="compiled")
 print(started[0])

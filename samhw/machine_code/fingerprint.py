@@ -70,7 +70,7 @@ def _describe(value: Any, stand_ins: StandIns) -> str:
         code = function.__code__
         outer = {name: _describe(v, stand_ins) for name, v in outer_values(function).items()}
         names = code.co_argcount, code.co_names, code.co_varnames, code.co_freevars
-        text = f"{code.co_code.hex()} {code.co_consts} {names} {outer}"
+        text = f"{code.co_code.hex()} {code.co_consts} {names} {outer} {sorted(function.__dict__)}"
         return hashlib.sha256(text.encode()).hexdigest()
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()}"

@@ -24,7 +24,10 @@ _Apart = TypeVar("_Apart", bound=Callable[..., int | None])
 
 
 def apart(function: _Apart) -> _Apart:
-    """Has a function of words called where it would otherwise be written out: a loop, say, that many need."""
+    """Has a function of words called where it would otherwise be written out: a loop over many words.
+
+    LLVM takes more time for such a function, and makes vector instructions of its loop.
+    """
     function.__dict__["apart"] = True
     return function
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -68,7 +69,7 @@ def _object_of(function: FunctionType, name: str, stand_ins: StandIns) -> bytes:
     path = cache_directory() / FOLDER / (name + SUFFIX)
     code = _read(path)
     if code is None:
-        code = assemble(translate(function, name, stand_ins))
+        code = assemble(translate(function, name, stand_ins), name, thorough="apart" in function.__dict__)
         with suppress(OSError):
             _write(path, code)
             _prune(path.parent)
@@ -97,8 +98,12 @@ def _write(path: Path, code: bytes) -> None:
     os.replace(file.name, path)
 
 
+@cache
 def _prune(folder: Path) -> None:
-    """Removes functions not used for long, if there are many, and what killed processes have left."""
+    """Removes functions not used for long, if there are many, and what killed processes have left.
+
+    Once in a process that writes some.
+    """
     oldest = time.time() - KEEP_DAYS * 86400
     used = sorted((path.stat().st_mtime, path) for path in folder.glob(f"*{SUFFIX}"))
     left = [(path.stat().st_mtime, path) for path in folder.glob("*.tmp")]

@@ -31,8 +31,13 @@ def machine_name() -> str:
     return " ".join([*parts, llvmlite.__version__, str(LEVEL)])
 
 
-def assemble(text: str) -> bytes:
-    """The object file of a module."""
+def assemble(text: str, name: str, thorough: bool) -> bytes:
+    """The object file of a module with a function of that name.
+
+    Args:
+        thorough: LLVM does all that it can, with vector instructions for loops; else what pays for functions
+            that have no loops over many words, in half the time.
+    """
     machine = _target_machine()
     module = llvm.parse_assembly(text)
     module.verify()
@@ -40,9 +45,29 @@ def assemble(text: str) -> bytes:
     options.loop_vectorization = True
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    if thorough:
+        builder.getModulePassManager().run(module, builder)
+    else:
+        _few_passes().run(module.get_function(name), builder)
     code: bytes = machine.emit_object(module)
     return code
+
+
+def _few_passes() -> Any:
+    """Words of memory to registers, then what LLVM calls the canonical form, without loops."""
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_simplify_cfg_pass()
+    passes.add_sroa_pass()
+    passes.add_sccp_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_new_gvn_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_jump_threading_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_dead_code_elimination_pass()
+    return passes
 
 
 def load(code: bytes, name: str) -> int:

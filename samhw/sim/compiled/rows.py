@@ -3,7 +3,17 @@
 from samhw.machine_code import UNKNOWN, apart, words_at
 from samhw.sim.compiled.records import NEVER
 
-__all__ = ["differ", "exceeds", "fill", "follow", "follows_until", "in_time", "move", "moved"]
+__all__ = [
+    "differ",
+    "exceeds",
+    "fill",
+    "follow",
+    "follows_until",
+    "in_time",
+    "move",
+    "moved",
+    "total_difference",
+]
 
 
 @apart
@@ -75,6 +85,16 @@ def exceeds(address: int, other: int, count: int, margin: int) -> int:
     while words[k] + margin <= limits[k]:
         k += 1
     return k
+
+
+@apart
+def total_difference(address: int, other: int, count: int) -> int:
+    """The sum of words less those of another row."""
+    words, others = words_at(address, count), words_at(other, count)
+    total = 0
+    for k in range(count):
+        total += words[k] - others[k]
+    return total
 
 
 @apart

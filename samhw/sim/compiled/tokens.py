@@ -1,8 +1,8 @@
 """What the tokens of a phase add to the statistics of a channel."""
 
-from samhw.machine_code import words_at
+from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import ChannelRecord
-from samhw.sim.compiled.rows import exceeds
+from samhw.sim.compiled.rows import exceeds, total_difference
 
 __all__ = ["count_tokens"]
 
@@ -16,14 +16,8 @@ def count_tokens(channel: ChannelRecord) -> None:
     first = channel.timed_popped
     count = channel.new_popped - first
     if count > 0:
-        tokens = words_at(channel.tokens + 8 * first, count)
-        come = words_at(channel.come + 8 * first, count)
-        freed = words_at(channel.freed + 8 * first, count)
-        kinds = 0
-        dwell = 0
-        for k in range(count):
-            kinds += 1 << ((tokens[k] & 3) * PART_BITS)
-            dwell += freed[k] - come[k]
+        kinds = count_kinds(channel.tokens + 8 * first, count)
+        dwell = total_difference(channel.freed + 8 * first, channel.come + 8 * first, count)
         channel.dwell += dwell + count * (channel.latency - 1)
         channel.vals += kinds & PART
         channel.stops += kinds >> PART_BITS & PART
@@ -33,6 +27,16 @@ def count_tokens(channel: ChannelRecord) -> None:
         channel.high += 1
     channel.timed_popped = channel.new_popped
     channel.timed_pushed = channel.new_pushed
+
+
+@apart
+def count_kinds(address: int, count: int) -> int:
+    """How many tokens are of each kind, in the parts of a word."""
+    tokens = words_at(address, count)
+    kinds = 0
+    for k in range(count):
+        kinds += 1 << ((tokens[k] & 3) * PART_BITS)
+    return kinds
 
 
 def is_fuller(channel: ChannelRecord) -> bool:

@@ -32,8 +32,8 @@ def measure(program: str, value: str, board: str) -> dict[str, object]:
         "program": program,
         "value": value,
         **{name.replace("_", " "): getattr(made.use, name) if made else None for name in names},
-        "MHz": round(on_board.clock / 1e6, 1),
-        "could be": round(made.reached / 1e6, 1) if made else None,
+        "reached MHz": round(made.reached / 1e6, 1) if made else None,
+        "clock MHz": round(made.clock / 1e6, 2) if made else None,
         "KB": round(made.path.stat().st_size / 1000) if made else None,
         "refused": refused,
     }
@@ -42,7 +42,7 @@ def measure(program: str, value: str, board: str) -> dict[str, object]:
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"by default {', '.join(PROGRAMS)}")
-    arguments.add_argument("--board", default="ulx3s", help="ulx3s (the default), or another of samhw's")
+    arguments.add_argument("--board", default="ulx3s", help="ulx3s (the default), another name, or FILE.py")
     arguments.add_argument("--value", action="append", metavar="TYPE", help="by default i32 and f32")
     chosen = arguments.parse_args()
     cases = [(p, v) for p in chosen.programs or PROGRAMS for v in chosen.value or VALUES]

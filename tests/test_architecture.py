@@ -17,6 +17,7 @@ from samhw.passes import PASSES
 from samhw.spec import kinds
 
 PACKAGE = Path(samhw.__file__).parent
+BOARDS = PACKAGE.parent / "boards"
 
 ALLOWED = {
     "tensors": set(),
@@ -169,8 +170,14 @@ def test_what_only_tests_import_lives_with_the_tests() -> None:
     alone = {module for module, path in modules(PACKAGE).items() if graph.in_degree(module) == 0}
     by_name = {f"samhw.passes.{name}" for name in PASSES} | {f"samhw.cli.{name}" for name in COMMANDS}
     rooms = {f"samhw.{room}" for room in ALLOWED}
+    families = {"samhw.boards.ecp5", "samhw.boards.xilinx7"}  # Of the files in `boards`.
     # Functions of expressions are imported by users.
-    assert alone - by_name - rooms == {"samhw.frontend.functions"}
+    assert alone - by_name - rooms - families == {"samhw.frontend.functions"}
+
+
+def test_boards_know_families_and_nothing_else() -> None:
+    for path in BOARDS.glob("*.py"):
+        assert imported_rooms(path) == {"boards"}, path
 
 
 def test_circles_are_found_wherever_imports_stand(tmp_path: Path) -> None:

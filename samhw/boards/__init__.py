@@ -1,6 +1,6 @@
-"""The boards that designs can be put on: each a file here, a name below, and a line in `catalog.py`."""
+"""What boards are made of: families of FPGAs, and the tops that go onto them. The boards themselves are the
+files of the folder `boards`."""
 
-__all__ = ["BOARDS"]
+from samhw.boards.files import board_file, board_names, is_board_file
 
-BOARDS = ("ulx3s", "ecpix5", "arty_a7")
-"""Their names. `samhw.boards.catalog` has the boards, for which it needs Amaranth."""
+__all__ = ["board_file", "board_names", "is_board_file"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from amaranth.build import Platform
@@ -25,7 +26,7 @@ class Board:
     """
 
     name: str
-    """That of its file."""
+    """What messages call it: that of its file."""
     title: str
     """Its name in prose."""
     platform: Callable[[], Platform]
@@ -34,7 +35,8 @@ class Board:
     """Of its FPGA."""
     part: Device
     clock: float
-    """Frequency of the design in Hz, unless somebody asks for another."""
+    """Frequency in Hz for which designs are placed and routed, and which they have where nobody asks for
+    another and no tool here says what they could have: in emulation, and in a vendor's project."""
     baud: int
     """Of its link, unless somebody asks for another."""
     loader: str
@@ -43,6 +45,8 @@ class Board:
     """Which of the ports that appear with its cable is the link."""
     high: tuple[tuple[str, str], ...] = ()
     """Pins that the FPGA has to hold high: resources, each with the name of the part of it."""
+    file: Path = Path()
+    """Where it is described, as whoever reads the file says."""
 
     @property
     def input_clock(self) -> float:

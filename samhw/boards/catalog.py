@@ -1,19 +1,38 @@
-"""The boards by name."""
+"""Boards from their files."""
 
-from samhw.boards.arty_a7 import ARTY_A7
+import runpy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
 from samhw.boards.board import Board
-from samhw.boards.ecpix5 import ECPIX5
-from samhw.boards.ulx3s import ULX3S
+from samhw.boards.files import board_file
 from samhw.errors import InputError
 
-__all__ = ["CATALOG", "find_board"]
-
-CATALOG = {board.name: board for board in (ULX3S, ECPIX5, ARTY_A7)}
-"""All boards, in the order of `samhw.boards.BOARDS`."""
+__all__ = ["find_board", "read_board"]
 
 
 def find_board(name: str) -> Board:
-    """The board of a name; raises `InputError` if there is none."""
-    if name not in CATALOG:
-        raise InputError(f"There is no board '{name}'; choose one of {', '.join(CATALOG)}.")
-    return CATALOG[name]
+    """The board of a name, or of a user's own file.
+
+    Raises `InputError` if there is none, and for a file that does not describe one.
+    """
+    return read_board(board_file(name).resolve())
+
+
+@cache
+def read_board(path: Path) -> Board:
+    """The `BOARD` that a file describes. What stands in the file is executed.
+
+    Raises `InputError` as `find_board` does.
+    """
+    try:
+        found = runpy.run_path(str(path)).get("BOARD")
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise InputError(f"The board's file {path} cannot be run ({said}); mend it.") from error
+    if not isinstance(found, Board):
+        raise InputError(
+            f"The file {path} describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has."
+        )
+    return replace(found, file=path)

@@ -6,7 +6,7 @@ from amaranth.vendor import LatticeECP5Platform
 from samhw.boards.family import CELLS, Device, Family, Settings
 from samhw.errors import InputError
 
-__all__ = ["ECP5", "LFE5UM5G_45F", "LFE5U_85F", "place_options"]
+__all__ = ["ECP5", "LFE5UM5G_45F", "LFE5U_85F", "place_options", "pll_words"]
 
 # FPGA-TN-02200, the PLL; the phase detector from 3.125 MHz on, as ecppll of Project Trellis has it.
 _LEAST_INPUT = 3.125e6
@@ -23,6 +23,14 @@ def place_options(platform: LatticeECP5Platform) -> list[str]:
     device = "-".join([*([family.removeprefix("LFE5").lower()] if family != "LFE5U" else []), f"{size}k"])
     package = {"BG": "CABGA", "MG": "CSFBGA"}[kind]
     return [f"--{device}", "--package", f"{package}{pins}", "--speed", platform.speed]
+
+
+def pll_words(settings: Settings) -> dict[str, str]:
+    """The words of a bitstream's text (Project Trellis) that hold the settings of its PLL, by name."""
+    divider, feedback, output = (
+        f"{settings.parameters[name] - 1:07b}" for name in ("CLKI_DIV", "CLKFB_DIV", "CLKOP_DIV")
+    )
+    return {"CLKI_DIV": divider, "CLKFB_DIV": feedback, "CLKOP_DIV": output, "CLKOP_CPHASE": output}
 
 
 class _Ecp5(Family):

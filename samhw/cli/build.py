@@ -8,6 +8,7 @@ import click
 
 from samhw.cli.options import (
     BUILD_DATA,
+    CLOCK,
     REGIONS,
     REGIONS_HELP,
     CompileOptions,
@@ -36,7 +37,7 @@ __all__ = ["build"]
     "--target",
     required=True,
     metavar="TARGET",
-    help=f"One of {', '.join(t.target for t in targets())}.",
+    help=f"One of {', '.join(t.target for t in targets())}, or board:FILE.py.",
 )
 @click.option(
     "--check",
@@ -48,8 +49,8 @@ __all__ = ["build"]
 @click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
 @click.option(
     "--clock",
-    type=float,
-    help="Its clock period in ns, by default 4; of a board, by default what its documentation says.",
+    type=CLOCK,
+    help="Its clock, by default 4 ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(

@@ -18,12 +18,14 @@ from samhw.frontend import Program, load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
-from samhw.targets.backends import BACKENDS, Backend, Target, targets
+from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = [
     "ARCH",
+    "BACKEND",
     "BUILD_DATA",
+    "CLOCK",
     "REGIONS",
     "REGIONS_HELP",
     "CompileOptions",
@@ -60,6 +62,38 @@ BUILD_DATA = click.option(
     metavar="DATA",
     help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
+
+
+class _Clock(click.ParamType):
+    """A clock: its period in ns, or its frequency, as in 80MHz. Gives the period in ns."""
+
+    name = "NS|NMHz"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip().lower()
+        number, mega = text.removesuffix("ns").removesuffix("mhz"), text.endswith("mhz")
+        try:
+            return 1e3 / float(number) if mega else float(number)
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value} is no clock; give its period in ns, as 12.5, or its frequency, as 80MHz.")
+
+
+CLOCK = _Clock()
+"""The type of --clock."""
+
+
+class _BackendName(click.Choice[str]):
+    """The name of a backend, or of a board's file."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if is_board(value) else super().convert(value, param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{'|'.join([*self.choices, 'board:FILE.py'])}]"
+
+
+BACKEND = _BackendName([backend.name for backend in BACKENDS])
+"""The type of --backend."""
 
 _COMPILE = (
     click.option(
@@ -99,7 +133,7 @@ _COMPILE = (
 _BOARD = (
     click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),
     click.option("--emulate", is_flag=True, help="In its place the board under Verilator, pins to pins."),
-    click.option("--clock", type=float, help="The board's clock period in ns; by default the board's own."),
+    click.option("--clock", type=CLOCK, help="The board's clock; by default the greatest that is reached."),
     click.option("--baud", type=int, help="Speed of its link; by default the board's own."),
 )
 

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.options import (
+    BACKEND,
     REGIONS,
     REGIONS_HELP,
     CompileOptions,
@@ -30,7 +31,7 @@ from samhw.errors import InputError
 from samhw.sim import Result, bottleneck
 from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
 from samhw.targets import run as execute
-from samhw.targets.backends import BACKENDS, MODEL, Backend, find_backend
+from samhw.targets.backends import MODEL, Backend, find_backend
 from samhw.tensors import write_tensor
 from samhw.workload import SYNTHETIC, Workload
 
@@ -44,7 +45,7 @@ __all__ = ["run"]
 @click.option(
     "--backend",
     "backend_name",
-    type=click.Choice([backend.name for backend in BACKENDS]),
+    type=BACKEND,
     default=MODEL.name,
     show_default=True,
     help="What runs it.",

@@ -1,7 +1,9 @@
 """Builds for boards, as a user makes them."""
 
+import gzip
 import importlib.util
 import json
+import re
 import runpy
 import sys
 import tomllib
@@ -15,7 +17,10 @@ from click.testing import CliRunner
 from samhw import link
 from samhw.cli import main
 from samhw.targets import boards, tools
-from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, folder
+from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, bitstream, folder
+from samhw.targets.boards.clock import with_clock
+
+from .emulated import small
 
 pytestmark = pytest.mark.slow
 
@@ -40,14 +45,14 @@ def names(out: Path) -> set[str]:
 
 BUILD = {
     *("address_map.h", "address_map.json", "arch.json", "build.json", "data.npz", "graph.dot", "graph.json"),
-    "host.py",
+    *("board.py", "host.py"),
 }
 
 
 def test_a_project_for_vivado(tmp_path: Path) -> None:
     """Verilog that Verilator takes, constraints for its ports, and a script for them."""
     out = tmp_path / "out"
-    samhw("build", "spmv", *DATA, "--target", "board:arty_a7", "--clock", "12.5", "-o", out)
+    samhw("build", "spmv", *DATA, "--target", "board:arty_a7", "--clock", "80MHz", "-o", out)
     assert names(out) == BUILD | {"top.v", "top.xdc", "top.tcl"}
     assert json.loads((out / "build.json").read_text())["clock"] == 80e6
     constraints = (out / "top.xdc").read_text()
@@ -70,7 +75,9 @@ def test_a_bitstream_and_its_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert 'LOCATE COMP "esp32_0__gpio0__io" SITE "L2";' in (out / "top.lpf").read_text()
     report = (out / "report.txt").read_text()
     assert "spmm on Radiona ULX3S with an LFE5U-85F" in report
-    assert "50.00 MHz, of " in report
+    clock, reached = map(float, re.findall(r"([\d.]+) MHz", report))
+    assert 50 < clock <= reached < 1.15 * clock
+    assert json.loads((out / "build.json").read_text())["clock"] == pytest.approx(clock * 1e6, abs=1e4)
 
     # The host runs it, here on the emulated board.
     build = BoardFolder(out)
@@ -85,10 +92,45 @@ def test_a_bitstream_and_its_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (name,) = build.results(found["result"], found["extents"])
     assert name == "T"
 
-    # The second time it comes from the cache.
-    again = tmp_path / "again"
+    # Nothing is placed again, for the same clock or for another; too fast a clock is refused.
+    monkeypatch.setattr(bitstream, "_place", None)
+    again, other = tmp_path / "again", tmp_path / "other"
     samhw("build", "spmm", *DATA, "--target", "board:ulx3s", "-o", again)
     assert (again / "top.bit").read_bytes() == (out / "top.bit").read_bytes()
+    samhw("build", "spmm", *DATA, "--target", "board:ulx3s", "--clock", "40MHz", "-o", other)
+    assert (other / "top.bit").read_bytes() != (out / "top.bit").read_bytes()
+    assert "   40.00 MHz, of " in (other / "report.txt").read_text()
+    words = [
+        "build",
+        "spmm",
+        *DATA,
+        "--target",
+        "board:ulx3s",
+        "--clock",
+        "250MHz",
+        "-o",
+        str(tmp_path / "no"),
+    ]
+    result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code == 1
+    assert f"reaches {reached:.1f} MHz on ulx3s, not 250; leave out --clock, or give" in result.stderr
+    assert not (tmp_path / "no").exists()
+
+
+@needs_fpga
+def test_another_clock_is_what_routing_for_it_gives(tmp_path: Path) -> None:
+    """The text of the bitstream with another clock is that of the design placed and routed for that clock."""
+    _, compiled = small("spmv")
+    texts = []
+    for period in (None, 12.5):
+        on_board = BoardDesign.named("ulx3s", compiled.design, compiled.arch, period)
+        folder = tmp_path / str(period)
+        folder.mkdir()
+        bitstream._place(on_board, folder)
+        texts.append(gzip.decompress((folder / "top.config.gz").read_bytes()).decode())
+    slow, fast = texts
+    assert slow != fast
+    assert with_clock(slow, on_board.board, on_board.baud, 50e6, 80e6) == fast
 
 
 @needs_fpga

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.boards import BOARDS
-from samhw.boards.catalog import CATALOG, find_board
+from samhw.boards import board_file, board_names
+from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import ECP5, place_options
 from samhw.boards.xilinx7 import XILINX7
 from samhw.cli import main
 from samhw.errors import InputError, RunError
+from samhw.targets.backends import find_backend, find_target
 from samhw.targets.boards import BoardDesign
 from samhw.targets.boards.bitstream import Use, _check_clock, _check_size, _estimate
 from samhw.targets.boards.loader import load_bitstream
@@ -27,10 +28,13 @@ def refused(*words: str) -> str:
     return result.stderr
 
 
-def test_the_two_lists_agree() -> None:
-    assert tuple(CATALOG) == BOARDS
-    for name, board in CATALOG.items():
-        assert board.name == name
+def test_each_board_is_a_file() -> None:
+    folder = Path(__file__).parents[2] / "boards"
+    assert board_names() == ("arty_a7", "ecpix5", "ulx3s")
+    for name in board_names():
+        assert board_file(name) == folder / f"{name}.py"
+        board = find_board(name)
+        assert (board.name, board.file) == (name, folder / f"{name}.py")
         assert board.input_clock in (25e6, 100e6)
         assert board.frequency(board.clock) == board.clock
 
@@ -100,7 +104,9 @@ def test_what_yosys_counts() -> None:
 def test_a_clock_that_is_not_reached_is_refused() -> None:
     on_board = design_on(small("spmv")[1])
     _check_clock(on_board, 50e6)
-    with pytest.raises(RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; give --clock 25\.8 \(in"):
+    with pytest.raises(
+        RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; leave out --clock, or give 25\."
+    ):
         _check_clock(on_board, 40e6)
 
 
@@ -111,11 +117,13 @@ def test_the_build_depends_on_all_that_is_chosen() -> None:
         design_on(spmv).build,
         design_on(spmm).build,
         design_on(spmv, "ecpix5").build,
-        BoardDesign.named("ulx3s", spmv.design, spmv.arch, 25).build,
         BoardDesign.named("ulx3s", spmv.design, spmv.arch, None, 115_200).build,
     }
-    assert len(found) == 5
-    assert design_on(spmv).build == BoardDesign.named("ulx3s", spmv.design, spmv.arch, 20, 3_000_000).build
+    assert len(found) == 4
+    # Not on the clock, which a bitstream gets at the end.
+    assert design_on(spmv).build == BoardDesign.named("ulx3s", spmv.design, spmv.arch, 25, 3_000_000).build
+    slow, fast = (BoardDesign.named("ulx3s", spmv.design, spmv.arch, period).netlist() for period in (20, 25))
+    assert slow != fast
 
 
 @pytest.mark.parametrize(
@@ -125,6 +133,8 @@ def test_the_build_depends_on_all_that_is_chosen() -> None:
         (("--clock", "-3"), "a period of -3 ns"),
         (("--clock", "1000"), "makes no clock of 1 MHz; give a --clock from 2.5 to 250 ns"),
         (("--clock", "100"), "3,000,000 baud need a clock of 12 MHz, but it has 10"),
+        (("--clock", "fast"), "fast is no clock; give its period in ns, as 12.5, or its frequency, as 80MHz"),
+        (("--clock", "0MHz"), "0MHz is no clock"),
         (("--baud", "0"), "cannot have 0 baud"),
         (("--baud", "99999999"), "cannot have 99,999,999 baud; give --baud 1 to 12,000,000"),
         (("--name", "conv"), "--name belongs to '--target verilog'"),
@@ -134,6 +144,49 @@ def test_bad_choices(words: tuple[str, ...], message: str, tmp_path: Path) -> No
     out = tmp_path / "out"
     assert message in refused("build", "spmv", "--target", "board:ulx3s", *words, "-o", str(out))
     assert not list(tmp_path.iterdir())
+
+
+OWN = (Path(__file__).parents[2] / "boards" / "ecpix5.py").read_text()
+
+
+def test_a_board_of_ones_own(tmp_path: Path) -> None:
+    """A file anywhere is a board; what is in it decides what is built."""
+    path = tmp_path / "mine.py"
+    path.write_text(OWN.replace('name="ecpix5"', 'name="mine"').replace("clock=50e6", "clock=40e6"))
+    _, spmv = small("spmv")
+    mine = BoardDesign.named(str(path), spmv.design, spmv.arch)
+    assert (mine.board.name, mine.clock) == ("mine", 40e6)
+    assert mine.build != design_on(spmv, "ecpix5").build
+    assert find_backend(f"board:{path}").name == find_target(f"board:{path}").target == f"board:{path}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "There is no file"),
+        ("", "describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has"),
+        ("BOARD = 3", "describes no board"),
+        ("BOARD = (", "cannot be run (SyntaxError: '(' was never closed"),
+        ("import nothing_like_it", "cannot be run (ModuleNotFoundError: No module named 'nothing_like_it')"),
+    ],
+)
+def test_files_that_describe_no_board(text: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    if text is not None:
+        path.write_text(text)
+    for words in (
+        ("build", "spmv", "--target", f"board:{path}", "-o", str(tmp_path / "out")),
+        ("run", "spmv", "--backend", f"board:{path}", "--emulate"),
+    ):
+        assert message in refused(*words)
+    assert [p.name for p in tmp_path.iterdir()] == ([] if text is None else ["mine.py"])
+
+
+def test_a_name_that_no_board_has() -> None:
+    with pytest.raises(InputError, match=r"no board 'ulx4s'; choose one of arty_a7, ecpix5, ulx3s, or give"):
+        find_board("ulx4s")
+    assert "'board:ulx4s' is not one of" in refused("run", "spmv", "--backend", "board:ulx4s", "--emulate")
+    assert "or board:FILE.py" in refused("build", "spmv", "--target", "board:ulx4s", "-o", "out")
 
 
 @pytest.mark.parametrize("package", ["amaranth", "amaranth_boards"])

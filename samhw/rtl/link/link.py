@@ -1,12 +1,13 @@
 """The board's end of the link, from the pins of a UART to AXI4-Lite (docs/link.md)."""
 
-from amaranth.hdl import Elaboratable, Module
+from amaranth.hdl import Elaboratable, Module, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.link.execute import Executor
 from samhw.rtl.link.frames import Framer
+from samhw.rtl.link.period import PeriodRom
 from samhw.rtl.link.requests import Requests
 from samhw.rtl.link.uart import Receiver, Transmitter
 
@@ -44,15 +45,20 @@ class LinkMaster(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.receiver = receiver = Receiver(self.period)
+        m.submodules.period = period = PeriodRom(self.period)
+        # Deaf until it knows how long a bit takes.
+        receiver = Receiver()
+        m.submodules.receiver = ResetInserter(~period.ready)(receiver)
         m.submodules.requests = requests = Requests()
         m.submodules.executor = executor = Executor(self.build)
         m.submodules.framer = framer = Framer()
-        m.submodules.transmitter = transmitter = Transmitter(self.period)
+        m.submodules.transmitter = transmitter = Transmitter()
         wiring.connect(m, executor.o, framer.i)
         wiring.connect(m, framer.o, transmitter.i)
         wiring.connect(m, executor.axi, wiring.flipped(self.axi))
         m.d.comb += [
+            receiver.period.eq(period.period),
+            transmitter.period.eq(period.period),
             receiver.line.eq(self.rx),
             *(getattr(requests, name).eq(getattr(receiver, name)) for name in ("data", "valid", "broken")),
             *(getattr(executor, name).eq(getattr(requests, name)) for name in ("arrived", "header", "words")),

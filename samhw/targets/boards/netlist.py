@@ -29,7 +29,8 @@ class BoardDesign:
     """A design on a board.
 
     Args:
-        wanted_clock: frequency that is asked for, in Hz; None for the board's.
+        wanted_clock: frequency that is asked for, in Hz; None for the board's, or in a bitstream for the
+            greatest that the design reaches.
         wanted_baud: of the link; None for the board's.
 
     Raises:
@@ -66,15 +67,15 @@ class BoardDesign:
 
     @cached_property
     def clock(self) -> float:
-        """Frequency of the design, in Hz."""
+        """Frequency of the netlist, in Hz."""
         return self.board.frequency(self.wanted_clock or self.board.clock)
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that the netlist follows from."""
+        """A hash of all that the netlist follows from, but for its clock."""
         pins = importlib.metadata.version("amaranth-boards")
-        choices = (self.board.name, self.clock, self.baud, self.design, self.arch)
-        return digest(generator_digest("boards"), pins, repr(choices))
+        choices = (self.baud, self.design, self.arch)
+        return digest(generator_digest("boards"), pins, self.board.file.read_bytes(), repr(choices))
 
     @property
     def build(self) -> int:
@@ -107,4 +108,4 @@ class BoardDesign:
                 data = content.encode() if isinstance(content, str) else content
                 (folder / name).write_bytes(data)
 
-        return cached("emulated" if verilog else "netlist", self.key, make)
+        return cached("emulated" if verilog else "netlist", digest(self.key, repr(self.clock)), make)

@@ -102,7 +102,7 @@ class BoardSession(PortSession):
         if build != self._build:
             raise RunError(
                 f"The bitstream of {name} in the board at {where} is stale ({build:#010x}): it was made by "
-                f"another version of samhw, or for another clock ({self._build:#010x} is wanted); "
+                f"another version of samhw, or for another baud rate ({self._build:#010x} is wanted); "
                 "load a new one."
             )
         self._known = True

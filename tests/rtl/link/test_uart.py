@@ -6,6 +6,7 @@ import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
+from samhw.rtl.link.period import PeriodRom
 from samhw.rtl.link.uart import Receiver, Transmitter, bit_period
 
 BYTES = b"\x00\xff\x55\xaa\x7e\x7d\x01\x80 samhw"
@@ -19,12 +20,13 @@ def levels(data: bytes, *, stop: int = 1) -> list[int]:
 def received(period: float, line: list[int], cycles: float) -> tuple[bytes, int]:
     """What a receiver for bits of `period` cycles finds in bits of `cycles`, and how many bytes are
     broken."""
-    receiver = Receiver(round(256 * period))
+    receiver = Receiver()
     found = bytearray()
     broken = 0
 
     async def test(ctx: SimulatorContext) -> None:
         nonlocal broken
+        ctx.set(receiver.period, round(256 * period))
         for cycle in range(int((len(line) + 12) * cycles)):
             bit = int(cycle / cycles) - 1
             ctx.set(receiver.line, line[bit] if 0 <= bit < len(line) else 1)
@@ -59,7 +61,7 @@ def test_a_line_that_stays_low_is_one_broken_byte() -> None:
 
 @pytest.mark.parametrize("period", [4, 5.33, 16.67, 100])
 def test_transmitter(period: float) -> None:
-    transmitter = Transmitter(round(256 * period))
+    transmitter = Transmitter()
     line: list[int] = []
 
     async def watch(ctx: SimulatorContext) -> None:
@@ -67,6 +69,7 @@ def test_transmitter(period: float) -> None:
             line.append(level)
 
     async def test(ctx: SimulatorContext) -> None:
+        ctx.set(transmitter.period, round(256 * period))
         for byte in BYTES:
             ctx.set(transmitter.i.payload, byte)
             ctx.set(transmitter.i.valid, 1)
@@ -94,7 +97,30 @@ def test_transmitter(period: float) -> None:
     assert min(b - a for a, b in pairwise(edges)) >= int(period)
 
 
-def test_too_fast() -> None:
+def test_the_period_is_read_after_a_reset() -> None:
+    rom = PeriodRom(0x123456)
+    seen: list[tuple[int, int]] = []
+
+    async def test(ctx: SimulatorContext) -> None:
+        async for _, _, ready, period in ctx.tick().sample(rom.ready, rom.period):
+            seen.append((ready, period))
+            if len(seen) == 1000:
+                break
+
+    simulator = Simulator(rom)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(test)
+    simulator.run()
+    first = [ready for ready, _ in seen].index(1)
+    assert first < 520
+    assert seen[first:] == [(1, 0x123456)] * (1000 - first)
+
+
+def test_clocks_and_bauds() -> None:
     assert bit_period(12e6, 3_000_000) == 4 * 256
     with pytest.raises(InputError, match="3,000,000 baud need a clock of 12 MHz"):
         bit_period(11.9e6, 3_000_000)
+    assert bit_period(65_535e3, 1000) == 65_535 * 256
+    with pytest.raises(InputError, match="too fast for 1,000 baud; give --baud 1,069 or more"):
+        bit_period(70e6, 1000)
+    bit_period(70e6, 1_069)

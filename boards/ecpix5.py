@@ -5,9 +5,7 @@ from amaranth_boards.ecpix5 import ECPIX545Platform
 from samhw.boards.board import Board
 from samhw.boards.ecp5 import ECP5, LFE5UM5G_45F
 
-__all__ = ["ECPIX5"]
-
-ECPIX5 = Board(
+BOARD = Board(
     name="ecpix5",
     title="LambdaConcept ECPIX-5 with an LFE5UM5G-45F",
     platform=ECPIX545Platform,

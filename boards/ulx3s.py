@@ -5,9 +5,7 @@ from amaranth_boards.ulx3s import ULX3S_85F_Platform
 from samhw.boards.board import Board
 from samhw.boards.ecp5 import ECP5, LFE5U_85F
 
-__all__ = ["ULX3S"]
-
-ULX3S = Board(
+BOARD = Board(
     name="ulx3s",
     title="Radiona ULX3S with an LFE5U-85F",
     platform=ULX3S_85F_Platform,

@@ -6,9 +6,7 @@ from samhw.boards.board import Board
 from samhw.boards.family import Device
 from samhw.boards.xilinx7 import XILINX7
 
-__all__ = ["ARTY_A7"]
-
-ARTY_A7 = Board(
+BOARD = Board(
     name="arty_a7",
     title="Digilent Arty A7-35T",
     platform=ArtyA7_35Platform,

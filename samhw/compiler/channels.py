@@ -95,8 +95,8 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
                 raise ScheduleError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
                     f"{', '.join(inner)}, until {partner} is complete; end the fused region before "
-                    f"{sink.name}, choose another order, or permit it with --arch, a file with "
-                    f'{{"deepest": {tokens}}}.'
+                    f"{sink.name}, choose another order, or permit more than {arch.deepest:,} in the file of "
+                    '--arch ("deepest").'
                 )
             depth += tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"

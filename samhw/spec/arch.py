@@ -94,8 +94,9 @@ class Arch:
     """Added to the latency of an output that feeds several inputs: HLS copies it in a process of its own."""
     slack: int = 2
     """Tokens of room that the compiler adds to each channel's depth beyond what full rate needs."""
-    deepest: int = 1 << 16
-    """Tokens of a fiber that a channel may have to hold; beyond, the compiler refuses the region."""
+    deepest: int = 1 << 30
+    """Tokens of a fiber that a channel may have to hold; beyond, the compiler refuses the region. In the RTL
+    a deep channel lies in a memory of its own; who builds for a small device may allow less."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 

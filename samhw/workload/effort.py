@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import expm1, prod
 
-from samhw.frontend import Access, Call, Div, Expr, Mul, Program, free_indices, terms
+from samhw.frontend import Access, Call, Div, Expr, Literal, Mul, Program, free_indices, terms
+from samhw.frontend.vanishing import vanishes
 from samhw.limits import WORD
 from samhw.tensors import Tensor
 
@@ -71,12 +72,12 @@ def _density(expr: Expr, densities: Mapping[str, float]) -> float:
             return _density(left, densities) * _density(right, densities)
         case Div(left, _):
             return _density(left, densities)
-        case Call(function) if function in _DENSE:
+        case Call(function, arguments):
+            numbers = [a.value if isinstance(a, Literal) else None for a in arguments]
+            if vanishes(function, numbers):
+                others = [a for a, number in zip(arguments, numbers, strict=True) if number is None]
+                return min(1.0, sum(_density(other, densities) for other in others))
             return 1.0
         case _ if expr.children:
             return min(1.0, sum(_density(child, densities) for child in expr.children))
     return 1.0
-
-
-_DENSE = frozenset(("sigmoid", "exp", "log", "rsqrt", "reciprocal", "le", "eq"))
-"""Functions that are not zero at zero."""

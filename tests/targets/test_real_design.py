@@ -141,3 +141,34 @@ def test_fixed_point_equals_the_simulator_to_the_bit() -> None:
     assert rtl.cycles == model.cycles
     assert np.array_equal(rtl.outputs["X"].vals, model.outputs["X"].vals)
     assert check(workload, compiled, rtl.outputs).good
+
+
+@pytest.mark.slow
+def test_a_channel_of_more_than_65536_tokens() -> None:
+    """It lies in a memory of its own, and all of it is needed: rows of 70,000 wait for their sum."""
+    program = parse("""
+        tensor X[i=2, e=70000] : dense
+        tensor b[e] : dense
+        tensor Y[i, e] : dense
+        fuse {
+          H[i, e] = relu(X[i, e])
+          s[i] = H[i, e] * b[e]
+          Y[i, e] = H[i, e] + s[i]
+        }
+    """)
+    compiled = compile_program(program, value="i32")
+    (graph,) = compiled.design.runs
+    assert max(channel.depth for channel in graph.channels) > 70_000
+    rows = np.arange(140_000).reshape(2, 70_000) % 100 - 50
+    given = {"X": Tensor.from_dense(rows, "dense"), "b": Tensor.from_dense(np.ones(70_000, int), "dense")}
+    model, rtl = (run(compiled, given, backend) for backend in ("sim", "verilator"))
+    assert rtl.cycles == model.cycles
+    relu = np.maximum(rows, 0)
+    for result in (model, rtl):
+        assert np.array_equal(result.outputs["Y"].to_dense(), relu + relu.sum(axis=1, keepdims=True))
+    shallow = replace(
+        graph,
+        channels=tuple(replace(c, depth=min(c.depth, 65_536)) for c in graph.channels),
+    )
+    with pytest.raises(DeadlockError):
+        simulate(shallow, compiled.arch, *load(Design.of(shallow), given))

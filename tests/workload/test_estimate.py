@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
-from samhw.frontend import load_kernel
+from samhw.frontend import load_kernel, parse
 from samhw.targets import run
 from samhw.workload import compile_workload, estimate, make_model_workload, make_workload
 
@@ -26,6 +26,20 @@ def test_points(name: str, points: float) -> None:
     if name == "spmm":
         workload = make_workload(load_kernel(name).bind({"X": (400, 16)}), ["random:size=400,density=0.05"])
     assert estimate(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
+
+
+def test_points_of_functions() -> None:
+    """A sparse result stays sparse under leaky_relu(.., 0.2) and min(.., 0), and not under exp."""
+    text = "tensor A[i, j] : csr\ntensor L[i, j] : csr\nL[i, j] = {}(A[i, j]{})\n"
+    stored = 400 * 400 * 0.05
+    for function, more, points in [
+        ("leaky_relu", ", 0.2", stored),
+        ("min", ", 0", stored),
+        ("max", ", 1", 400 * 400),
+        ("exp", "", 400 * 400),
+    ]:
+        workload = make_workload(parse(text.format(function, more)), ["random:size=400,density=0.05"])
+        assert estimate(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["gcn", "gat", "bigbird_attention", "mlp"])

@@ -17,7 +17,7 @@ from samhw.cli.options import (
     compile_options,
 )
 from samhw.cli.output import verdict
-from samhw.cli.progress import building, follow
+from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program
@@ -102,6 +102,7 @@ def _check(workload: Workload | Program, compiled: Compiled) -> None:
     """Raises `RunError` unless the simulator's results are right."""
     if not isinstance(workload, Workload):
         raise InputError("--check simulates the build on data; add '--data karate' or a file.")
+    warn_before([workload])
     with follow("simulator") as progress:
         result = run(compiled, workload.tensors, progress=progress)
     found = check(workload, compiled, result.outputs)

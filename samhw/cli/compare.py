@@ -19,7 +19,7 @@ from samhw.cli.options import (
     parse_order,
 )
 from samhw.cli.output import print_json, print_table, verdict
-from samhw.cli.progress import follow
+from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import Program
@@ -96,6 +96,7 @@ def compare(
             f"--order is for one region, but '{program}' has several at {where}; add '--fuse full', "
             "or write the orders into the program."
         )
+    warn_before([workload], times=len(schedules))
     latencies = load_arch(arch or "samhw")
     outcomes: list[Outcome] = []
     for number, schedule in enumerate(schedules, 1):

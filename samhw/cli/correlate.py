@@ -1,5 +1,6 @@
 """`samhw correlate`."""
 
+import os
 import sys
 from collections.abc import Sequence
 from itertools import count
@@ -10,7 +11,7 @@ from rich.console import Console
 
 from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option
 from samhw.cli.output import print_json, print_table, verdict
-from samhw.cli.progress import line
+from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
 from samhw.targets import correlate as run_all
@@ -53,6 +54,8 @@ def correlate(
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
     check_on_chip(options.schedule, "the RTL")
     workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
+    at_once = min(jobs or os.cpu_count() or 1, len(names))
+    warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
     with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
         done = count(1)
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None

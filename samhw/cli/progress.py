@@ -1,7 +1,7 @@
 """What a command shows of long work: a line on stderr, where that is a terminal."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -107,20 +107,30 @@ def phase(name: str) -> Iterator[None]:
         yield
 
 
-def warn_before(workload: Workload) -> None:
-    """Says on stderr if a run on this data will need more memory than there is, or minutes of time."""
-    found = estimate(workload.program, workload.tensors)
-    if found.bytes > (limit := memory_limit()):
+def warn_before(workloads: Sequence[Workload], *, times: float = 1, jobs: int = 1, rtl: bool = False) -> None:
+    """Says on stderr if runs on this data will need more memory than there is, or minutes of time.
+
+    Args:
+        times: how often the simulator runs each of them.
+        jobs: how many run at the same time.
+        rtl: the RTL runs too, cycle by cycle.
+    """
+    found = [estimate(workload.program, workload.tensors) for workload in workloads]
+    needed = sum(sorted(effort.bytes for effort in found)[-jobs:])
+    if needed > (limit := memory_limit()):
         click.echo(
-            f"samhw: this will need about {say_size(found.bytes)} of memory, but there are "
+            f"samhw: this will need about {say_size(needed)} of memory, but there are "
             f"{say_size(limit)}; "
             "if it fails, give smaller data",
             err=True,
         )
-    if found.seconds > LONG_RUN:
+    points = sum(effort.points for effort in found) * times
+    each = [effort.seconds + (effort.rtl_seconds if rtl else 0) for effort in found]
+    seconds = max([*each, sum(each) * times / jobs])
+    if seconds > LONG_RUN:
         click.echo(
-            f"samhw: about {found.points:,.0f} points to compute, which takes about "
-            f"{max(2, round(found.seconds / 60)):,} minutes; with smaller data it is quicker",
+            f"samhw: about {points:,.0f} points to compute, which takes about "
+            f"{max(2, round(seconds / 60)):,} minutes; with smaller data it is quicker",
             err=True,
         )
 

@@ -90,7 +90,7 @@ def run(
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
-    warn_before(workload)
+    warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     compiled = options.compile(workload, backend.arch)
     recorded = recording(compiled, trace, window)
     with follow("simulator") as progress:

@@ -1,19 +1,22 @@
 """The command line's `samhw sweep`."""
 
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from samhw.cli.progress import line
-from samhw.errors import InputError
+from samhw.cli.progress import line, warn_before
+from samhw.errors import InputError, SamhwError
 from samhw.targets.sweep import Configuration, State, product, read_description
 from samhw.targets.sweep import sweep as run
+from samhw.workload import bind_program
 
 __all__ = ["sweep"]
 
@@ -81,6 +84,8 @@ def sweep(
     with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
 
         def progress(state: State) -> None:
+            if state.done == state.reused and not scheduler:
+                _warn_before(configurations, state.total - state.done, jobs or os.cpu_count() or 1)
             if shown:
                 shown.show(
                     state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
@@ -92,6 +97,21 @@ def sweep(
     click.echo(f"{len(rows)} configurations: {found}; {output}")
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)
+
+
+_MOST_READ = 8
+"""Programs with data that are read to say how long a sweep will take."""
+
+
+def _warn_before(configurations: Sequence[Configuration], left: int, jobs: int) -> None:
+    """Says on stderr if what is left will take long, as if it were all like some of it."""
+    pairs = list({(c.program, c.specs(), c.value): None for c in configurations})
+    found = []
+    for program, data, value in pairs[:: -(-len(pairs) // _MOST_READ) or 1] if left else ():
+        with suppress(SamhwError):  # It will be in the table.
+            found.append(bind_program(program, data, value=value))
+    if found:
+        warn_before(found, times=left / len(found), jobs=min(jobs, left))
 
 
 def _from_options(

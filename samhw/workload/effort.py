@@ -19,6 +19,9 @@ _POINTS = 4e6
 """Points of the iteration spaces that are simulated and checked in a second. Measured likewise: 2 to 6
 million on one core."""
 
+_RTL_POINTS = 2e5
+"""Points that Verilator simulates in a second. Measured with `spmm` and joins: 75 to 450 thousand."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -36,6 +39,11 @@ class Effort:
     @property
     def seconds(self) -> float:
         return self.points / _POINTS
+
+    @property
+    def rtl_seconds(self) -> float:
+        """Of a run of the RTL under Verilator, or on an emulated board."""
+        return self.points / _RTL_POINTS
 
 
 def estimate(program: Program, tensors: Mapping[str, Tensor]) -> Effort:

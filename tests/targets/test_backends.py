@@ -69,7 +69,7 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
         ),
         (
             ("run", "spmv", "--emulate"),
-            "--emulate belongs to '--backend board:ulx3s' or '--backend board:ecpix5' or ",
+            "--emulate belongs to '--backend board:arty_a7' or '--backend board:ecpix5' or ",
         ),
     ],
 )

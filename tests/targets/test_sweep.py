@@ -161,9 +161,10 @@ def test_configurations_for_another_working_directory(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text("from samhw.frontend import load_kernel\np = load_kernel('spmv')\n")
-    configuration = Configuration("m.py:p", "A=a.mtx+karate+g.mtx:pattern+random:size=3").anywhere()
+    data = "A={0}a.mtx+karate+{0}g.mtx:pattern+random:size=3+synthetic:cora"
+    configuration = Configuration("m.py:p", data.format("")).anywhere()
     assert configuration.program == f"{tmp_path}/m.py:p"
-    assert configuration.data == f"A={tmp_path}/a.mtx+karate+{tmp_path}/g.mtx:pattern+random:size=3"
+    assert configuration.data == data.format(f"{tmp_path}/")
     assert Configuration.from_json(json.loads(json.dumps(configuration.to_json()))) == configuration
 
 

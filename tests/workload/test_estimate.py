@@ -1,6 +1,8 @@
 """What a run is said to take, against what it takes."""
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,6 +10,7 @@ from click.testing import CliRunner
 from samhw.cli import main
 from samhw.frontend import load_kernel, parse
 from samhw.targets import run
+from samhw.targets.correlate import Correlation
 from samhw.workload import compile_workload, estimate, make_model_workload, make_workload
 
 
@@ -65,6 +68,42 @@ def test_a_word_before_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.match(
         r"samhw: this will need about 0\.\d MB of memory, but there are 0\.0 MB; if it fails", told()
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "points", "minutes"),
+    [
+        # 320 points each: of two schedules; at a point a second, and half a one of the RTL; of three depths.
+        ("compare spmv --data random:size=40 --fuse none,partial", 640, 11),
+        ("correlate spmv spmv --data random:size=40 --jobs 2", 640, 16),
+        ("correlate spmv spmv --data random:size=40 --jobs 1", 640, 32),
+        ("sweep spmv --data random:size=40 --depth 4,5,6 --jobs 1 -o t.csv", 960, 16),
+        ("sweep spmv --data random:size=40 --depth 4,5,6 --jobs 2 -o t.csv", 960, 8),
+        ("build spmv --data random:size=40 --check --target sim -o out", 320, 5),
+    ],
+)
+def test_every_command_that_simulates_says_it(
+    words: str, points: int, minutes: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("samhw.cli.correlate.run_all", lambda *_, **__: Correlation(()))
+    runner = CliRunner()
+    assert "points to compute" not in runner.invoke(main, words.replace("t.csv", "u.csv").split()).stderr
+    shutil.rmtree("out", ignore_errors=True)
+    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
+    monkeypatch.setattr("samhw.workload.effort._RTL_POINTS", 0.5)
+    result = runner.invoke(main, words.split(), catch_exceptions=False)
+    assert result.exit_code == 0
+    assert f"about {points} points to compute, which takes about {minutes} minutes" in result.stderr
+    if words.startswith("sweep"):  # Nothing is left to do.
+        assert runner.invoke(main, words.split()).stderr == ""
+
+
+def test_a_sweep_says_it_of_what_can_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
+    words = "sweep spmv --data random:size=40 --data random:size=0 --jobs 1 -o"
+    result = CliRunner().invoke(main, [*words.split(), str(tmp_path / "t.csv")], catch_exceptions=False)
+    assert "640 points" in result.stderr
 
 
 def test_phases_are_shown_on_a_terminal() -> None:

@@ -78,6 +78,8 @@ class Backend(Target):
     """Its name in reports."""
     takes_memory: ClassVar[bool] = False
     """Tensors may lie in off-chip memory, which `run` takes as `memory`."""
+    cycle_by_cycle: ClassVar[bool] = False
+    """It simulates hardware, and takes many times as long as our simulator, unless it is given a `port`."""
     records_waves: ClassVar[bool] = False
     """Every signal can be recorded, in a file that `run` takes as `wave`."""
 

@@ -28,6 +28,7 @@ class BoardBackend(Backend):
     """
 
     label = "board"
+    cycle_by_cycle = True
     settings = frozenset({"clock", "baud", "port", "emulate"})
 
     def __init__(self, board: str):

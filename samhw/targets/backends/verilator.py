@@ -30,6 +30,7 @@ class VerilatorBackend(Backend):
     target = "verilator"
     label = "RTL"
     records_waves = True
+    cycle_by_cycle = True
 
     def run(
         self, compiled: Compiled, tensors: Mapping[str, Tensor], *, wave: Path | None = None

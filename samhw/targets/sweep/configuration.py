@@ -16,6 +16,7 @@ from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets.cache import digest
+from samhw.workload import SYNTHETIC
 
 __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
@@ -184,7 +185,7 @@ def _program_parts(spec: str) -> _Parts | None:
 def _data_parts(spec: str) -> _Parts | None:
     """As `make_workload` reads it."""
     name, equals, path = spec.partition("=")
-    if spec in (AUTO, "karate") or spec.partition(":")[0] == "random":
+    if spec in (AUTO, "karate") or spec.partition(":")[0] in ("random", SYNTHETIC):
         return None
     if equals and name.isidentifier():
         return name + equals, path, ""

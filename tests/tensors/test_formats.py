@@ -128,8 +128,16 @@ def test_edge_lists(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("# Directed graph\n# FromNodeId\tToNodeId\n0\t2\n2\t1\n0\t2\n")
     assert_array_equal(read_tensor(path).to_dense(), [[0, 0, 1], [0, 0, 0], [0, 1, 0]])
+    # As the downloads begin: web-Google.txt.gz, and com-amazon.ungraph.txt.gz.
     path.write_text(
-        "# Undirected graph (each unordered pair of nodes is saved once)\n# Nodes: 4 Edges: 2\n0 2\n1 1\n"
+        "# Directed graph (each unordered pair of nodes is saved once): web-Google.txt \n"
+        "# Webgraph from the Google programming contest, 2002\n# Nodes: 3 Edges: 3\n"
+        "# FromNodeId\tToNodeId\n0\t1\n0\t2\n1\t0\n"
+    )
+    assert_array_equal(read_tensor(path).to_dense(), [[0, 1, 1], [1, 0, 0], [0, 0, 0]])
+    path.write_text(
+        "# Undirected graph: ../../data/output/amazon.ungraph.txt\n# Amazon\n# Nodes: 4 Edges: 2\n"
+        "# FromNodeId\tToNodeId\n0\t2\n1\t1\n"
     )
     tensor = read_tensor(path)
     assert tensor.shape == (4, 4)
@@ -181,6 +189,11 @@ def test_citation_full(tmp_path: Path) -> None:
     }
     np.savez(tmp_path / "older.npz", **older)
     assert_array_equal(read_dataset(tmp_path / "older.npz")["features"].to_dense(), [[0.5, 0, 2], [0, 0, 0]])
+    bare = {key: array for key, array in arrays.items() if not key.startswith("attr_")}
+    np.savez(tmp_path / "polblogs.npz", **bare)
+    assert read_dataset(tmp_path / "polblogs.npz").keys() == {"adjacency"}
+    np.savez(tmp_path / "dense.npz", attr_matrix=np.array([[1.5], [0]]), **bare)
+    assert_array_equal(read_dataset(tmp_path / "dense.npz")["features"].to_dense(), [[1.5], [0]])
     arrays["attr_indices"] = np.array([0, 3])
     np.savez(tmp_path / "bad.npz", **arrays)
     assert "the attr_ arrays are not a CSR matrix" in refused(tmp_path / "bad.npz")
@@ -199,9 +212,11 @@ def test_folders_of_ogb(tmp_path: Path) -> None:
         found = read_dataset(path)
         assert_array_equal(found["adjacency"].to_dense(), [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
         assert_array_equal(found["features"].to_dense(), [[0.5, 1], [-1, 0.2], [0, 0]])
-    # OGB's own loader adds the other direction to some.
-    collab = read_dataset(ogb_folder(tmp_path / "ogbl_collab"))["adjacency"]
-    assert_array_equal(collab.to_dense(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    # OGB's own loader adds the other direction to some;
+    # its folders are called so, and those in the archives that it downloads otherwise.
+    for name in ("ogbl_collab", "collab", "ppassoc", "ogbn-products"):
+        both = read_dataset(ogb_folder(tmp_path / name))["adjacency"]
+        assert_array_equal(both.to_dense(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
 def test_papers_of_ogbn_mag(tmp_path: Path) -> None:

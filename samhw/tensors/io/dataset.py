@@ -21,6 +21,9 @@ ones of these."""
 
 _PARTS = ("indptr", "indices", "shape")
 
+_DENSE = "attr_matrix"
+"""Features that are stored densely."""
+
 
 def is_dataset(path: Path) -> bool:
     """Whether something is for :func:`read_dataset`: a folder of OGB, or an archive with such arrays."""
@@ -41,7 +44,8 @@ def read_dataset(path: Path | str) -> dict[str, Tensor]:
     path
         - ``.npz`` of CitationFull or Planetoid: ``adj_indptr``, ``adj_indices`` and ``adj_shape``, with
           integers 1 where there are no ``adj_data``; ``attr_indptr``, ``attr_indices``, ``attr_data`` and
-          ``attr_shape``, or the same with ``feat_``. Further arrays are ignored.
+          ``attr_shape``, or the same with ``feat_``. A graph without features has only the former, and dense
+          ones are ``attr_matrix``. Further arrays are ignored.
         - a folder of OGB, with ``raw/edge.csv.gz``.
 
     Raises
@@ -60,17 +64,21 @@ def read_dataset(path: Path | str) -> dict[str, Tensor]:
 
 def _read_archive(path: Path) -> dict[str, Tensor]:
     names = array_names(path)
-    found = [form for form in _FORMS if f"{form[1]}indptr" in names]
-    adjacency, features = found[0] if found else _FORMS[0]
-    wanted = [f"{adjacency}{part}" for part in _PARTS] + [f"{features}{part}" for part in (*_PARTS, "data")]
+    found = [(a, f) for a, f in _FORMS if names & {f"{f}{part}" for part in (*_PARTS, "data")}]
+    adjacency, features = found[0] if found else ("adj_", "")
+    wanted = [f"{adjacency}{part}" for part in _PARTS]
+    if features:
+        wanted += [f"{features}{part}" for part in (*_PARTS, "data")]
     if missing := [name for name in wanted if name not in names]:
         raise InputError(f"{path} is not a data-set file: it lacks {', '.join(missing)}")
-    arrays = load_arrays(path, [*wanted, *{f"{adjacency}data"} & names])
+    arrays = load_arrays(path, [*wanted, *{f"{adjacency}data", _DENSE} & names])
     ones = np.ones(arrays[f"{adjacency}indices"].shape, np.int64)
-    return {
-        "adjacency": _csr(path, adjacency, arrays, arrays.get(f"{adjacency}data", ones)),
-        "features": _csr(path, features, arrays, arrays[f"{features}data"]),
-    }
+    tensors = {"adjacency": _csr(path, adjacency, arrays, arrays.get(f"{adjacency}data", ones))}
+    if features:
+        tensors["features"] = _csr(path, features, arrays, arrays[f"{features}data"])
+    elif _DENSE in arrays:
+        tensors["features"] = Tensor.from_dense(arrays[_DENSE], "dense")
+    return tensors
 
 
 def _csr(path: Path, prefix: str, arrays: dict[str, npt.NDArray[Any]], data: npt.NDArray[Any]) -> Tensor:

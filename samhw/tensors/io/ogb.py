@@ -3,6 +3,7 @@
 Of a graph with several kinds of nodes (ogbn-mag) it is the papers, and the citations between them.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,10 @@ _EDGES = ("edge.csv.gz", "relations/paper___cites___paper/edge.csv.gz")
 _FEATURES = ("node-feat.csv.gz", "node-feat/paper/node-feat.csv.gz")
 _NODES = ("num-node-list.csv.gz", "num-node-dict.csv.gz")
 
-_UNDIRECTED = ("ogbn_products", "ogbn_proteins", "ogbl_collab", "ogbl_ddi", "ogbl_ppa")
-"""Data sets whose files have each edge in one direction, to which OGB's own loader adds the other."""
+_UNDIRECTED = {"products", "proteins", "collab", "ddi", "ppa", "ppassoc"}
+"""Data sets whose files have each edge in one direction, to which OGB's own loader adds the other; by the
+names of their folders, as its archives have them, and without the ogbn_ or ogbl_ that its loader puts before
+them."""
 
 
 def is_folder(path: Path) -> bool:
@@ -45,7 +48,7 @@ def read(path: Path) -> dict[str, Tensor]:
         raise table.fault(0, f"{table.rows.shape[1]} numbers where an edge has 2")
     ends = table.coordinates(2, first=0)
     table.check_range(ends, (nodes, nodes), first=0)
-    if _name(path) in _UNDIRECTED:
+    if re.sub("^ogb[nl][-_]", "", _name(path)) in _UNDIRECTED:
         ends = np.concatenate([ends, ends[::-1, ends[0] != ends[1]]], axis=1)
     key = np.unique(ends[0] * nodes + ends[1])
     coords = np.stack(np.divmod(key, nodes))

@@ -12,12 +12,15 @@ from samhw.tensors.tensor import Tensor
 
 __all__ = ["read"]
 
-_ONCE = "each unordered pair of nodes is saved once"
-"""What SNAP writes above an undirected graph that has each edge in one direction only."""
+_UNDIRECTED = "undirected graph"
+"""What SNAP begins a graph with that has each edge in one direction only. What it says of directed graphs,
+"each unordered pair of nodes is saved once", is not so: web-Google has edges in both directions, ca-GrQc has
+each of them."""
 
 
 def read(source: TextFile) -> Tensor:
-    """Read the adjacency of a graph as CSR; edges without a weight have 1, and equal ones are one.
+    """Read the adjacency of a graph as CSR; edges without a weight have 1, and equal ones are one. Those of
+    an undirected graph get their other direction.
 
     Nodes are numbered from 0. If a comment ``# Nodes: 5`` says how many there are, and their numbers are not
     those below, they are numbered anew in the order of their numbers.
@@ -30,7 +33,7 @@ def read(source: TextFile) -> Tensor:
         raise table.fault(0, f"{columns} numbers where an edge has 2, or 3 with a weight")
     edges, nodes = _numbered(table)
     vals = table.rows[:, 2] if columns == 3 else np.ones(len(table.rows), np.int64)
-    if any(_ONCE in comment.lower() for comment in table.comments):
+    if any(comment.lower().startswith(_UNDIRECTED) for comment in table.comments):
         beside = edges[0] != edges[1]
         edges = np.concatenate([edges, edges[::-1, beside]], axis=1)
         vals = np.concatenate([vals, vals[beside]])

@@ -12,8 +12,12 @@ from samhw.tensors import Tensor
 __all__ = ["Effort", "estimate"]
 
 _COPIES = 8
-"""Times what tensors store that a run takes at its fullest: the tensors, their words, the check's coordinates
+"""Times what the data store that a run takes at its fullest: tensors, their words, the check's coordinates
 and what is made on the way. Measured with `spmv` and `spmm` on 10 million nonzeros: 5.7 to 8.4."""
+
+_COPIES_OF_RESULTS = 4
+"""Times what all results store. Measured with models on graphs of 2 and 5 million edges: at most 3, where
+none stay in the streams."""
 
 _POINTS = 4e6
 """Points of the iteration spaces that are simulated and checked in a second. Measured likewise: 2 to 6
@@ -68,7 +72,7 @@ def estimate(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
         points += found
         results += places * density
         words += places * density * (1 if decl.format.is_all_dense else 1 + decl.rank)
-    return Effort(points, results, _COPIES * (stored + WORD * words))
+    return Effort(points, results, _COPIES * stored + _COPIES_OF_RESULTS * WORD * words)
 
 
 def _density(expr: Expr, densities: Mapping[str, float]) -> float:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from benchmarks.common import follow, parser, report
 from samhw.errors import SamhwError
 from samhw.targets.boards import BoardDesign, make_bitstream
-from samhw.targets.boards.bitstream import Use
+from samhw.targets.boards.size import Use
 from samhw.workload import bind_program, compile_workload
 
 PROGRAMS = ("spmm", "sddmm", "gcn")

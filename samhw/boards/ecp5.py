@@ -34,6 +34,7 @@ def pll_words(settings: Settings) -> dict[str, str]:
 
 
 class _Ecp5(Family):
+    block_bits = 18 * 1024
     cells = CELLS / "ecp5.v"
     bitstreams = True
 

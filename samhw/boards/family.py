@@ -37,10 +37,12 @@ class Family(ABC):
     """A family of FPGAs.
 
     Attributes:
+        block_bits: of a block memory, as `Device` counts them.
         cells: models of those of its cells that board tops use.
         bitstreams: its bitstreams are made by tools that pip installs.
     """
 
+    block_bits: int
     cells: Path
     bitstreams: bool
 

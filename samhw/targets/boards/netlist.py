@@ -12,6 +12,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
+from samhw.targets.boards.size import check_size, least_use
 from samhw.targets.cache import cached, digest
 from samhw.targets.elaborate import generator_digest
 
@@ -50,7 +51,8 @@ class BoardDesign:
     ) -> "BoardDesign":
         """As users put it: the board by its name, and the clock by its period in ns.
 
-        Raises `InputError` also for a board that is not there.
+        Raises `InputError` also for a board that is not there, and for a design whose memories alone are too
+        large for it.
         """
         if period is not None and not 0 < period < inf:
             raise InputError(f"A clock cannot have a period of {period:g} ns; give --clock a positive one.")
@@ -58,6 +60,7 @@ class BoardDesign:
             raise InputError(f"A UART cannot have {baud:,} baud; give --baud 1 to {_MOST_BAUD:,}.")
         found = cls(find_board(board), design, arch, None if period is None else 1e9 / period, baud)
         bit_period(found.clock, found.baud)
+        check_size(found.board, design.name, least_use(found.board, design, arch))
         return found
 
     @property

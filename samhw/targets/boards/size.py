@@ -1,0 +1,55 @@
+"""What a design takes of a part, and whether the part has it."""
+
+from dataclasses import asdict, dataclass
+from math import ceil
+
+from samhw.boards.board import Board
+from samhw.errors import InputError
+from samhw.graph import Arch, Design
+from samhw.graph.address_map import AddressMap
+
+__all__ = ["WORDS", "Use", "check_size", "least_use"]
+
+WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
+"""What messages call what a part has."""
+
+_LARGE = 1 << 15
+"""Bits from which on a memory is surely made of block RAMs."""
+
+_LEAST_TOKEN = 10
+"""Bits of the smallest token: its kind, and a payload just wide enough for a stop."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a design takes of a part, in the units of `Device`."""
+
+    luts: int
+    registers: int
+    block_rams: int
+    multipliers: int
+
+
+def least_use(board: Board, design: Design, arch: Arch) -> Use:
+    """What a design takes at least, from the sizes of its tensors' memories and its channels alone: to make a
+    netlist of millions of words takes longer than to see that they do not fit."""
+    windows = AddressMap(design, arch).windows.values()
+    bits = [window.memory.capacity * window.width for window in windows]
+    bits += [channel.depth * _LEAST_TOKEN for _, channel in design.channels]
+    blocks = ceil(sum(size for size in bits if size >= _LARGE) / board.family.block_bits)
+    return Use(luts=0, registers=0, block_rams=blocks, multipliers=0)
+
+
+def check_size(board: Board, name: str, use: Use) -> None:
+    """Raises `InputError` if a design of that name does not fit the board's part."""
+    needs = asdict(use)
+    excess = [kind for kind, used in needs.items() if used > getattr(board.part, kind)]
+    if excess:
+        said = " and ".join(
+            f"{needs[kind]:,} {WORDS[kind]}, of which the {board.part.name} has {getattr(board.part, kind):,}"
+            for kind in excess
+        )
+        raise InputError(
+            f"{name} needs at least {said}; give it smaller tensors (--data, --capacity) or fewer operations "
+            "in hardware at a time, or take a larger board."
+        )

@@ -265,6 +265,9 @@ def _product(factors: Sequence[Pattern], kept: Collection[str]) -> Pattern:
 
 def _both(a: Pattern, b: Pattern, kept: Collection[str]) -> Pattern:
     """What is in both, reduced to the indices that are kept."""
+    for whole, other in ((a, b), (b, a)):
+        if not whole.sparse and not whole.is_empty:  # There is nothing to be joined.
+            return replace(other, indices=a.indices | b.indices).onto(kept)
     common = [index for index in a.sparse if index in b.sparse]
     own = [n for n, index in enumerate(b.sparse) if index not in common]
     sparse = (*a.sparse, *(b.sparse[n] for n in own))

@@ -44,6 +44,8 @@ class _Stream:
 
     levels: tuple[str, ...]
     waits: Mapping[int, int]
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """By index the lanes that the stream has been taken back from."""
     origins: tuple[frozenset[_Origin], ...] = ()
     delayed: Mapping[_Origin, int] = field(default_factory=dict)
 
@@ -101,6 +103,9 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
             depth += tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
             reasons[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+        if room := _lane_room(graph, channel, streams, arch, extent):
+            depth += room[0]
+            reasons[channel.name] = "; ".join(filter(None, (reasons.get(channel.name), room[1])))
         depths[channel.name] = depth
     return Depths(depths, reasons)
 
@@ -127,6 +132,12 @@ def _outputs(
     if node.spec.thins and origins:
         ends |= origins[-1]
     delayed |= {origin: delayed.get(origin, 0) + 1 for origin in ends}
+    turns: dict[str, int] = {}
+    for head in heads.values():
+        for index, lanes in head.turns.items():
+            turns[index] = max(turns.get(index, 1), lanes)
+    if (deal := node.spec.deals(node.params)) and deal.back:
+        turns[node.index] = deal.lanes * turns.get(node.index, 1)
     kept = node.spec.kept(node.params)
     if kept is not None:
         outer = depth - 1 - kept
@@ -139,7 +150,7 @@ def _outputs(
         end = Endpoint(node.name, port.name)
         around = indices[end]
         made = (frozenset({(node.name, level)}) for level in range(len(around) - len(origins)))
-        result[end] = _Stream(around, waits, (*origins[: len(around)], *made), delayed)
+        result[end] = _Stream(around, waits, turns, (*origins[: len(around)], *made), delayed)
     return result
 
 
@@ -161,6 +172,36 @@ def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -
         if late and (best is None or min(late) < best[0]):
             best = (min(late), str(other))
     return best
+
+
+def _lane_room(
+    graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream], arch: Arch, extent: Mapping[str, int]
+) -> tuple[int, str] | None:
+    """The tokens that lanes need room for beyond those of one lane, and why.
+
+    Behind a scatter and before a gather it only lets a lane be ahead of the others. What passes lanes by must
+    have room for the coordinates that are in them: a lane ends a row when it sees its next coordinate, which
+    comes a whole round later.
+    """
+    source, sink = graph.node[channel.source.node], graph.node[channel.sink.node]
+    own = streams[channel.source]
+    deal = sink.spec.deals(sink.params)
+    if deal and deal.back:
+        inner = own.levels[len(own.levels) - deal.levels :]
+        room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent))
+        return room, f"{room} tokens of rows that wait for their turn"
+    deal = source.spec.deals(source.params)
+    if deal and not deal.back:
+        return arch.lane_rows, f"{arch.lane_rows} coordinates that a lane may be behind"
+    room = 0
+    for port in sink.inputs:
+        other = streams[graph.fanin[Endpoint(sink.name, port.name)].source]
+        for index, lanes in other.turns.items():
+            if index in own.levels and own.turns.get(index, 1) < lanes:
+                inner = own.levels[own.levels.index(index) + 1 :]
+                rows = lanes * (2 if inner else arch.lane_rows + 2)
+                room = max(room, rows * _tokens(inner, extent))
+    return (room, f"{room} tokens of rows that are in lanes") if room else None
 
 
 def _tokens(levels: tuple[str, ...], extent: Mapping[str, int]) -> int:

@@ -11,6 +11,7 @@ from samhw.compiler.channels import size_channels
 from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
+from samhw.compiler.lanes import with_lanes
 from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.memories import memories_of
 from samhw.compiler.table import FusionTable
@@ -99,6 +100,7 @@ def compile_program(
     kind = value_type(choose_value(value, program))
     compiler = _Compiler(lowerable, kind, schedule, arch or Arch())
     regions = tuple(compiler.region(number) for number in range(len(program.regions)))
+    _check_lanes(schedule, regions)
     used = _used(schedule, first.program, regions)
     return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes, used)
 
@@ -127,6 +129,24 @@ def make_lowerable(
     return Lowerable(program, capacity, permute=schedule.permute, largest_copy=schedule.largest_copy)
 
 
+def _check_lanes(schedule: Schedule, regions: Sequence[CompiledRegion]) -> None:
+    """Raises `InputError` for lanes on what is no index of any region, `ScheduleError` for those on an index
+    that has nothing inside wherever it comes."""
+    indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
+    nodes = [node for region in regions for node in region.graph.nodes]
+    dealt = {node.index for node in nodes if node.spec.deals(node.params)}
+    for index, count in schedule.lanes.items():
+        if index not in indices:
+            raise InputError(
+                f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
+            )
+        if count > 1 and index not in dealt:
+            raise ScheduleError(
+                f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
+                "out, or choose an order that has another index inside of it."
+            )
+
+
 def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
     """The schedule with what the compiler has chosen by itself. A copy is in the order of what it copies, and
     takes none."""
@@ -144,6 +164,7 @@ class _Compiler:
         self.program = lowerable.program
         self.value = value
         self.iteration = schedule.iteration
+        self.lanes = schedule.lanes
         self.attempts = schedule.attempts
         self.capacity = lowerable.capacity
         self.arch = arch
@@ -215,7 +236,7 @@ class _Compiler:
                 )
             )
         table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
-        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+        return self.compiled(number, fused, partial, table, fused.dimension, self.extents, self.lanes)
 
     def reshaped(self, number: int) -> CompiledRegion:
         """A region that copies a tensor's elements into another shape."""
@@ -267,8 +288,9 @@ class _Compiler:
         table: FusionTable,
         dimension: Mapping[str, str],
         extents: Mapping[str, int],
+        lanes: Mapping[str, int] = {},
     ) -> CompiledRegion:
-        """The region of a table, with memories and channels of the right size."""
+        """The region of a table, with lanes, and with memories and channels of the right size."""
         name = self.program.name if len(self.program.regions) == 1 else f"{self.program.name}_{number}"
         memories, tensors = self.stores(fused)
         used = set(dimension.values()) | {i for t in tensors for i in t.indices}
@@ -282,6 +304,7 @@ class _Compiler:
                 f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
                 "Choose another order, or compute its statements in regions of their own."
             ) from error
+        graph = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch)
         index_extents = {index: extents[d] for index, d in dimension.items()}
         sized = size_channels(graph, self.arch, index_extents)
         return CompiledRegion(

@@ -27,7 +27,7 @@ FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
 Iteration = Literal["factored", "global"]
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
-LATER = ("blocks", "brackets", "lanes", "share")
+LATER = ("blocks", "brackets", "share")
 """Fields that the design has and nothing understands yet."""
 _LATER_LEVELS = ("auto", "module")
 

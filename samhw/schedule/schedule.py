@@ -23,6 +23,7 @@ from samhw.schedule.fields import (
     plain,
 )
 from samhw.schedule.formats import with_formats
+from samhw.schedule.lanes import check_lanes, lanes_text
 from samhw.schedule.regions import ordered, regions_of
 
 __all__ = ["Schedule"]
@@ -59,6 +60,8 @@ class Schedule:
     copy takes an accumulator of twice as many words."""
     attempts: int = 12
     """The orders that are tried for a region before its first refusal is reported."""
+    lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For an index, how many copies of what lies inside of it share its coordinates."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
@@ -71,6 +74,7 @@ class Schedule:
             object.__setattr__(self, "off_chip", check_names("off_chip", self.off_chip))
         object.__setattr__(self, "order", check_order(self.order))
         object.__setattr__(self, "formats", check_formats(self.formats))
+        object.__setattr__(self, "lanes", check_lanes(self.lanes))
 
     def apply(self, program: Program) -> Program:
         """The program with the regions, the orders and the formats of this schedule.
@@ -95,6 +99,8 @@ class Schedule:
         if order := self.order_text():
             words.append(f"order {order}")
         words += [f"{name} {text}" for name, text in self.formats.items()]
+        if self.lanes:
+            words.append(f"lanes {lanes_text(self.lanes)}")
         return ", ".join(words)
 
     def fuse_text(self) -> str:
@@ -153,6 +159,8 @@ class Schedule:
             found["order"] = plain(self.order)
         if self.formats:
             found["formats"] = plain(self.formats)
+        if self.lanes:
+            found["lanes"] = plain(self.lanes)
         for name in ("largest_copy", "attempts"):
             if getattr(self, name) != getattr(Schedule, name):
                 found[name] = getattr(self, name)

@@ -42,11 +42,19 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         "largest_copy = 100\nattempts = 3\n"
-        '[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n'
+        '[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
-        [["T1", "U1"], ["H1"]], "global", True, ["A"], {"H1": ["i", "k"]}, {"T1": "csf @ (1, 0)"}, 100, 3
+        [["T1", "U1"], ["H1"]],
+        "global",
+        True,
+        ["A"],
+        {"H1": ["i", "k"]},
+        {"T1": "csf @ (1, 0)"},
+        100,
+        3,
+        {"i": 4},
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -65,9 +73,10 @@ def test_in_a_table() -> None:
         str(Schedule([["T", "U"], ["V"]], order={"U": ["i", "j"]}, formats={"T": "csr"}))
         == "T+U,V, factored, order U:i,j, T csr"
     )
+    assert str(Schedule(lanes={"i": 4, "j": 2})) == "partial, factored, lanes i=4+j=2"
 
 
-@pytest.mark.parametrize("name", ["lanes", "blocks", "share", "brackets"])
+@pytest.mark.parametrize("name", ["blocks", "share", "brackets"])
 def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=rf"schedule.toml: The field '{name}' of a schedule is not there yet"
@@ -81,7 +90,7 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts.",
+            "largest_copy, attempts, lanes.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),

@@ -100,6 +100,9 @@ def compile(
         )
         if region.copy:
             click.echo(f"  copy: {region.copy}")
+    if any(node.copy_of for _, node in compiled.design.nodes):
+        several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
+        click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
 
 
 def _region_title(region: CompiledRegion) -> str:

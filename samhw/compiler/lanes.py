@@ -30,15 +30,18 @@ def lane_factors(lanes: int) -> tuple[int, ...]:
     Raises:
         InputError: for a number of which a prime factor is more than a scatter has lanes.
     """
-    if lanes <= MOST_LANES:
-        return (lanes,)
-    for first in range(MOST_LANES, 1, -1):
-        if lanes % first == 0:
-            return (first, *lane_factors(lanes // first))
-    raise InputError(
-        f"{lanes} lanes cannot be made of scatters with at most {MOST_LANES} lanes each; give a number whose "
-        f"factors are at most {MOST_LANES}."
-    )
+    factors = []
+    left = lanes
+    while left > MOST_LANES:
+        factor = next((n for n in range(MOST_LANES, 1, -1) if left % n == 0), None)
+        if factor is None:
+            raise InputError(
+                f"{lanes} lanes cannot be made of scatters with at most {MOST_LANES} lanes each; give a "
+                f"number whose factors are at most {MOST_LANES}."
+            )
+        factors.append(factor)
+        left //= factor
+    return (*factors, left)
 
 
 def with_lanes(graph: Graph, order: Sequence[str], lanes: Mapping[str, int], arch: Arch) -> Graph:
@@ -197,8 +200,12 @@ class _Copier:
         """The parameters of what passes the payloads of a stream on."""
         node = self.graph.node[source.node]
         kind = node.output(source.port).stream.kind
-        typed = {"value": self.graph.result_type(node)} if kind is StreamKind.VAL else {}
-        return {"payload": str(kind), **typed}
+        return {"payload": str(kind), **(self._value(node) if kind is StreamKind.VAL else {})}
+
+    def _value(self, node: Node) -> dict[str, Any]:
+        """The parameter with the type of what a node gives, where it is not the graph's."""
+        value = self.graph.result_type(node)
+        return {"value": value} if value != self.graph.value else {}
 
     def _scattered(self, source: Endpoint) -> list[Endpoint]:
         """What each lane gets of a stream from outside."""
@@ -235,7 +242,7 @@ class _Copier:
         node = self.graph.node[name]
         crd, val = Endpoint(name, "crd0"), Endpoint(name, "val")
         depth = len(self.levels[val])
-        value = self.graph.result_type(node)
+        value = self._value(node)
         copies = [part.node for part in parts[crd if crd in parts else val]]
         streams = [(Endpoint(copy, "crd0"), Endpoint(copy, "val")) for copy in copies]
         subject = node.spec.subject(name)
@@ -251,10 +258,10 @@ class _Copier:
                     sources,
                     inputs=2,
                     payloads=["val", "val"],
-                    value=value,
+                    **value,
                 )
                 terms = {"a": Endpoint(union.name, "ref0"), "b": Endpoint(union.name, "ref1")}
-                add = self._add("alu", f"add_{subject}", depth, terms, op="add", value=value)
+                add = self._add("alu", f"add_{subject}", depth, terms, op="add", **value)
                 added.append((Endpoint(union.name, "crd"), Endpoint(add.name, "val")))
             streams = added + streams[len(streams) & ~1 :]
         return {crd: streams[0][0], val: streams[0][1]}

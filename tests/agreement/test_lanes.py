@@ -20,7 +20,6 @@ from tests.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 
-KERNELS = ("spmm", "sddmm", "innerprod", "ttm")
 MODELS = (("gcn", "partial"), ("bigbird_attention", "full"))
 
 
@@ -28,12 +27,12 @@ MODELS = (("gcn", "partial"), ("bigbird_attention", "full"))
 @pytest.mark.parametrize(
     ("lanes", "names"),
     [
-        ("i=2", KERNELS),
-        ("i=3", ("spmm", "mttkrp")),
-        ("i=4", ("sddmm", "spmspm_ikj", "spmv")),
+        ("i=2", ("spmm", "sddmm", "innerprod")),
+        ("i=3", ("mttkrp",)),
+        ("i=4", ("spmspm_ikj",)),
         ("i=8", ("spmm",)),
-        ("i=2+k=3", ("spmm", "mttkrp")),
-        ("i=2+j=2", ("sddmm", "ttm")),
+        ("i=2+k=3", ("spmm",)),
+        ("i=2+j=2", ("sddmm",)),
         ("i=18", ("spmv",)),
     ],
 )
@@ -50,9 +49,9 @@ def test_models(name: str, level: FusionLevel) -> None:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("value", ["i32", "f32"])
 def test_random_programs_with_lanes(value: str) -> None:
-    strategy = programs() if value in VALUES[:2] else chained_programs()
+    strategy = programs() if value == "i32" else chained_programs()
 
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
         fused = Schedule(fuse=FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]).apply(program)

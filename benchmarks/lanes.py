@@ -78,8 +78,7 @@ def sddmm(matrix: Tensor) -> Workload:
 
 def attention(sequence: int) -> Workload:
     """One head under BigBird's mask, in blocks of a sixteenth of the sequence."""
-    sizes = {"i": sequence, "j": sequence, "d": FEATURES if sequence >= 512 else 8}
-    tensors = model_data("bigbird_attention", sizes={"i": sequence, "d": sizes["d"]})
+    tensors = model_data("bigbird_attention", sizes={"i": sequence})
     tensors["M"] = bigbird_mask(sequence, max(sequence // 16, 1), seed=0)
     return bind(load_model("bigbird_attention"), tensors)
 

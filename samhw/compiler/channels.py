@@ -46,6 +46,8 @@ class _Stream:
     waits: Mapping[int, int]
     turns: Mapping[str, int] = field(default_factory=dict)
     """By index the lanes that the stream has been taken back from."""
+    shares: Mapping[str, int] = field(default_factory=dict)
+    """By index the lanes that it is in, one of which has its share of the coordinates."""
     origins: tuple[frozenset[_Origin], ...] = ()
     delayed: Mapping[_Origin, int] = field(default_factory=dict)
 
@@ -92,7 +94,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         if held is not None:
             outer, partner = held
             inner = streams[channel.source].levels[outer:]
-            tokens = _tokens(inner, extent)
+            tokens = _tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
                 raise ScheduleError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
@@ -138,6 +140,14 @@ def _outputs(
             turns[index] = max(turns.get(index, 1), lanes)
     if (deal := node.spec.deals(node.params)) and deal.back:
         turns[node.index] = deal.lanes * turns.get(node.index, 1)
+    indices_in = {index for head in heads.values() for index in head.levels}
+    shares = {
+        index: min(head.shares.get(index, 1) for head in heads.values() if index in head.levels)
+        for index in indices_in
+    }
+    if deal:
+        dealt = shares[node.index]
+        shares[node.index] = dealt // deal.lanes if deal.back else dealt * deal.lanes
     kept = node.spec.kept(node.params)
     if kept is not None:
         outer = depth - 1 - kept
@@ -150,7 +160,7 @@ def _outputs(
         end = Endpoint(node.name, port.name)
         around = indices[end]
         made = (frozenset({(node.name, level)}) for level in range(len(around) - len(origins)))
-        result[end] = _Stream(around, waits, turns, (*origins[: len(around)], *made), delayed)
+        result[end] = _Stream(around, waits, turns, shares, (*origins[: len(around)], *made), delayed)
     return result
 
 
@@ -188,7 +198,7 @@ def _lane_room(
     deal = sink.spec.deals(sink.params)
     if deal and deal.back:
         inner = own.levels[len(own.levels) - deal.levels :]
-        room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent))
+        room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent, own.shares))
         return room, f"{room} tokens of rows that wait for their turn"
     deal = source.spec.deals(source.params)
     if deal and not deal.back:
@@ -200,13 +210,13 @@ def _lane_room(
             if index in own.levels and own.turns.get(index, 1) < lanes:
                 inner = own.levels[own.levels.index(index) + 1 :]
                 rows = lanes * (2 if inner else arch.lane_rows + 2)
-                room = max(room, rows * _tokens(inner, extent))
+                room = max(room, rows * _tokens(inner, extent, own.shares))
     return (room, f"{room} tokens of rows that are in lanes") if room else None
 
 
-def _tokens(levels: tuple[str, ...], extent: Mapping[str, int]) -> int:
-    """The most tokens of a fiber over those levels, with its stop."""
+def _tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:
+    """The most tokens of a fiber over those levels, with its stop, in a lane that has its share of them."""
     count = 1
     for level in reversed(levels):
-        count = extent[level] * count + 1
+        count = -(-extent[level] // shares.get(level, 1)) * count + 1
     return count

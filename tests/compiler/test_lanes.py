@@ -277,3 +277,19 @@ def test_memories_have_a_copy_for_each_reader() -> None:
     }
     assert compiled(SPMM, i=3).design.copies["A.pos1"] == 6
     assert compiled(SPMM, i=3).design.copies["X.vals"] == 3
+
+
+def test_a_lane_holds_its_share_of_a_fiber() -> None:
+    """Scores wait for the maximum of their row: with lanes on their index, those of the lane."""
+    text = "tensor S[i=3, j=9, k=2] : csf\ntensor P[i, j, k] : csf\nfuse {\n"
+    text += "  m[i] max= S[i, j, k] where S[i, j, k]\n"
+    text += "  P[i, j, k] = S[i, j, k] - m[i] where S[i, j, k]\n}\n"
+    for count, tokens in ((1, 9 * 3 + 1), (4, 3 * 3 + 1)):
+        reasons = compiled(text, j=count).regions[0].reasons.values()
+        held = [reason for reason in reasons if "a fiber over j, k" in reason]
+        assert len(held) == 3 * count
+        assert all(f", {tokens} tokens, waits for" in reason for reason in held)
+    tensors = tensors_of(text)
+    tensors["S"] = Tensor.from_dense(np.ones((3, 9, 2)), "csf")
+    outputs = [run(compiled(text, j=count), tensors).outputs["P"].to_dense() for count in (1, 4)]
+    assert np.array_equal(*outputs)

@@ -24,16 +24,21 @@ Ends = tuple[Endpoint, Endpoint]
 """Source and sink of a channel."""
 
 
+QUICK = 8
+"""More lanes make a gather slow (docs/results.md, Area and clock), so they are a tree if they can be one."""
+
+
 def lane_factors(lanes: int) -> tuple[int, ...]:
-    """A number of lanes as those of a tree of scatters, the outermost and largest first.
+    """A number of lanes as those of a tree of scatters, the outermost first.
 
     Raises:
         InputError: for a number of which a prime factor is more than a scatter has lanes.
     """
     factors = []
     left = lanes
-    while left > MOST_LANES:
-        factor = next((n for n in range(MOST_LANES, 1, -1) if left % n == 0), None)
+    while left > QUICK:
+        candidates = (*range(QUICK, 1, -1), *range(QUICK + 1, MOST_LANES + 1))
+        factor = next((n for n in candidates if left % n == 0), None)
         if factor is None:
             raise InputError(
                 f"{lanes} lanes cannot be made of scatters with at most {MOST_LANES} lanes each; give a "
@@ -41,7 +46,7 @@ def lane_factors(lanes: int) -> tuple[int, ...]:
             )
         factors.append(factor)
         left //= factor
-    return (*factors, left)
+    return (*factors, left) if left > 1 else tuple(factors)
 
 
 def with_lanes(graph: Graph, order: Sequence[str], lanes: Mapping[str, int], arch: Arch) -> Graph:

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from samhw.boards import board_file, board_names
+from samhw.boards import board_file, board_names, files
 from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import ECP5, place_options
 from samhw.boards.xilinx7 import XILINX7
@@ -159,6 +160,30 @@ def test_bad_choices(words: tuple[str, ...], message: str, tmp_path: Path) -> No
     out = tmp_path / "out"
     assert message in refused("build", "spmv", "--target", "board:ulx3s", *words, "-o", str(out))
     assert not list(tmp_path.iterdir())
+
+
+def test_boards_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are where pip says that it has put them, and a stranger's folder beside the package is not looked
+    at."""
+    root = Path(__file__).parents[2]
+    (where,) = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    site = tmp_path / "lib" / "site-packages"
+    (site / "boards").mkdir(parents=True)
+    (site / "boards" / "strange.py").touch()
+    (tmp_path / where).mkdir(parents=True)
+    (tmp_path / where / "ulx3s.py").touch()
+    info = site / "samhw-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: samhw\nVersion: 0\n")
+    (info / "RECORD").write_text(f"samhw/__init__.py,,\n../../{where}/ulx3s.py,,\n")
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setattr(files, "__file__", str(site / "samhw" / "boards" / "files.py"))
+    files._known.cache_clear()
+    try:
+        assert board_names() == ("ulx3s",)
+        assert board_file("ulx3s").samefile(tmp_path / where / "ulx3s.py")
+    finally:
+        files._known.cache_clear()
 
 
 OWN = (Path(__file__).parents[2] / "boards" / "ecpix5.py").read_text()

@@ -138,7 +138,12 @@ _COMPILE = (
 _BOARD = (
     click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),
     click.option("--emulate", is_flag=True, help="In its place the board under Verilator, pins to pins."),
-    click.option("--clock", type=CLOCK, help="The board's clock; by default the greatest that is reached."),
+    click.option(
+        "--clock",
+        type=CLOCK,
+        metavar="NS|MHz",
+        help="The board's clock; by default the greatest that is reached.",
+    ),
     click.option("--baud", type=int, help="Speed of its link; by default the board's own."),
 )
 

@@ -26,7 +26,18 @@ from samhw.frontend import (
 )
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
-from samhw.tensors import LevelType, Tensor, is_dataset, karate, random_tensor, read_dataset, read_tensor
+from samhw.schedule import with_formats
+from samhw.tensors import (
+    LevelType,
+    Tensor,
+    is_archive,
+    is_dataset,
+    karate,
+    random_tensor,
+    read_dataset,
+    read_tensor,
+    read_tensors,
+)
 from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
@@ -171,14 +182,29 @@ class _Binder:
         elif spec.partition(":")[0] == SYNTHETIC:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
-            if name not in self.used:
-                raise InputError(
-                    f"'{self.program.name}' reads no tensor '{name}'; it reads "
-                    f"{', '.join(d.name for d in self.inputs())}."
-                )
-            self.given[name] = read_tensor(Path(path))
+            self.check_read(name)
+            self.give(name, read_tensor(Path(path)))
+        elif is_archive(Path(spec)):
+            for name, tensor in read_tensors(Path(spec)).items():
+                self.give(name, tensor)
         else:
             self.take_file(spec)
+
+    def give(self, name: str, tensor: Tensor) -> None:
+        """Gives a tensor its data, and its format too if the text has none."""
+        self.check_read(name)
+        self.given[name] = tensor
+        decl = self.program.tensors[name]
+        if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:
+            fmt = "csr" if decl.rank == 2 else "csf"
+            self.program = with_formats(self.program, self.program.regions, {name: fmt})
+
+    def check_read(self, name: str) -> None:
+        if name not in self.used:
+            raise InputError(
+                f"'{self.program.name}' reads no tensor '{name}'; it reads "
+                f"{', '.join(d.name for d in self.inputs())}."
+            )
 
     def take_random(self, spec: str) -> None:
         for item in filter(None, spec.partition(":")[2].split(",")):
@@ -228,12 +254,11 @@ class _Binder:
         """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets
         fibers on it."""
         self.density = tensor.nnz / max(1, prod(tensor.shape))
-        sparse = [
-            d for d in self.inputs() if LevelType.compressed in d.format.levels and d.name not in self.given
-        ]
-        for decl in sparse:
+        free = [d for d in self.inputs() if d.name not in self.given]
+        sparse = [d for d in free if LevelType.compressed in d.format.levels]
+        for decl in sparse or [d for d in free if d.implied]:
             if decl.rank == tensor.rank:
-                self.given[decl.name] = tensor
+                self.give(decl.name, tensor)
                 return
         for decl in sparse:
             if decl.rank > tensor.rank:

@@ -150,21 +150,27 @@ class RunnableDesign:
             held if self.value == AUTO and held != AUTO and isinstance(value_type(value), Integer) else value
         )
 
-    def save(self, program: Path | str, data: Path | str | None = None) -> None:
-        """Writes the program (`.ein`) and the data of the last run (`.npz`), for the command line:
-        `samhw run PROGRAM --data DATA`.
+    def save(
+        self,
+        program: Path | str,
+        data: Path | str | None = None,
+        *,
+        tensors: Mapping[str, Tensor] | None = None,
+    ) -> None:
+        """Writes the program (`.ein`), and data (`.npz`), by default those of the last run, for the command
+        line: `samhw run PROGRAM --data DATA`.
 
         Raises:
             InputError: for data before the first run, or files that cannot be written.
         """
         write_text(Path(program), self.program.unbound.text)
-        if data is not None:
-            write_tensors(Path(data), self._saved())
-
-    def _saved(self) -> Mapping[str, Tensor]:
-        if self._last is None:
+        if data is None:
+            return
+        if tensors is None and self._last is None:
             raise InputError("There are no data to save before the first run; run the design first.")
-        return self._last.tensors
+        write_tensors(
+            Path(data), tensors if tensors is not None else self._last.tensors if self._last else {}
+        )
 
     @property
     def tables(self) -> dict[str, FusionTable]:

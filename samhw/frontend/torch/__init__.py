@@ -1,0 +1,22 @@
+"""Modules of PyTorch as programs (docs/pytorch.md)."""
+
+from samhw.frontend.torch import operators
+from samhw.frontend.torch.annotations import annotate
+from samhw.frontend.torch.importer import Importer, Refusal
+from samhw.frontend.torch.module import ImportedModule, import_module
+from samhw.frontend.torch.registry import OPERATORS, mapping
+from samhw.frontend.torch.value import Constant, Host, Value
+
+__all__ = [
+    "OPERATORS",
+    "Constant",
+    "Host",
+    "ImportedModule",
+    "Importer",
+    "Refusal",
+    "Value",
+    "annotate",
+    "import_module",
+    "mapping",
+    "operators",
+]

@@ -31,7 +31,7 @@ ALLOWED = {
     "fusion": {"frontend", "tensors"},
     "passes": {"frontend", "fusion", "tensors"},
     "compiler": {"frontend", "fusion", "graph", "numerics", "passes", "schedule", "spec", "tensors"},
-    "workload": {"compiler", "frontend", "graph", "numerics", "schedule", "tensors"},
+    "workload": {"compiler", "frontend", "graph", "numerics", "reference", "schedule", "tensors"},
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
     "rtl": {"graph", "numerics"},

@@ -96,13 +96,14 @@ class ModuleDesign:
             imported = import_module(self.module, arguments, sparsify=self._sparsify)
             imported = _with_formats(imported, self._formats)
             designs = (d for i, d in self._known.values() if i.program == imported.program)
-            self._known[key] = imported, next(designs, None) or self._design(imported)
+            self._known[key] = imported, next(designs, None) or self._design(imported, arguments)
         return self._known[key]
 
-    def _design(self, imported: ImportedModule) -> RunnableDesign:
+    def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
         fuse = self._fuse
         if fuse == "module":
-            fuse = module_regions(imported.program, imported.scopes)
+            shapes = {name: tensor.shape for name, tensor in imported.tensors(arguments).items()}
+            fuse = module_regions(imported.program.bind(shapes), imported.scopes, self._schedule)
         schedule = self._schedule if fuse is None else replace(self._schedule, fuse=fuse)
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)

@@ -9,7 +9,8 @@ from torch import nn
 
 from samhw.api import DesignResult
 from samhw.frontend.torch import ImportedModule
-from samhw.torch.check import ModuleCheck, check_program, difference, outputs_of
+from samhw.torch.check import ModuleCheck, difference
+from samhw.workload.module import check_program, outputs_of
 
 __all__ = ["ModuleResult"]
 

@@ -16,12 +16,13 @@ from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
+    Example,
     Program,
     Statement,
     TensorDecl,
     accesses,
     check_size,
-    load_program,
+    load_named,
     model_names,
 )
 from samhw.limits import WORD, check_memory
@@ -51,19 +52,26 @@ RANDOM_DENSITY = 0.2
 
 
 def bind_program(
-    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | None = None
+    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | Example | None = None
 ) -> Workload:
-    """The program that `spec` names (`load_program`), a built-in model or any other one, on data.
+    """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
+    PyTorch on its example arguments.
 
     Args:
-        loaded: what `load_program` gave, where it was asked already.
+        loaded: what `load_named` gave, where it was asked already.
 
     Raises:
-        InputError: as `load_program` and `make_workload` do.
+        InputError: as `load_named` and `make_workload` do.
     """
     if spec in model_names():
         return make_model_workload(spec, data)
-    return make_workload(loaded or load_program(spec), data, value=value)
+    found = loaded or load_named(spec)
+    if not isinstance(found, Program):
+        # Imported here, since nothing else needs PyTorch, which takes longer than all else.
+        from samhw.workload.module import make_module_workload
+
+        return make_module_workload(spec, found, data)
+    return make_workload(found, data, value=value)
 
 
 def make_workload(

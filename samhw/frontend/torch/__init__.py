@@ -5,14 +5,14 @@ from samhw.frontend.torch.annotations import annotate
 from samhw.frontend.torch.importer import Importer, Refusal
 from samhw.frontend.torch.module import ImportedModule, import_module
 from samhw.frontend.torch.registry import OPERATORS, mapping
-from samhw.frontend.torch.value import Constant, Host, Value
+from samhw.frontend.torch.value import Host, Known, Value
 
 __all__ = [
     "OPERATORS",
-    "Constant",
     "Host",
     "ImportedModule",
     "Importer",
+    "Known",
     "Refusal",
     "Value",
     "annotate",

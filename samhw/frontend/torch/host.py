@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from samhw.errors import InputError
-from samhw.frontend.torch.value import Constant, Host
+from samhw.frontend.torch.value import Host, Known
 from samhw.tensors import Format, Tensor
 
 __all__ = [
@@ -74,7 +74,7 @@ def rows_of(tensor: Any, compressed: int = 1) -> str:
     return f"({', '.join(kinds[::-1])})"
 
 
-def one_hot(ids: Constant | Host, size: int, *, by_place: bool = False) -> Host:
+def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
     """For each index a row with a one at its place; with `by_place`, for each place a row with ones at the
     indices that name it."""
 
@@ -93,7 +93,7 @@ def one_hot(ids: Constant | Host, size: int, *, by_place: bool = False) -> Host:
     return _from(ids, hot)
 
 
-def one_hot_of(ids: Sequence[Constant | Host], sizes: Sequence[int]) -> Host:
+def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     """For each place a one at the coordinates that several index tensors name together."""
     fetches = [_fetch(index) for index in ids]
 
@@ -107,7 +107,7 @@ def one_hot_of(ids: Sequence[Constant | Host], sizes: Sequence[int]) -> Host:
     return Host(hot(examples), lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)
 
 
-def bags(ids: Constant | Host, offsets: Constant | Host, size: int, *, mean: bool) -> Host:
+def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:
     """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
     first, second = _fetch(ids), _fetch(offsets)
 
@@ -140,18 +140,18 @@ def _checked(tensor: Any, size: int) -> Any:
     return where
 
 
-def _example(x: Constant | Host) -> Any:
-    return x.dense() if isinstance(x, Constant) else x.example
+def _example(x: Known | Host) -> Any:
+    return x.dense() if isinstance(x, Known) else x.example
 
 
-def _fetch(x: Constant | Host) -> Callable[[Any], Any]:
+def _fetch(x: Known | Host) -> Callable[[Any], Any]:
     if isinstance(x, Host):
         return x.fetch
     tensor = x.dense()
     return lambda _: tensor
 
 
-def _from(x: Constant | Host, change: Callable[[Any], Any]) -> Host:
+def _from(x: Known | Host, change: Callable[[Any], Any]) -> Host:
     fetch = _fetch(x)
     return Host(change(_example(x)), lambda env: change(fetch(env)), x.name)
 

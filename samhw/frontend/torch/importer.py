@@ -14,14 +14,14 @@ from samhw.frontend.torch import host
 from samhw.frontend.torch.axes import AxisConflict
 from samhw.frontend.torch.build import GREATEST_MASKED, Build
 from samhw.frontend.torch.registry import OPERATORS
-from samhw.frontend.torch.value import Constant, Host, Stored, Value
+from samhw.frontend.torch.value import Host, Known, Stored, Value
 
 __all__ = ["Importer", "Refusal"]
 
 Tensor = Any
 """Of PyTorch."""
 
-Operand = Value | Constant | Host | int | float
+Operand = Value | Known | Host | int | float
 Indices = tuple[str, ...]
 
 LARGEST_EXPRESSION = 24
@@ -42,7 +42,7 @@ class Refusal(InputError):
 class Importer:
     """Importers of operators get this first, and the operator's arguments behind it.
 
-    A tensor is a `Value` that the hardware computes, a `Constant` or a `Host`; `value` makes a `Value` of
+    A tensor is a `Value` that the hardware computes, a `Known` or a `Host`; `value` makes a `Value` of
     any.
     """
 
@@ -71,7 +71,7 @@ class Importer:
         match x:
             case Value():
                 return self.build.resolve(x)
-            case Constant():
+            case Known():
                 return self._of_constant(x)
             case Host():
                 held = host.as_numbers(x)
@@ -82,7 +82,7 @@ class Importer:
             raise x
         raise self.refuse(f"takes {type(x).__name__}", "give it tensors and numbers")
 
-    def _of_constant(self, x: Constant) -> Value:
+    def _of_constant(self, x: Known) -> Value:
         if x.base is not None:
             source, apply = x.base
             return apply(self, self.value(source))
@@ -97,7 +97,7 @@ class Importer:
         """As PyTorch has it."""
         if isinstance(x, Value):
             return list(self.build.shape(x))
-        if isinstance(x, Constant):
+        if isinstance(x, Known):
             return list(x.shape)
         return list(x.example.shape) if isinstance(x, Host) else []
 
@@ -131,7 +131,7 @@ class Importer:
 
     def plus(self, a: Operand, b: Operand, factor: float = 1) -> Value:
         """The sum, the second operand times a number."""
-        if isinstance(b, Constant) and b.held is None and host.uniform(b.dense()) == 0:
+        if isinstance(b, Known) and b.held is None and host.uniform(b.dense()) == 0:
             return self.onto(self.value(a), [max(x, y) for x, y in zip(*self._padded(a, b), strict=True)])
         return self.elementwise(lambda x, y: x + (y if factor == 1 else y * factor), a, b)
 
@@ -158,7 +158,7 @@ class Importer:
         """Whether it has the values of conditions."""
         if isinstance(x, Value):
             return x.truth
-        tensor = x.dense() if isinstance(x, Constant) else x.example if isinstance(x, Host) else None
+        tensor = x.dense() if isinstance(x, Known) else x.example if isinstance(x, Host) else None
         return tensor is not None and tensor.dtype == torch.bool
 
     def truth(self, x: Operand) -> Operand:
@@ -168,15 +168,15 @@ class Importer:
 
     def negated(self, condition: Operand) -> Operand:
         """The opposite of a condition."""
-        if isinstance(condition, Constant):
-            return Constant(~condition.dense().bool(), condition.name)
+        if isinstance(condition, Known):
+            return Known(~condition.dense().bool(), condition.name)
         if isinstance(condition, Host):
             return host.mapped(condition, lambda tensor: ~tensor.bool())
         return self.elementwise(lambda c: eq(c, 0), condition, truth=True)
 
     def masked(self, x: Operand, condition: Operand) -> Value:
         """The value where a condition holds, -inf elsewhere."""
-        if isinstance(condition, Constant | Host):
+        if isinstance(condition, Known | Host):
             condition = self._mask_input(condition)
         if isinstance(condition, Value) and isinstance(condition.expr, Literal):
             if condition.expr.value:
@@ -188,9 +188,9 @@ class Importer:
         both = self.build.both_masks([m for m in (before, access) if m is not None])
         return Value(modes, expr, both)
 
-    def _mask_input(self, condition: Constant | Host) -> Value:
+    def _mask_input(self, condition: Known | Host) -> Value:
         """A mask as a sparse input."""
-        if isinstance(condition, Constant):
+        if isinstance(condition, Known):
             tensor = condition.dense().bool().float()
             if (number := host.uniform(tensor)) is not None:
                 return self.build.literal(number, tensor.shape)
@@ -204,9 +204,9 @@ class Importer:
         """Two summands; where one is a tensor that is -inf at places, the other one under a mask, and the
         rest."""
         for x, other in ((a, b), (b, a)):
-            if not isinstance(x, Constant | Host) or self.is_truth(x):
+            if not isinstance(x, Known | Host) or self.is_truth(x):
                 continue
-            example = x.dense() if isinstance(x, Constant) else x.example
+            example = x.dense() if isinstance(x, Known) else x.example
             if not example.is_floating_point() or not bool((example <= GREATEST_MASKED).any()):
                 continue
             keep = _mapped(x, lambda tensor: tensor > GREATEST_MASKED)
@@ -218,7 +218,7 @@ class Importer:
         """Whether it is so small that its exponential is zero beside any other."""
         if isinstance(x, int | float):
             return x <= GREATEST_MASKED
-        if isinstance(x, Constant) and x.held is None:
+        if isinstance(x, Known) and x.held is None:
             number = host.uniform(x.dense())
             return number is not None and number <= GREATEST_MASKED
         return False
@@ -314,7 +314,7 @@ class Importer:
 
     def picked(self, x: Value, dim: int, places: Sequence[int]) -> Value:
         """A mode's elements at these places, by a product with a matrix that has a one for each."""
-        ids = Constant(torch.tensor(list(places)), f"pick_{places[0]}_{len(places)}")
+        ids = Known(torch.tensor(list(places)), f"pick_{places[0]}_{len(places)}")
         size = self.build.shape(x)[dim]
         hot = host.one_hot(ids, size)
         key = ("pick", tuple(places), size)
@@ -333,35 +333,35 @@ class Importer:
 
     def one_hot(self, ids: Operand, size: int, *, by_place: bool = False) -> Value:
         """A matrix with a one in each row, at the place that an index tensor names; or its transpose."""
-        if not isinstance(ids, Constant | Host) or self.is_truth(ids):
+        if not isinstance(ids, Known | Host) or self.is_truth(ids):
             raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
         hot = host.one_hot(ids, size, by_place=by_place)
-        key = ("hot", id(ids.tensor) if isinstance(ids, Constant) else id(ids.fetch), size, by_place)
+        key = ("hot", id(ids.tensor) if isinstance(ids, Known) else id(ids.fetch), size, by_place)
         return self.build.input(key, f"{ids.name}_hot", hot.example, hot.fetch, host.rows_of(hot.example))
 
     def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
         """The same for several index tensors, which name a place together."""
-        given = [index for index in ids if isinstance(index, Constant | Host)]
+        given = [index for index in ids if isinstance(index, Known | Host)]
         if len(given) < len(ids):
             raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
         hot = host.one_hot_of(given, sizes)
-        key = ("hots", *(id(i.tensor) if isinstance(i, Constant) else id(i.fetch) for i in given), *sizes)
+        key = ("hots", *(id(i.tensor) if isinstance(i, Known) else id(i.fetch) for i in given), *sizes)
         fmt = host.rows_of(hot.example, compressed=len(sizes))
         return self.build.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, fmt)
 
     def bags(self, ids: Operand, offsets: Operand, size: int, *, mean: bool) -> Value:
         """A matrix with how often each bag names each row of a table, or with the shares."""
-        if not isinstance(ids, Constant | Host) or not isinstance(offsets, Constant | Host):
+        if not isinstance(ids, Known | Host) or not isinstance(offsets, Known | Host):
             raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
         hot = host.bags(ids, offsets, size, mean=mean)
-        key = ("bags", id(ids.tensor) if isinstance(ids, Constant) else id(ids.fetch), size, mean)
+        key = ("bags", id(ids.tensor) if isinstance(ids, Known) else id(ids.fetch), size, mean)
         return self.build.input(key, f"{ids.name}_bags", hot.example, hot.fetch, "csr")
 
     def one_line(self, ids: Operand, dim: int) -> Operand | None:
         """The list of indices that an index tensor repeats along all dimensions but one."""
-        if not isinstance(ids, Constant | Host):
+        if not isinstance(ids, Known | Host):
             raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
-        example = ids.dense() if isinstance(ids, Constant) else ids.example
+        example = ids.dense() if isinstance(ids, Known) else ids.example
         others = [d for d in range(example.dim()) if d != dim and example.shape[d] > 1]
         if any(example.stride(d) for d in others):
             return None
@@ -441,9 +441,7 @@ class Importer:
 
     # Odds and ends of operators
 
-    def folded_norm(
-        self, weight: Any, bias: Any, mean: Any, var: Any, eps: float
-    ) -> tuple[Constant, Constant]:
+    def folded_norm(self, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> tuple[Known, Known]:
         """The scale and the offset of a batch norm, worked out before."""
         scale = 1 / torch.sqrt(var.dense().double() + eps)
         if weight is not None:
@@ -452,7 +450,7 @@ class Importer:
         if bias is not None:
             offset = offset + bias.dense().double()
         name = mean.name.removesuffix("running_mean")
-        return Constant(scale.float(), f"{name}scale"), Constant(offset.float(), f"{name}offset")
+        return Known(scale.float(), f"{name}scale"), Known(offset.float(), f"{name}offset")
 
     def variance_arguments(self, *arguments: Any, **named: Any) -> tuple[Any, float, bool]:
         """Dimensions, correction, and whether they stay."""
@@ -538,8 +536,8 @@ class _Piece:
         return value.expr.tensor
 
 
-def _mapped(x: Constant | Host, change: Callable[[Tensor], Tensor]) -> Constant | Host:
-    return Constant(change(x.dense()), x.name) if isinstance(x, Constant) else host.mapped(x, change)
+def _mapped(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Known | Host:
+    return Known(change(x.dense()), x.name) if isinstance(x, Known) else host.mapped(x, change)
 
 
 def _factors(expr: Expr) -> list[Expr]:

@@ -20,7 +20,7 @@ from samhw.frontend.torch.emit import Emitted, emit, reads
 from samhw.frontend.torch.export import arguments_by_name, exported, in_users_file, sparse_parts
 from samhw.frontend.torch.importer import Importer, Refusal
 from samhw.frontend.torch.registry import MASKED, VIEWS, handler_of, operator_name
-from samhw.frontend.torch.value import Constant, Host, Stored, Value
+from samhw.frontend.torch.value import Host, Known, Stored, Value
 from samhw.tensors import Tensor
 
 __all__ = ["ImportedModule", "import_module"]
@@ -193,13 +193,13 @@ class _Walk:
             return self.argument(node)
         target = spec.target
         if target in self.sparse:
-            return Constant(None, target, self.sparse[target], annotation=self.annotated.get(target))
+            return Known(None, target, self.sparse[target], annotation=self.annotated.get(target))
         held = self.exported.state_dict.get(target)
         if held is None:
             held = self.exported.constants.get(target)
         if not isinstance(held, torch.Tensor):
             return held
-        return Constant(held.detach(), target, annotation=self.annotated.get(target))
+        return Known(held.detach(), target, annotation=self.annotated.get(target))
 
     def argument(self, node: Any) -> Any:
         example = self.arguments[node.name]
@@ -250,16 +250,16 @@ class _Walk:
         held = [
             item
             for item in _flat([arguments, list(named.values())])
-            if isinstance(item, Value | Constant | Host)
+            if isinstance(item, Value | Known | Host)
         ]
         handler = handler_of(node.target)
         if not any(isinstance(item, Value) for item in held):
-            if all(isinstance(item, Constant) for item in held):
+            if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
-            return Constant(_of_shape(node, name, arguments), self.build.wish_name)
+            return Known(_of_shape(node, name, arguments), self.build.wish_name)
         if handler is None:
             raise Refusal(
                 "is an operator that the importer does not know",
@@ -277,9 +277,9 @@ class _Walk:
         if name in _RANDOM:
             raise Refusal("draws random numbers", "call model.eval(), or give them as an argument")
         source = arguments[0] if arguments else None
-        if name in VIEWS and isinstance(source, Constant) and handler is not None and source.tensor is None:
+        if name in VIEWS and isinstance(source, Known) and handler is not None and source.tensor is None:
             rest = arguments[1:]
-            return Constant(
+            return Known(
                 None,
                 source.name,
                 _sparse_view(source.held, node, rest),
@@ -290,17 +290,17 @@ class _Walk:
         base = None
         if (
             name in VIEWS
-            and isinstance(source, Constant)
+            and isinstance(source, Known)
             and isinstance(found, torch.Tensor)
             and handler is not None
         ):
             rest = arguments[1:]
             if source.tensor.is_floating_point():
                 base = _replayed(source, name, handler, rest, named)
-        wish = source.name if isinstance(source, Constant) and base else self.build.wish_name
+        wish = source.name if isinstance(source, Known) and base else self.build.wish_name
         if isinstance(found, list | tuple):
-            return [Constant(item, wish) for item in found]
-        return Constant(found, wish, base=base) if isinstance(found, torch.Tensor) else found
+            return [Known(item, wish) for item in found]
+        return Known(found, wish, base=base) if isinstance(found, torch.Tensor) else found
 
     def on_host(self, node: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """What is computed of indices and conditions, as the data are loaded."""
@@ -310,11 +310,11 @@ class _Walk:
             keyword = {key: _picked(item, pick) for key, item in named.items() if key != "device"}
             return target(*[_picked(item, pick) for item in arguments], **keyword)
 
-        example = run(lambda x: x.dense() if isinstance(x, Constant) else x.example)
+        example = run(lambda x: x.dense() if isinstance(x, Known) else x.example)
         names = [item.name for item in _flat(arguments) if isinstance(item, Host)]
 
         def fetch(env: Mapping[str, Any]) -> Any:
-            return run(lambda x: x.dense() if isinstance(x, Constant) else x.fetch(env))
+            return run(lambda x: x.dense() if isinstance(x, Known) else x.fetch(env))
 
         wish = names[0] if names else self.build.wish_name
         if isinstance(example, list | tuple):
@@ -338,7 +338,7 @@ class _Walk:
     def result(self, output: Any) -> _Result:
         """An output; one that the hardware computes gets a statement that nobody else reads."""
         build = self.build
-        if isinstance(output, Constant):
+        if isinstance(output, Known):
             tensor = output.dense()
             return _Result(None, tuple(tensor.shape), fetch=lambda _: tensor)
         if isinstance(output, Host):
@@ -410,8 +410,8 @@ _OF_TRUTH = frozenset(f"aten.{name}" for name in ("where", "masked_fill"))
 
 
 def _replayed(
-    source: Constant, operator: str, handler: Any, rest: Sequence[Any], named: Mapping[str, Any]
-) -> tuple[Constant, Any]:
+    source: Known, operator: str, handler: Any, rest: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Known, Any]:
     """What a view is one of, and the view of that one's value."""
 
     def apply(importer: Importer, value: Value) -> Any:
@@ -426,7 +426,7 @@ def _replayed(
 
 def _as_number(item: Any) -> Any:
     """A constant without dimensions as a number."""
-    if isinstance(item, Constant) and item.held is None and item.tensor.dim() == 0:
+    if isinstance(item, Known) and item.held is None and item.tensor.dim() == 0:
         return float(item.tensor)
     return item
 
@@ -444,12 +444,12 @@ def _of_shape(node: Any, name: str, arguments: Sequence[Any]) -> Any:
 
 def _is_of_indices(node: Any, name: str, held: Sequence[Any]) -> bool:
     """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
-    if any(isinstance(item, Constant) and not _is_plain(item) for item in held):
+    if any(isinstance(item, Known) and not _is_plain(item) for item in held):
         return False
     return name not in ("aten.embedding", "aten.embedding_bag")
 
 
-def _is_plain(constant: Constant) -> bool:
+def _is_plain(constant: Known) -> bool:
     """Integers, conditions, or one number all over."""
     tensor = constant.dense()
     return not tensor.is_floating_point() or host.uniform(tensor) is not None
@@ -469,7 +469,7 @@ def _dense(item: Any) -> Any:
 
 
 def _picked(item: Any, pick: Any) -> Any:
-    if isinstance(item, Constant | Host):
+    if isinstance(item, Known | Host):
         return pick(item)
     return [_picked(part, pick) for part in item] if isinstance(item, list) else item
 

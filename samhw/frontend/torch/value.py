@@ -8,7 +8,7 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr
 
-__all__ = ["Constant", "Fetch", "Host", "Stored", "Value"]
+__all__ = ["Fetch", "Host", "Known", "Stored", "Value"]
 
 Indices = tuple[str, ...]
 
@@ -43,7 +43,7 @@ LARGEST_FOLDED = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class Known:
     """A tensor that is known when the module is imported: a parameter, a buffer, or what is computed of them.
 
     Attributes:

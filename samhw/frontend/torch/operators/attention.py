@@ -8,7 +8,7 @@ from samhw.frontend.torch.operators.products import import_matmul
 from samhw.frontend.torch.operators.reductions import softmax
 from samhw.frontend.torch.operators.views import transposed
 from samhw.frontend.torch.registry import operator
-from samhw.frontend.torch.value import Constant, Value
+from samhw.frontend.torch.value import Known, Value
 
 __all__: list[str] = []
 
@@ -37,7 +37,7 @@ def import_attention(
     scores = import_matmul(importer, query, transposed(importer, key, -2, -1))
     scores = importer.elementwise(lambda s: s * factor, scores)
     if is_causal:
-        scores = importer.masked(scores, Constant(importer.causal(rows, columns), "causal"))
+        scores = importer.masked(scores, Known(importer.causal(rows, columns), "causal"))
     if attn_mask is not None:
         if importer.is_truth(attn_mask):
             scores = importer.masked(scores, attn_mask)

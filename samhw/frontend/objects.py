@@ -34,8 +34,8 @@ def load_object(spec: str) -> Program | Example:
     objects = _run(path)
     if name not in objects:
         raise InputError(
-            f"'{path}' has no object '{name}'; name a Program or ProgramBuilder that it defines, or a function "
-            "that gives a torch.nn.Module and its arguments"
+            f"'{path}' has no object '{name}'; name a Program or ProgramBuilder that it defines, or a "
+            "function that gives a torch.nn.Module and its arguments"
         )
     found = objects[name]
     if isinstance(found, ProgramBuilder):
@@ -44,8 +44,8 @@ def load_object(spec: str) -> Program | Example:
         return found
     if not isinstance(found, Program):
         raise InputError(
-            f"'{spec}' is of type {type(found).__name__}; name a Program or ProgramBuilder, or a function that "
-            "gives a torch.nn.Module and its arguments"
+            f"'{spec}' is of type {type(found).__name__}; name a Program or ProgramBuilder, or a function "
+            "that gives a torch.nn.Module and its arguments"
         )
     check_program(found)
     return found

@@ -50,10 +50,17 @@ class ImportedModule:
         env = arguments_by_name(self._exported, arguments)
         return {name: made.of(env) for name, made in self.inputs.items()}
 
-    def outputs(self, tensors: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
-        """What the module gives, in its own structure, of the arrays of the program's results."""
+    def outputs(self, tensors: Mapping[str, Any], arguments: Sequence[Any], *, exact: bool = False) -> Any:
+        """What the module gives, in its own structure, of the arrays of the program's results.
+
+        Args:
+            exact: leaves numbers in the arrays' type, in place of the module's.
+        """
         env = arguments_by_name(self._exported, arguments)
         flat = [result.of(tensors, env) for result in self.results]
+        if not exact:
+            kinds = [node.meta["val"].dtype if _has_type(node) else None for node in _outputs(self._exported)]
+            flat = [item if kind is None else item.to(kind) for item, kind in zip(flat, kinds, strict=True)]
         return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
 
 
@@ -385,6 +392,16 @@ class _Walk:
             sizes = tuple(self.build.axes.size([index]) for index in own)
             found[decl.name] = _Input(stored.fetch, sizes, order, place.levels)
         return found
+
+
+def _outputs(exported: Any) -> Sequence[Any]:
+    """What the graph's last node gives."""
+    (last,) = [node for node in exported.graph.nodes if node.op == "output"]
+    return list(last.args[0])
+
+
+def _has_type(node: Any) -> bool:
+    return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
 
 
 _RANDOM = frozenset(

@@ -18,7 +18,7 @@ def agree(module: nn.Module, arguments: Sequence[Any]) -> ImportedModule:
     found = evaluate_program(imported.program, imported.tensors(arguments))
     with torch.no_grad():
         wanted = module(*arguments)
-    ours = torch.utils._pytree.tree_leaves(imported.outputs(found, arguments))
+    ours = torch.utils._pytree.tree_leaves(imported.outputs(found, arguments, exact=True))
     theirs = torch.utils._pytree.tree_leaves(wanted)
     assert len(ours) == len(theirs)
     for mine, other in zip(ours, theirs, strict=True):

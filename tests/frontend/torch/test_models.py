@@ -42,7 +42,7 @@ def test_example(name, value, fuse):
     tolerance = 1e-4 if value == "f32" else 0.1
     with torch.no_grad():
         wanted = module(*arguments)
-    torch.testing.assert_close(found.output, wanted.to(found.output.dtype), rtol=tolerance, atol=tolerance)
+    torch.testing.assert_close(found.output, wanted, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.slow

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from samhw.frontend.expr import Access, Concat, Expr, Literal, Mul, Reshape, free_indices, rewritten
 from samhw.frontend.torch.axes import Axes, AxisConflict
 from samhw.frontend.torch.value import Fetch, Stored, Value
@@ -132,8 +134,6 @@ class Build:
         """The value as a tensor, also where it is one number all over."""
         value = self.stored_value(value)
         if isinstance(value.expr, Literal):
-            import torch
-
             number = float(value.expr.value)
             held = torch.tensor(number)
             scalar = self.input(("number", number), "number", held, lambda _: held)
@@ -156,8 +156,6 @@ class Build:
 
     def ones(self, size: int) -> Value:
         """A vector of ones."""
-        import torch
-
         held = torch.ones(size)
         return self.input(("ones", size), f"ones_{size}", held, lambda _: held)
 
@@ -265,8 +263,6 @@ class Build:
         if len(value.modes[dim]) > 1:
             value = self.reshaped(value)
         if not value.modes[dim]:
-            import torch
-
             held = torch.ones(1)
             one = self.input(("unit",), "one", held, lambda _: held)
             assert isinstance(one.expr, Access)

@@ -3,98 +3,24 @@ them."""
 
 import operator as python_operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
-from samhw.frontend.program import Program
 from samhw.frontend.torch import host
 from samhw.frontend.torch.annotations import annotation_of
 from samhw.frontend.torch.build import Build
 from samhw.frontend.torch.emit import Emitted, emit, reads
 from samhw.frontend.torch.export import arguments_by_name, exported, in_users_file, sparse_parts
+from samhw.frontend.torch.imported import ImportedModule, InputSource, OutputSource
 from samhw.frontend.torch.importer import Importer, Refusal
 from samhw.frontend.torch.registry import MASKED, VIEWS, handler_of, operator_name
 from samhw.frontend.torch.value import Host, Known, Stored, Value
-from samhw.tensors import Tensor
 
-__all__ = ["ImportedModule", "import_module"]
-
-
-@dataclass(frozen=True)
-class ImportedModule:
-    """A module as a program.
-
-    Attributes:
-        program: without extents, so that it fits other data of the same structure.
-        inputs: the program's inputs: how each is made of a run's arguments.
-        results: of each output of the module, what it is: a result of the program, or known without running
-            it.
-        scopes: by result, the path of the module that computes it.
-    """
-
-    program: Program
-    inputs: Mapping[str, "_Input"]
-    results: Sequence["_Result"]
-    scopes: Mapping[str, str]
-    _exported: Any = field(repr=False)
-
-    def tensors(self, arguments: Sequence[Any]) -> dict[str, Tensor]:
-        """The program's inputs for a call of the module; raises InputError for arguments that it cannot
-        take."""
-        env = arguments_by_name(self._exported, arguments)
-        return {name: made.of(env) for name, made in self.inputs.items()}
-
-    def outputs(self, tensors: Mapping[str, Any], arguments: Sequence[Any], *, exact: bool = False) -> Any:
-        """What the module gives, in its own structure, of the arrays of the program's results.
-
-        Args:
-            exact: leaves numbers in the arrays' type, in place of the module's.
-        """
-        env = arguments_by_name(self._exported, arguments)
-        flat = [result.of(tensors, env) for result in self.results]
-        if not exact:
-            kinds = [node.meta["val"].dtype if _has_type(node) else None for node in _outputs(self._exported)]
-            flat = [item if kind is None else item.to(kind) for item, kind in zip(flat, kinds, strict=True)]
-        return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
-
-
-@dataclass(frozen=True)
-class _Input:
-    """An input: where its data come from, and how they are stored."""
-
-    fetch: Any
-    sizes: tuple[int, ...]
-    order: tuple[int, ...]
-    levels: tuple[Any, ...]
-
-    def of(self, env: Mapping[str, Any]) -> Tensor:
-        return host.stored_as(self.fetch(env), self.sizes, self.order, self.levels)
-
-
-@dataclass(frozen=True)
-class _Result:
-    """An output: a result's name, its modes as it is stored and as the module has them; or another source."""
-
-    name: str | None
-    shape: tuple[int, ...]
-    order: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
-    fetch: Any = None
-
-    def of(self, tensors: Mapping[str, Any], env: Mapping[str, Any]) -> Any:
-        if self.name is None:
-            return self.fetch(env)
-        array = np.asarray(tensors[self.name]).transpose(self.order).reshape(self.sizes)
-        spread = tuple(self.shape_of_atoms)
-        return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
-
-    shape_of_atoms: tuple[int, ...] = ()
+__all__ = ["import_module"]
 
 
 def import_module(
@@ -133,8 +59,8 @@ def import_module(
 
 
 def _paired(
-    results: Sequence[_Result], wanted: Sequence[tuple[Access, Value]]
-) -> list[tuple[_Result, Any, Any]]:
+    results: Sequence[OutputSource], wanted: Sequence[tuple[Access, Value]]
+) -> list[tuple[OutputSource, Any, Any]]:
     left = iter(wanted)
     return [(result, *(next(left) if result.name is not None else (None, None))) for result in results]
 
@@ -342,23 +268,23 @@ class _Walk:
 
     # What comes out
 
-    def result(self, output: Any) -> _Result:
+    def result(self, output: Any) -> OutputSource:
         """An output; one that the hardware computes gets a statement that nobody else reads."""
         build = self.build
         if isinstance(output, Known):
             tensor = output.dense()
-            return _Result(None, tuple(tensor.shape), fetch=lambda _: tensor)
+            return OutputSource(None, tuple(tensor.shape), fetch=lambda _: tensor)
         if isinstance(output, Host):
-            return _Result(None, tuple(output.example.shape), fetch=output.fetch)
+            return OutputSource(None, tuple(output.example.shape), fetch=output.fetch)
         if not isinstance(output, Value):
-            return _Result(None, (), fetch=lambda _: output)
+            return OutputSource(None, (), fetch=lambda _: output)
         if output.mask is not None:
             raise InputError("An output of the module is -inf at places; mask it after the run.")
         build.scope, build.wish_name = "", "output"
         value = build.stored_value(output)
         if isinstance(value.expr, Literal):
             held = torch.full(build.shape(value), float(value.expr.value))
-            return _Result(None, tuple(held.shape), fetch=lambda _: held)
+            return OutputSource(None, tuple(held.shape), fetch=lambda _: held)
         access = value.expr
         assert isinstance(access, Access)
         read = {a.tensor for made in build.statements for a in reads(made)}
@@ -366,9 +292,9 @@ class _Walk:
         if access.tensor in read | taken or build.stored[access.tensor].fetch is not None:
             access = build.statement(access.indices, access, wish="output")
         self.wanted.append((access, value))
-        return _Result(access.tensor, build.shape(value))
+        return OutputSource(access.tensor, build.shape(value))
 
-    def finished(self, result: _Result, access: Access, value: Value, emitted: Emitted) -> _Result:
+    def finished(self, result: OutputSource, access: Access, value: Value, emitted: Emitted) -> OutputSource:
         """An output with the order of its modes, which is known once the program is."""
         axes = self.build.axes
         place = emitted.placed[access.tensor]
@@ -379,9 +305,9 @@ class _Walk:
         order = tuple(stored.index(index) for index in indices if index in stored)
         atoms = tuple(axes.size([index]) for index in indices)
         sizes = tuple(axes.size([index]) if index in stored else 1 for index in indices)
-        return _Result(result.name, result.shape, order, sizes, shape_of_atoms=atoms)
+        return OutputSource(result.name, result.shape, order, sizes, shape_of_atoms=atoms)
 
-    def inputs(self, emitted: Emitted) -> dict[str, _Input]:
+    def inputs(self, emitted: Emitted) -> dict[str, InputSource]:
         """How each input of the program is made."""
         found = {}
         for decl in emitted.program.inputs:
@@ -390,18 +316,8 @@ class _Walk:
             place = emitted.placed[decl.name]
             order = tuple(own.index(index) for index in place.indices)
             sizes = tuple(self.build.axes.size([index]) for index in own)
-            found[decl.name] = _Input(stored.fetch, sizes, order, place.levels)
+            found[decl.name] = InputSource(stored.fetch, sizes, order, place.levels)
         return found
-
-
-def _outputs(exported: Any) -> Sequence[Any]:
-    """What the graph's last node gives."""
-    (last,) = [node for node in exported.graph.nodes if node.op == "output"]
-    return list(last.args[0])
-
-
-def _has_type(node: Any) -> bool:
-    return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
 
 
 _RANDOM = frozenset(

@@ -1,4 +1,37 @@
 """samhw: sparse tensor programs to streaming hardware, with a simulator that agrees with the RTL to the
-cycle."""
+cycle.
+
+>>> import numpy as np
+>>> import samhw
+>>> design = samhw.compile("y[i] = A[i, j] * x[j]", formats={"A": "csr"})
+>>> design.run(A=np.eye(3, dtype=int), x=np.array([1, 2, 3]))["y"]
+array([1, 2, 3])
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # For checkers of types alone: the command line is up in the time that NumPy takes to be imported.
+    from samhw.api import DesignResult, RunnableDesign, compile
+    from samhw.schedule import Schedule
+    from samhw.tensors import Tensor
+
+__all__ = ["DesignResult", "RunnableDesign", "Schedule", "Tensor", "__version__", "compile"]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "DesignResult": "samhw.api",
+    "RunnableDesign": "samhw.api",
+    "Schedule": "samhw.schedule",
+    "Tensor": "samhw.tensors",
+    "compile": "samhw.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Imports what is used, when it is used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'samhw' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -41,3 +41,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_the_tests_installation_is_that_of_ci_and_brings_pytorch() -> None:
+    """Without it, the importer's tests would be skipped."""
+    command = "pip install -e '.[rtl,hls,fpga,torch,test,dev]'"
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        assert command in path.read_text(encoding="utf-8")
+    assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.files import check_readable
-from samhw.frontend import Program, load_program
+from samhw.frontend import Program, load_named
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule, parse_lanes
@@ -181,8 +181,10 @@ class CompileOptions:
         everything is, and the default data if it does not."""
         if data:
             return self.workload(program, data)
-        loaded = load_program(program)
-        return loaded if loaded.has_extents else bind_program(program, value=self.value, loaded=loaded)
+        loaded = load_named(program)
+        if isinstance(loaded, Program) and loaded.has_extents:
+            return loaded
+        return bind_program(program, value=self.value, loaded=loaded)
 
     def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what a program's text says."""

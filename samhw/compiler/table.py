@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from samhw.html import html_table
 from samhw.names import Names
 
 __all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
@@ -136,6 +137,9 @@ class FusionTable:
             for column in self.columns:
                 if (cell := self.get(row, column)) is not None:
                     yield row, column, cell
+
+    def _repr_html_(self) -> str:
+        return html_table(self.grid())
 
     def grid(self) -> list[list[str]]:
         """The table as text, headings first, for printing (as figures 9 and 20 of the paper)."""

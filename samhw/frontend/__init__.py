@@ -43,8 +43,8 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
-from samhw.frontend.named import load_program
-from samhw.frontend.objects import load_object
+from samhw.frontend.named import load_named, load_program
+from samhw.frontend.objects import Example, load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
@@ -62,6 +62,7 @@ __all__ = [
     "DeclaredTensor",
     "Dimensions",
     "Div",
+    "Example",
     "Expr",
     "Index",
     "Literal",
@@ -88,6 +89,7 @@ __all__ = [
     "load",
     "load_kernel",
     "load_model",
+    "load_named",
     "load_object",
     "load_program",
     "model_data",

@@ -32,12 +32,14 @@ def assemble(
     regions: Sequence[Region],
     source: Source | None = None,
     value: str | None = None,
+    *,
+    implied: bool = False,
 ) -> Program:
     """The checked program of these parts.
 
     A result that is not declared gets a declaration with the left side's index names. A tensor without a
-    format is dense; where a statement with an order writes it, its modes are stored in that order. Raises
-    InputError when the program breaks a rule.
+    format is dense; where a statement with an order writes it, its modes are stored in that order. With
+    `implied`, inputs need no declaration either. Raises InputError when the program breaks a rule.
     """
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
@@ -59,6 +61,13 @@ def assemble(
             indices = statement.lhs.indices
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
+    for access in (read for statement in program.statements for read in statement.reads) if implied else ():
+        if access.tensor not in tensors:
+            rank = len(access.indices)
+            storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+            tensors[access.tensor] = TensorDecl(
+                access.tensor, access.indices, (None,) * rank, storage, access.span, implied=True
+            )
     check_program(program)
     return program
 

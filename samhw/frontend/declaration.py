@@ -26,6 +26,8 @@ class TensorDecl:
     span: Span | None = field(default=None, compare=False, repr=False)
     declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
     """The extents of the program's text, where `shape` has been filled in."""
+    implied: bool = field(default=False, compare=False, repr=False)
+    """The text has no declaration of this input, so that its storage may be that of its data."""
 
     @property
     def rank(self) -> int:

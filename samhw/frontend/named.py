@@ -5,15 +5,24 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.frontend.kernels import kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_names
-from samhw.frontend.objects import load_object
-from samhw.frontend.parse import load
+from samhw.frontend.objects import Example, load_object
+from samhw.frontend.parse import load, parse
 from samhw.frontend.program import Program
 
-__all__ = ["load_program"]
+__all__ = ["load_named", "load_program"]
 
 
 def load_program(spec: str) -> Program:
-    """The program that `spec` names: a built-in name, a `.ein` file, or `file.py:object`.
+    """The program that `spec` names, as for `load_named`; raises InputError for a module of PyTorch too."""
+    found = load_named(spec)
+    if not isinstance(found, Program):
+        raise InputError(f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile.")
+    return found
+
+
+def load_named(spec: str) -> Program | Example:
+    """The program that `spec` names: a built-in name, a `.ein` file, `file.py:object`, or a text
+    itself, in which inputs need no declaration. Of a function in a Python file, the function.
 
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.
@@ -26,6 +35,9 @@ def load_program(spec: str) -> Program:
         return load(Path(spec))
     if ".py:" in spec:
         return load_object(spec)
+    if "=" in spec:
+        return parse(spec, "text", implied=True)
     raise InputError(
-        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, or file.py:object."
+        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, file.py:object, or a "
+        "text such as 'T[i,j] = A[i,k] * X[k,j]'."
     )

@@ -4,7 +4,9 @@ import os
 import runpy
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from samhw.errors import InputError
@@ -12,11 +14,16 @@ from samhw.frontend.build import ProgramBuilder
 from samhw.frontend.check import check_program
 from samhw.frontend.program import Program
 
-__all__ = ["load_object"]
+__all__ = ["Example", "load_object"]
 
 
-def load_object(spec: str) -> Program:
-    """The program that ``file.py:object`` names: a `Program` or a `ProgramBuilder` at the file's top level.
+Example = Callable[[], Any]
+"""A user's function that gives a module of PyTorch and its example arguments."""
+
+
+def load_object(spec: str) -> Program | Example:
+    """What ``file.py:object`` names: a `Program` or a `ProgramBuilder` at the file's top level, or a function
+    that gives a module and its arguments, as it is.
 
     The file is run, with its folder on the import path as for ``python file.py``. Raises InputError when
     there is no such file or object, when running the file fails, or when the program breaks a rule.
@@ -26,12 +33,20 @@ def load_object(spec: str) -> Program:
         raise InputError(f"'{spec}' does not name an object in a Python file; write it as file.py:object")
     objects = _run(path)
     if name not in objects:
-        raise InputError(f"'{path}' has no object '{name}'; name a Program or ProgramBuilder that it defines")
+        raise InputError(
+            f"'{path}' has no object '{name}'; name a Program or ProgramBuilder that it defines, or a "
+            "function that gives a torch.nn.Module and its arguments"
+        )
     found = objects[name]
     if isinstance(found, ProgramBuilder):
         return found.program()
+    if isinstance(found, FunctionType):
+        return found
     if not isinstance(found, Program):
-        raise InputError(f"'{spec}' is of type {type(found).__name__}; name a Program or ProgramBuilder")
+        raise InputError(
+            f"'{spec}' is of type {type(found).__name__}; name a Program or ProgramBuilder, or a function "
+            "that gives a torch.nn.Module and its arguments"
+        )
     check_program(found)
     return found
 

@@ -21,13 +21,14 @@ __all__ = ["dumps", "load", "parse"]
 T = TypeVar("T")
 
 
-def parse(text: str, name: str = "<text>") -> Program:
+def parse(text: str, name: str = "<text>", *, implied: bool = False) -> Program:
     """The program that `text` describes.
 
-    `name` is how errors call the text; the program itself is named like it, without folder and suffix. Raises
-    InputError, ``name:line:column: what is wrong and how to mend it``, when the text is not a valid program.
+    `name` is how errors call the text; the program itself is named like it, without folder and suffix. With
+    `implied`, inputs need no declaration: they are dense, or stored as their data are. Raises InputError,
+    ``name:line:column: what is wrong and how to mend it``, when the text is not a valid program.
     """
-    return _Parser(Source(name, text)).program()
+    return _Parser(Source(name, text)).program(implied)
 
 
 def load(path: str | Path) -> Program:
@@ -43,14 +44,7 @@ def load(path: str | Path) -> Program:
 
 def dumps(program: Program) -> str:
     """The text of a program: ``parse(dumps(program)) == program``."""
-    lines = [] if program.value is None else [f"value {program.value}"]
-    lines += [str(decl) for decl in program.tensors.values()]
-    for region in program.regions:
-        if len(region.statements) == 1:
-            lines.append(str(region.statements[0]))
-        else:
-            lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
-    return "\n".join(lines) + "\n"
+    return program.text
 
 
 class _Parser:
@@ -64,7 +58,7 @@ class _Parser:
 
     # program = { value | declaration | fuse | statement }
 
-    def program(self) -> Program:
+    def program(self, implied: bool) -> Program:
         declarations: list[Declaration] = []
         regions: list[Region] = []
         value: str | None = None
@@ -80,7 +74,8 @@ class _Parser:
             else:
                 regions.append(Region((self.statement(),)))
                 self.end_of_line()
-        return assemble(Path(self.source.name).stem, declarations, regions, self.source, value)
+        name = Path(self.source.name).stem
+        return assemble(name, declarations, regions, self.source, value, implied=implied)
 
     # value = "value" name [ "<" integer "," integer ">" ] end
 

@@ -10,6 +10,7 @@ from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
+from samhw.html import html_text
 
 __all__ = ["Program"]
 
@@ -97,6 +98,21 @@ class Program:
     def unbound(self) -> "Program":
         """This program as it was before `bind`: with no extents but those of its text."""
         return replace(self, tensors={name: decl.unbound for name, decl in self.tensors.items()})
+
+    @property
+    def text(self) -> str:
+        """This program in its text form."""
+        lines = [] if self.value is None else [f"value {self.value}"]
+        lines += [str(decl) for decl in self.tensors.values()]
+        for region in self.regions:
+            if len(region.statements) == 1:
+                lines.append(str(region.statements[0]))
+            else:
+                lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
+        return "\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        return html_text(self.text)
 
     @property
     def has_extents(self) -> bool:

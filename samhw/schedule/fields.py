@@ -29,12 +29,16 @@ ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
 LATER = ("blocks", "brackets", "share")
 """Fields that the design has and nothing understands yet."""
-_LATER_LEVELS = ("auto", "module")
+_LATER_LEVELS = ("auto",)
 
 
 def check_fuse(fuse: Any) -> FusionLevel | tuple[tuple[str, ...], ...]:
     """A level, or lists of results."""
     if isinstance(fuse, str):
+        if fuse == "module":
+            raise InputError(
+                "The fusion 'module' goes by the tree of a module of PyTorch; give it to samhw.torch.compile."
+            )
         if fuse in _LATER_LEVELS:
             raise InputError(
                 f"The fusion '{fuse}' is not there yet; the choices are {', '.join(FUSION_LEVELS)}, or lists "

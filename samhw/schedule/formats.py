@@ -26,7 +26,7 @@ def with_formats(program: Program, regions: Sequence[Region], formats: Mapping[s
             fmt = Format.parse(text, tensors[name].rank)
         except InputError as error:
             raise InputError(f"The schedule gives '{name}' a format that it cannot have: {error}.") from None
-        tensors[name] = replace(tensors[name], format=fmt)
+        tensors[name] = replace(tensors[name], format=fmt, implied=False)
     program = replace(program, tensors=tensors, regions=tuple(regions))
     if formats:
         check_program(program)

@@ -49,8 +49,14 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     """Compares everything that a run has stored with NumPy's evaluation on the same (encoded) values.
 
     Region by region, since the errors that a type may make grow with every statement behind them, until
-    nothing could be told from a wrong result. Time and memory follow what is stored.
+    nothing could be told from a wrong result. Time and memory follow what is stored. A program that was made
+    of something else is compared with that first.
+
+    Raises:
+        RunError: for a result of a wrong shape, or a program that is not what it was made of.
     """
+    if workload.oracle is not None:
+        workload.oracle()
     program, kind = compiled.schedule.apply(workload.program), value_type(compiled.value)
     known = {
         name: replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))

@@ -25,7 +25,15 @@ from samhw.tensors.generate import (
     random_tensor,
     uniform_graph,
 )
-from samhw.tensors.io import is_dataset, read_dataset, read_tensor, write_tensor
+from samhw.tensors.io import (
+    is_archive,
+    is_dataset,
+    read_dataset,
+    read_tensor,
+    read_tensors,
+    write_tensor,
+    write_tensors,
+)
 from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
@@ -40,13 +48,16 @@ __all__ = [
     "SingletonLevel",
     "Tensor",
     "block_diagonal_graph",
+    "is_archive",
     "is_dataset",
     "karate",
     "power_law_graph",
     "random_tensor",
     "read_dataset",
     "read_tensor",
+    "read_tensors",
     "stand_in",
     "uniform_graph",
     "write_tensor",
+    "write_tensors",
 ]

@@ -37,7 +37,8 @@ def strided_to_numpy(tensor: Any) -> npt.NDArray[Any]:
 
 
 def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, ...]]:
-    """Coordinates (rank, nnz), values (nnz,) and shape of a PyTorch tensor of layout sparse COO, CSR or CSC.
+    """Coordinates (rank, nnz), values (nnz,) and shape of a PyTorch tensor of a sparse layout:
+    COO, CSR, CSC, BSR or BSC.
 
     Raises
     ------
@@ -46,6 +47,8 @@ def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, .
     """
     torch = _torch()
     tensor = tensor.detach().cpu()
+    if tensor.layout in (torch.sparse_bsr, torch.sparse_bsc):
+        tensor = tensor.to_sparse()
     if tensor.layout == torch.sparse_coo:
         if tensor.dense_dim():
             raise _not_plain()

@@ -121,14 +121,14 @@ class Tensor:
 
     @classmethod
     def from_torch(cls, tensor: Any, format: Format | str) -> "Tensor":
-        """The tensor of a PyTorch tensor of layout strided, sparse COO, CSR or CSC.
+        """The tensor of a PyTorch tensor of any layout.
 
         bfloat16, which NumPy lacks, becomes float32.
 
         Raises
         ------
         InputError
-            When PyTorch is missing, or the layout is another, batched or hybrid one.
+            When PyTorch is missing, or the tensor is batched or hybrid.
         """
         if pytorch.is_strided(tensor):
             return cls.from_dense(pytorch.strided_to_numpy(tensor), format)

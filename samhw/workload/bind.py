@@ -16,17 +16,29 @@ from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
+    Example,
     Program,
     Statement,
     TensorDecl,
     accesses,
     check_size,
-    load_program,
+    load_named,
     model_names,
 )
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, value_type
-from samhw.tensors import LevelType, Tensor, is_dataset, karate, random_tensor, read_dataset, read_tensor
+from samhw.schedule import with_formats
+from samhw.tensors import (
+    LevelType,
+    Tensor,
+    is_archive,
+    is_dataset,
+    karate,
+    random_tensor,
+    read_dataset,
+    read_tensor,
+    read_tensors,
+)
 from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
@@ -40,19 +52,26 @@ RANDOM_DENSITY = 0.2
 
 
 def bind_program(
-    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | None = None
+    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | Example | None = None
 ) -> Workload:
-    """The program that `spec` names (`load_program`), a built-in model or any other one, on data.
+    """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
+    PyTorch on its example arguments.
 
     Args:
-        loaded: what `load_program` gave, where it was asked already.
+        loaded: what `load_named` gave, where it was asked already.
 
     Raises:
-        InputError: as `load_program` and `make_workload` do.
+        InputError: as `load_named` and `make_workload` do.
     """
     if spec in model_names():
         return make_model_workload(spec, data)
-    return make_workload(loaded or load_program(spec), data, value=value)
+    found = loaded or load_named(spec)
+    if not isinstance(found, Program):
+        # Imported here, since nothing else needs PyTorch, which takes longer than all else.
+        from samhw.workload.module import make_module_workload
+
+        return make_module_workload(spec, found, data)
+    return make_workload(found, data, value=value)
 
 
 def make_workload(
@@ -171,14 +190,29 @@ class _Binder:
         elif spec.partition(":")[0] == SYNTHETIC:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
-            if name not in self.used:
-                raise InputError(
-                    f"'{self.program.name}' reads no tensor '{name}'; it reads "
-                    f"{', '.join(d.name for d in self.inputs())}."
-                )
-            self.given[name] = read_tensor(Path(path))
+            self.check_read(name)
+            self.give(name, read_tensor(Path(path)))
+        elif is_archive(Path(spec)):
+            for name, tensor in read_tensors(Path(spec)).items():
+                self.give(name, tensor)
         else:
             self.take_file(spec)
+
+    def give(self, name: str, tensor: Tensor) -> None:
+        """Gives a tensor its data, and its format too if the text has none."""
+        self.check_read(name)
+        self.given[name] = tensor
+        decl = self.program.tensors[name]
+        if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:
+            fmt = "csr" if decl.rank == 2 else "csf"
+            self.program = with_formats(self.program, self.program.regions, {name: fmt})
+
+    def check_read(self, name: str) -> None:
+        if name not in self.used:
+            raise InputError(
+                f"'{self.program.name}' reads no tensor '{name}'; it reads "
+                f"{', '.join(d.name for d in self.inputs())}."
+            )
 
     def take_random(self, spec: str) -> None:
         for item in filter(None, spec.partition(":")[2].split(",")):
@@ -228,12 +262,11 @@ class _Binder:
         """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets
         fibers on it."""
         self.density = tensor.nnz / max(1, prod(tensor.shape))
-        sparse = [
-            d for d in self.inputs() if LevelType.compressed in d.format.levels and d.name not in self.given
-        ]
-        for decl in sparse:
+        free = [d for d in self.inputs() if d.name not in self.given]
+        sparse = [d for d in free if LevelType.compressed in d.format.levels]
+        for decl in sparse or [d for d in free if d.implied]:
             if decl.rank == tensor.rank:
-                self.given[decl.name] = tensor
+                self.give(decl.name, tensor)
                 return
         for decl in sparse:
             if decl.rank > tensor.rank:

@@ -1,5 +1,6 @@
 """A program bound to data."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -20,6 +21,9 @@ class Workload:
     name: str
     program: Program
     tensors: dict[str, Tensor]
+    oracle: Callable[[], float] | None = None
+    """Of a program that was made of something else: how far it is from that on these data, in float64. Raises
+    RunError if it is further than it may be."""
 
     def value(self, asked: str = AUTO) -> str:
         """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""

@@ -94,7 +94,7 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         ),
         ('memory = "ddr4"', "name that with --memory"),
         ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),
-        ('fuse = "module"', "The fusion 'module' is not there yet"),
+        ('fuse = "module"', "The fusion 'module' goes by the tree of a module of PyTorch"),
         ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full."),
         ("fuse = 3", "'fuse' is 3; give one of none, partial, full, or for each region a list"),
         ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),

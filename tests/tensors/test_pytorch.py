@@ -2,7 +2,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -34,6 +34,7 @@ def torch():
 
 
 @pytest.mark.filterwarnings("ignore:Sparse")
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(tensors(), st.sampled_from(["strided", "sparse_coo", "sparse_csr", "sparse_csc"]))
 def test_round_trip(torch, tensor, layout):
     if tensor.rank != 2 and layout.startswith("sparse_cs"):
@@ -74,12 +75,19 @@ def test_tensors_that_need_gradients_and_bfloat16(torch):
 
 
 @pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["bsr", "bsc"])
+def test_blocks(torch, layout):
+    blocks = torch.zeros((4, 6))
+    blocks[2:, 4:], blocks[0, 1] = torch.tensor([[1.0, 2], [3, 4]]), 5
+    tensor = Tensor.from_torch(getattr(blocks, f"to_sparse_{layout}")((2, 2)), "csr")
+    assert_array_equal(tensor.to_dense(), blocks.numpy())
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
 def test_layouts_without_a_place_here_are_refused(torch):
     cube = torch.ones((2, 2, 2))
     for source in (cube.to_sparse(2), cube.to_sparse_csr(), cube.to_sparse_csr(dense_dim=1)):
         with pytest.raises(InputError, match="batched or hybrid"):
             Tensor.from_torch(source, "csf")
-    with pytest.raises(InputError, match="sparse_bsr is not supported"):
-        Tensor.from_torch(torch.ones((2, 2)).to_sparse_bsr((2, 2)), "csr")
     with pytest.raises(InputError, match="expected a PyTorch tensor but got ndarray"):
         Tensor.from_torch(MATRIX, "csr")

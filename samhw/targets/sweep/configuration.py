@@ -11,7 +11,7 @@ from typing import Any, cast
 import samhw
 from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import load_program
+from samhw.frontend import load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule, lanes_text
@@ -152,7 +152,7 @@ def _fields(configuration: Configuration) -> dict[str, Any]:
 
 @cache
 def _known_program(spec: str) -> None:
-    load_program(spec)
+    load_named(spec)
 
 
 def _set(data: dict[str, Any], name: str, value: Setting) -> None:

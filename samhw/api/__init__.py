@@ -1,0 +1,8 @@
+"""Programs and arrays in, results out: the Python interface."""
+
+from samhw.api.data import Data, as_tensor, natural_format
+from samhw.api.design import RunnableDesign
+from samhw.api.from_program import compile
+from samhw.api.result import DesignResult
+
+__all__ = ["Data", "DesignResult", "RunnableDesign", "as_tensor", "compile", "natural_format"]

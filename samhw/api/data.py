@@ -1,0 +1,63 @@
+"""What users hold as arrays, as tensors of samhw."""
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from samhw.errors import InputError
+from samhw.tensors import Format, Tensor
+
+__all__ = ["Data", "as_tensor", "natural_format"]
+
+Data: TypeAlias = npt.ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tensor
+"""A NumPy array, or what becomes one; a SciPy sparse matrix or array; a PyTorch tensor of any layout,
+which is an `ArrayLike` to type checkers; or a tensor of samhw."""
+
+
+def as_tensor(name: str, data: Data, format: Format | str | None = None) -> Tensor:
+    """`data` as a tensor, in a format; by default in that which its own storage suggests.
+
+    Raises:
+        InputError: naming the tensor, for what holds no numbers or does not have the format's rank.
+    """
+    held: Any = data
+    chosen = natural_format(data) if format is None else format
+    try:
+        if isinstance(data, Tensor):
+            return data.convert(chosen)
+        if _is_torch(data):
+            return Tensor.from_torch(held, chosen)
+        if scipy.sparse.issparse(data):
+            coo = held.tocoo()
+            return Tensor.from_coo(np.stack(coo.coords), coo.data, coo.shape, chosen)
+        return Tensor.from_dense(np.asarray(held), chosen)
+    except (InputError, ValueError) as error:
+        raise InputError(f"The data of tensor '{name}' cannot be used: {error}.") from None
+
+
+def natural_format(data: Data) -> str:
+    """The format that is most like the storage of the data: `csr` for lists of coordinates too."""
+    held: Any = data
+    if isinstance(data, Tensor):
+        text = str(data.format)
+        return _of_coordinates(data.rank) if text == "coo" or data.format.block else text
+    if _is_torch(data):
+        layout = str(held.layout).removeprefix("torch.")
+        if layout == "strided":
+            return "dense"
+        return "csc" if layout in ("sparse_csc", "sparse_bsc") else _of_coordinates(held.ndim)
+    if scipy.sparse.issparse(data):
+        return "csc" if held.format == "csc" else _of_coordinates(held.ndim)
+    return "dense"
+
+
+def _of_coordinates(rank: int) -> str:
+    return "csr" if rank == 2 else "csf"
+
+
+def _is_torch(data: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(data, torch.Tensor)

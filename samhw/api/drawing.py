@@ -1,0 +1,27 @@
+"""Graphs as notebooks show them."""
+
+from dataclasses import dataclass
+
+from samhw.errors import InputError
+from samhw.graph import Design, to_dot, to_svg
+from samhw.html import html_text
+
+__all__ = ["Drawing"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The graphs of a design: drawn where Graphviz is installed, else as the text that it would draw."""
+
+    design: Design
+
+    @property
+    def dot(self) -> str:
+        """In Graphviz's language."""
+        return to_dot(self.design)
+
+    def _repr_html_(self) -> str:
+        try:
+            return to_svg(self.design)
+        except InputError:
+            return html_text(self.dot)

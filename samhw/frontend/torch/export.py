@@ -1,0 +1,135 @@
+"""From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
+
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from samhw.errors import InputError
+from samhw.frontend.torch.registry import handler_of
+
+__all__ = ["exported", "in_users_file", "sparse_parts"]
+
+_ATTRIBUTES = ("_parameters", "_buffers")
+
+
+def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
+    """The exported program of a module, in operators that the importer knows as far as PyTorch can say them.
+
+    Raises:
+        InputError: for what PyTorch cannot export, with the user's line.
+    """
+    stand_ins = [dense_stand_in(argument) for argument in arguments]
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with warnings.catch_warnings(), torch.no_grad(), _dense(module):
+            warnings.simplefilter("ignore")
+            program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
+            unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
+            if unknown:
+                table = torch.export.default_decompositions()
+                program = program.run_decompositions({op: table[op] for op in unknown if op in table})
+    except InputError:
+        raise
+    except Exception as error:
+        raise _refusal(module, error) from error
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+    return program
+
+
+def sparse_parts(module: nn.Module) -> dict[str, Any]:
+    """The parameters and buffers that are not dense, by name."""
+    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    return {name: tensor.detach() for name, tensor in named if tensor.layout != torch.strided}
+
+
+def dense_stand_in(argument: Any) -> Any:
+    """A dense tensor of the same shape that takes no room, for a sparse one; any other argument itself."""
+    if not isinstance(argument, torch.Tensor) or argument.layout == torch.strided:
+        return argument
+    return torch.zeros((), dtype=argument.dtype).expand(argument.shape)
+
+
+@contextmanager
+def _dense(module: nn.Module) -> Iterator[None]:
+    """Stand-ins in the place of sparse parameters and buffers."""
+    replaced: list[tuple[dict[str, Any], str, Any]] = []
+    for part in module.modules():
+        for attribute in _ATTRIBUTES:
+            held = getattr(part, attribute)
+            for name, tensor in held.items():
+                if tensor is not None and tensor.layout != torch.strided:
+                    replaced.append((held, name, tensor))
+    try:
+        for held, name, tensor in replaced:
+            stand_in = dense_stand_in(tensor.detach())
+            held[name] = nn.Parameter(stand_in, False) if isinstance(tensor, nn.Parameter) else stand_in
+        yield
+    finally:
+        for held, name, tensor in replaced:
+            held[name] = tensor
+
+
+def _is_unknown(node: Any) -> bool:
+    return (
+        node.op == "call_function"
+        and isinstance(node.target, torch._ops.OpOverload)
+        and (handler_of(node.target) is None)
+    )
+
+
+def in_users_file(stack: str) -> tuple[str, str] | None:
+    """The innermost place of a stack trace outside of PyTorch, as `file:line`, and the text of the line."""
+    found = None
+    lines = stack.splitlines()
+    for n, line in enumerate(lines):
+        text = line.strip()
+        if text.startswith('File "'):
+            path, _, rest = text[6:].partition('", line ')
+            if not _is_torch(path):
+                code = lines[n + 1].strip() if n + 1 < len(lines) else ""
+                found = f"{path}:{rest.split(',')[0]}", code
+    return found
+
+
+def _is_torch(path: str) -> bool:
+    return Path(torch.__file__).parent in Path(path).parents
+
+
+def _refusal(module: nn.Module, error: Exception) -> InputError:
+    """What PyTorch could not export, in a sentence."""
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [
+        f
+        for f in frames
+        if not _is_torch(f.filename) and Path(__file__).parents[2] not in Path(f.filename).parents
+    ]
+    place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
+    text = str(error).strip().splitlines()
+    first = text[0] if text else type(error).__name__
+    depends = any(
+        word in str(error) for word in ("data-dependent", "Data dependent", "DataDependent", "unbacked")
+    )
+    if depends or "GuardOnDataDependent" in type(error).__name__:
+        return InputError(
+            f"{place}{type(module).__name__} decides by its data what it computes, and hardware has one "
+            "graph for all data; replace the condition by torch.where, or the data by their shape."
+            + (f"\n  {users[-1].line}" if users else "")
+        )
+    return InputError(
+        f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); mend "
+        "the module, or its example arguments." + (f"\n  {users[-1].line}" if users else "")
+    )
+
+
+def arguments_by_name(program: Any, arguments: Sequence[Any]) -> Mapping[str, Any]:
+    """The arguments of a call by the placeholders of an exported program."""
+    flat, _ = torch.utils._pytree.tree_flatten((tuple(arguments), {}))
+    return dict(zip(program.graph_signature.user_inputs, flat, strict=True))

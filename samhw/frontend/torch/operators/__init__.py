@@ -1,0 +1,14 @@
+"""The operators that the importer knows, by group: importing this folder registers them."""
+
+from samhw.frontend.torch.operators import (
+    attention,
+    convolutions,
+    elementwise,
+    gather,
+    norms,
+    products,
+    reductions,
+    views,
+)
+
+__all__ = ["attention", "convolutions", "elementwise", "gather", "norms", "products", "reductions", "views"]

@@ -1,0 +1,116 @@
+"""What the importer knows of a module's tensors: how they are indexed, and by which expression they are
+made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from samhw.errors import InputError
+from samhw.frontend.expr import Access, Expr
+
+__all__ = ["Fetch", "Host", "Known", "Stored", "Value"]
+
+Indices = tuple[str, ...]
+
+Fetch = Callable[[Mapping[str, Any]], Any]
+"""Gives a PyTorch tensor of the arguments of a run, by the names of their placeholders."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor that the hardware computes or reads.
+
+    Attributes:
+        modes: the indices of each mode, outermost first; none for a mode of extent 1. An index that the
+            expression lacks has one value all along it.
+        mask: where it is zero the value counts as -inf, whatever the expression gives.
+        truth: it has the values 0 and 1 only.
+    """
+
+    modes: tuple[Indices, ...]
+    expr: Expr
+    mask: Access | None = None
+    truth: bool = False
+
+    @property
+    def indices(self) -> Indices:
+        """Of all modes."""
+        return tuple(index for mode in self.modes for index in mode)
+
+
+LARGEST_FOLDED = 1 << 24
+"""Elements of a sparse constant that is computed with as a dense one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A tensor that is known when the module is imported: a parameter, a buffer, or what is computed of them.
+
+    Attributes:
+        tensor: dense; of a sparse parameter None.
+        name: that of the parameter or buffer.
+        held: how it is stored if that is not dense.
+        base: of a view, what it is one of, and what makes a value of that one's value.
+        annotation: the format that its user has asked for.
+    """
+
+    tensor: Any
+    name: str
+    held: Any = None
+    base: Any = None
+    annotation: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As PyTorch has it."""
+        return tuple((self.held if self.tensor is None else self.tensor).shape)
+
+    @property
+    def key(self) -> int:
+        """Equal for the same tensor."""
+        return id(self.held if self.tensor is None else self.tensor)
+
+    def stored(self) -> Any:
+        """In its own layout."""
+        return self.tensor if self.held is None else self.held
+
+    def dense(self) -> Any:
+        """To compute with. Raises InputError where that would be too large to have been meant."""
+        if self.tensor is not None:
+            return self.tensor
+        if self.held.numel() > LARGEST_FOLDED:
+            raise InputError(
+                f"'{self.name}' is sparse, and something is computed of it alone; compute that before"
+            )
+        return self.held.to_dense()
+
+
+@dataclass(frozen=True)
+class Host:
+    """A tensor of indices, or of conditions on them, that is worked out as the data of a run are loaded."""
+
+    example: Any
+    fetch: Fetch = field(compare=False)
+    name: str = "index"
+
+
+@dataclass(eq=False)
+class Stored:
+    """A tensor of the program in the making.
+
+    Attributes:
+        modes: its own indices, as it was made; other indices on the same axes may stand for them.
+        fetch: where an input's data come from; None for a result.
+        example: those data for the example arguments.
+        format: a format that somebody has asked for, in the words of a declaration.
+        wish: for a result, indices in the order in which a reader wants them stored.
+        scope: the path of the module that computes it.
+    """
+
+    name: str
+    modes: Indices
+    fetch: Fetch | None = None
+    example: Any = None
+    format: str | None = None
+    wish: Indices = ()
+    scope: str = ""

@@ -1,0 +1,167 @@
+"""A module that is imported and compiled for the arguments that it is called with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from samhw.api import RunnableDesign
+from samhw.compiler import AUTO
+from samhw.errors import InputError
+from samhw.frontend.torch import ImportedModule, import_module
+from samhw.graph import Arch, Dram
+from samhw.numerics import value_type
+from samhw.schedule import FusionLevel, Schedule, with_formats
+from samhw.torch.regions import module_regions
+from samhw.torch.result import ModuleResult
+
+__all__ = ["ModuleDesign", "compile"]
+
+Fusion = FusionLevel | Literal["module"] | Sequence[Sequence[str]]
+
+
+class ModuleDesign:
+    """What `samhw.torch.compile` gives: a module, its program, and what has been compiled of it.
+
+    Attributes:
+        module: as it was given.
+        arguments: the example arguments.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        arguments: Sequence[Any],
+        schedule: Schedule,
+        *,
+        fuse: Fusion | None,
+        value: str,
+        formats: Mapping[str, str],
+        sparsify: float | None,
+        arch: Arch | None,
+    ) -> None:
+        self.module = module
+        self.arguments = tuple(arguments)
+        self._schedule = schedule
+        self._fuse = fuse
+        self._value = value
+        self._formats = formats
+        self._sparsify = sparsify
+        self._arch = arch
+        self._known: dict[object, tuple[ImportedModule, RunnableDesign]] = {}
+        self._for(self.arguments)
+
+    @property
+    def imported(self) -> ImportedModule:
+        """The module as a program, for the example arguments."""
+        return self._for(self.arguments)[0]
+
+    @property
+    def design(self) -> RunnableDesign:
+        """The program's design, for the example arguments."""
+        return self._for(self.arguments)[1]
+
+    def run(
+        self,
+        *arguments: Any,
+        backend: str = "sim",
+        memory: Dram | str | None = None,
+        wave: Path | str | None = None,
+    ) -> ModuleResult:
+        """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the
+        rest.
+
+        Arguments of other shapes are imported anew, and compiled anew unless they fit what there is.
+
+        Raises:
+            InputError, RunError: as `RunnableDesign.run` and `samhw.torch.compile` do.
+        """
+        called = arguments or self.arguments
+        imported, design = self._for(called)
+        result = design.run(imported.tensors(called), backend=backend, memory=memory, wave=wave)
+        return ModuleResult(result, called, self.module, imported)
+
+    def save(self, program: Path | str, data: Path | str | None = None) -> None:
+        """Writes the program (`.ein`) and its data for the example arguments (`.npz`), weights among them."""
+        imported, design = self._for(self.arguments)
+        design.save(program, data, tensors=imported.tensors(self.arguments))
+
+    def _for(self, arguments: Sequence[Any]) -> tuple[ImportedModule, RunnableDesign]:
+        """What takes arguments of these shapes and layouts."""
+        key = tuple(map(_kind, torch.utils._pytree.tree_leaves(tuple(arguments))))
+        if key not in self._known:
+            imported = import_module(self.module, arguments, sparsify=self._sparsify)
+            imported = _with_formats(imported, self._formats)
+            designs = (d for i, d in self._known.values() if i.program == imported.program)
+            self._known[key] = imported, next(designs, None) or self._design(imported, arguments)
+        return self._known[key]
+
+    def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
+        fuse = self._fuse
+        if fuse == "module":
+            shapes = {name: tensor.shape for name, tensor in imported.tensors(arguments).items()}
+            fuse = module_regions(imported.program.bind(shapes), imported.scopes, self._schedule)
+        schedule = self._schedule if fuse is None else replace(self._schedule, fuse=fuse)
+        schedule.apply(imported.program)
+        return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
+
+    def _repr_html_(self) -> str:
+        return self.design._repr_html_()
+
+
+def compile(
+    module: nn.Module,
+    arguments: Sequence[Any],
+    *,
+    value: str = AUTO,
+    fuse: Fusion | None = None,
+    formats: Mapping[str, str] | None = None,
+    sparsify: float | None = None,
+    schedule: Schedule | Path | str | None = None,
+    permute: bool = True,
+    arch: Arch | None = None,
+) -> ModuleDesign:
+    """A design of a module of PyTorch, in evaluation mode.
+
+    Args:
+        arguments: example arguments, whose shapes and layouts count: a sparse layout is a format.
+        value: as for `samhw.compile`.
+        fuse: as a schedule has it, or `module`: regions by the module tree.
+        formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
+        sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
+        schedule: as for `samhw.compile`.
+        permute: may tensors be copied into other mode orders where they conflict?
+
+    Raises:
+        InputError: for a module that cannot be imported, with the user's line and a way out.
+    """
+    if not isinstance(arguments, tuple | list):
+        raise InputError("The example arguments are a tuple; give (x,) for one.")
+    chosen = Schedule.load(Path(schedule)) if isinstance(schedule, str | Path) else schedule or Schedule()
+    if value != AUTO:
+        value_type(value)
+    return ModuleDesign(
+        module,
+        arguments,
+        replace(chosen, permute=permute),
+        fuse=fuse,
+        value=value,
+        formats=formats or {},
+        sparsify=sparsify,
+        arch=arch,
+    )
+
+
+def _with_formats(imported: ImportedModule, formats: Mapping[str, str]) -> ImportedModule:
+    program = imported.program
+    return replace(imported, program=with_formats(program, program.regions, formats)) if formats else imported
+
+
+def _kind(argument: Any) -> object:
+    """What of an argument an import depends on."""
+    if isinstance(argument, torch.Tensor):
+        return tuple(argument.shape), str(argument.layout), str(argument.dtype)
+    return argument

@@ -1,0 +1,55 @@
+"""What a run of a module gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from torch import nn
+
+from samhw.api import DesignResult
+from samhw.frontend.torch import ImportedModule
+from samhw.torch.check import ModuleCheck, difference
+from samhw.workload.module import check_program, outputs_of
+
+__all__ = ["ModuleResult"]
+
+
+@dataclass(frozen=True)
+class ModuleResult:
+    """A finished run of a module: `output` is what the module would have given, `result` the program's
+    run."""
+
+    result: DesignResult
+    arguments: Sequence[Any] = field(repr=False)
+    module: nn.Module = field(repr=False)
+    imported: ImportedModule = field(repr=False)
+
+    @property
+    def cycles(self) -> int:
+        """As docs/timing.md defines them."""
+        return self.result.cycles
+
+    @cached_property
+    def output(self) -> Any:
+        """What the module gives, in its own structure, as the hardware has computed it."""
+        held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
+        return self.imported.outputs(held, self.arguments)
+
+    def __getitem__(self, name: str) -> Any:
+        """A stored tensor of the program, as `DesignResult` gives it."""
+        return self.result[name]
+
+    def check(self) -> ModuleCheck:
+        """The comparison with the module itself.
+
+        Raises:
+            RunError: for a wrong result.
+        """
+        found = self.result.check()
+        program = check_program(self.module, self.imported, self.arguments, self.result.workload.tensors)
+        error = difference(self.output, outputs_of(self.module, self.arguments))
+        return ModuleCheck(error, program, True, found)
+
+    def _repr_html_(self) -> str:
+        return self.result._repr_html_()

@@ -1,0 +1,110 @@
+"""A module of PyTorch on its example arguments, and the comparison with the module itself."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from samhw.errors import InputError, RunError
+from samhw.frontend import Example
+from samhw.frontend.torch import ImportedModule, import_module
+from samhw.reference import evaluate_program
+from samhw.tensors import Tensor
+from samhw.workload.data import DEFAULT
+from samhw.workload.workload import Workload
+
+__all__ = ["check_program", "leaves", "make_module_workload", "outputs_of"]
+
+_F32 = 2.0**-20
+"""Of the greatest element: what PyTorch's f32 may be off at the least, as sums are taken in other orders."""
+
+
+def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFAULT) -> Workload:
+    """A module as a program, on its example arguments.
+
+    Args:
+        spec: `file.py:name`, where the name is that of `example`, which gives the module and the arguments.
+
+    Raises:
+        InputError: for a function that gives something else, a module that cannot be imported, or other data.
+    """
+    if tuple(data) != DEFAULT:
+        raise InputError(f"'{spec}' has its own data, the example arguments that it gives; leave out --data.")
+    try:
+        given = example()
+    except Exception as error:
+        raise InputError(f"'{spec}' failed: {type(error).__name__}: {error}; mend the file.") from error
+    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], tuple | list)
+    if not is_pair or not isinstance(given[0], nn.Module):
+        raise InputError(
+            f"'{spec}' is to give a torch.nn.Module and a tuple of example arguments; mend the file."
+        )
+    module, arguments = given
+    imported = import_module(module, arguments, name=spec.rpartition(":")[2])
+    tensors = imported.tensors(arguments)
+    program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
+    return Workload("example", program, tensors, partial(check_program, module, imported, arguments, tensors))
+
+
+def check_program(
+    module: nn.Module, imported: ImportedModule, arguments: Sequence[Any], tensors: Mapping[str, Tensor]
+) -> float:
+    """How far the program is from the module, both in float64, on these data.
+
+    Raises:
+        RunError: where that is more than PyTorch's own error in f32.
+    """
+    ours = imported.outputs(evaluate_program(imported.program, tensors), arguments, exact=True)
+    theirs = outputs_of(module, arguments)
+    exact = _in_double(module, arguments)
+    worst = 0.0
+    for mine, single, double in zip(
+        leaves(ours), leaves(theirs), leaves(theirs if exact is None else exact), strict=True
+    ):
+        if not isinstance(single, torch.Tensor):
+            continue
+        if tuple(mine.shape) != tuple(single.shape):
+            raise RunError(
+                f"The module gives the shape {tuple(single.shape)}, and its program {tuple(mine.shape)}; "
+                "please report this as a bug."
+            )
+        wanted, found = double.double(), mine.double()
+        apart = torch.abs(found - wanted)
+        apart = torch.where(found == wanted, torch.zeros_like(apart), apart)
+        own = torch.abs(single.double() - wanted).nan_to_num(0).max() if single.numel() else 0.0
+        greatest = wanted.abs().nan_to_num(0).max() if wanted.numel() else 0.0
+        allowed = float(own) * 4 + float(greatest) * _F32 * (1 if exact is not None else 16) + 1e-30
+        error = float(apart.nan_to_num(float("inf")).max()) if apart.numel() else 0.0
+        if not error <= allowed:
+            raise RunError(
+                f"The program of '{imported.program.name}' is off by {error:g} from the module; please "
+                "report this as a bug."
+            )
+        worst = max(worst, error)
+    return worst
+
+
+def outputs_of(module: nn.Module, arguments: Sequence[Any]) -> Any:
+    """What the module gives."""
+    with torch.no_grad():
+        return module(*arguments)
+
+
+def _in_double(module: nn.Module, arguments: Sequence[Any]) -> Any:
+    """What the module gives in float64; None if it cannot."""
+    try:
+        wide = copy.deepcopy(module).double()
+        held = [a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in arguments]
+        return outputs_of(wide, held)
+    except Exception:
+        # It makes tensors of f32 on its way, which float64 does not go with.
+        return None
+
+
+def leaves(outputs: Any) -> list[Any]:
+    """The tensors of what a module gives."""
+    found: list[Any] = torch.utils._pytree.tree_leaves(outputs)
+    return found

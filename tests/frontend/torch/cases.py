@@ -1,0 +1,268 @@
+"""Each operator of docs/pytorch.md on drawn tensors: of random shapes, broadcast, batched, transposed and
+split."""
+
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+__all__ = ["CASES", "Draw", "Several"]
+
+Call = Callable[..., Any]
+
+
+class Draw:
+    """Draws arguments. The module gets some of them transposed or split, and undoes that first."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.arguments: list[Tensor] = []
+
+    def size(self) -> int:
+        return self.random.choice((2, 3, 4, 6))
+
+    def shape(self, least: int = 1, most: int = 4) -> list[int]:
+        return [self.size() for _ in range(self.random.randint(least, most))]
+
+    def numbers(self, *shape: int, positive: bool = False) -> Tensor:
+        drawn = torch.randn(shape, generator=self.generator, dtype=torch.float64)
+        return drawn.abs() + 0.25 if positive else drawn
+
+    def tensor(self, *shape: int, positive: bool = False) -> Call:
+        """An argument; gives what the module has of its arguments."""
+        held = self.numbers(*shape, positive=positive)
+        place = len(self.arguments)
+        kind = self.random.choice(("plain", "transposed", "split"))
+        if kind == "transposed" and len(shape) > 1:
+            one, other = self.random.sample(range(len(shape)), 2)
+            self.arguments.append(held.transpose(one, other).contiguous())
+            return lambda given: given[place].transpose(one, other)
+        if kind == "split" and (whole := [n for n, size in enumerate(shape) if size in (4, 6)]):
+            dim = self.random.choice(whole)
+            self.arguments.append(held.reshape(*shape[:dim], 2, shape[dim] // 2, *shape[dim + 1 :]))
+            return lambda given: given[place].reshape(shape)
+        self.arguments.append(held)
+        return lambda given: given[place]
+
+    def indices(self, *shape: int, below: int) -> Call:
+        place = len(self.arguments)
+        self.arguments.append(torch.randint(below, shape, generator=self.generator))
+        return lambda given: given[place]
+
+    def narrower(self, shape: Sequence[int]) -> list[int]:
+        """A shape that broadcasts to this one."""
+        kept = [size if self.random.random() < 0.6 else 1 for size in shape]
+        return kept[self.random.randint(0, len(kept) - 1) :]
+
+    def dim(self, shape: Sequence[int]) -> int:
+        return self.random.randint(-len(shape), len(shape) - 1)
+
+
+class Several(nn.Module):
+    """Several calls side by side."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, *given: Tensor) -> Any:
+        return [call(given) for call in self.calls]
+
+
+def unary(function: Call, *, positive: bool = False) -> Callable[[Draw], Call]:
+    def case(draw: Draw) -> Call:
+        x = draw.tensor(*draw.shape(), positive=positive)
+        return lambda given: function(x(given))
+
+    return case
+
+
+def binary(function: Call, *, positive: bool = False) -> Callable[[Draw], Call]:
+    """Of two tensors that broadcast, either way round."""
+
+    def case(draw: Draw) -> Call:
+        shape = draw.shape()
+        shapes = [shape, draw.narrower(shape)]
+        draw.random.shuffle(shapes)
+        a, b = (draw.tensor(*each, positive=positive) for each in shapes)
+        return lambda given: function(a(given), b(given))
+
+    return case
+
+
+def along(function: Call, least: int = 1) -> Callable[[Draw], Call]:
+    """Along a dimension."""
+
+    def case(draw: Draw) -> Call:
+        shape = draw.shape(least)
+        x, dim, keep = draw.tensor(*shape), draw.dim(shape), draw.random.random() < 0.5
+        return lambda given: function(x(given), dim, keep)
+
+    return case
+
+
+def shaped(function: Call, *shapes: str) -> Callable[[Draw], Call]:
+    """Of tensors whose dimensions are letters, each of one drawn size."""
+
+    def case(draw: Draw) -> Call:
+        size = {letter: draw.size() for letter in "abcdefghijklmn"}
+        held = [draw.tensor(*(size[letter] for letter in shape)) for shape in shapes]
+        return lambda given: function(*(each(given) for each in held))
+
+    return case
+
+
+def indexed(function: Call, *shapes: str) -> Callable[[Draw], Call]:
+    """The same, with a list of indices below the first dimension at the end, of as many as there are `e`."""
+
+    def case(draw: Draw) -> Call:
+        size = {letter: draw.size() for letter in "abcdefghijklmn"}
+        held = [draw.tensor(*(size[letter] for letter in shape)) for shape in shapes]
+        ids = draw.indices(size["e"], below=size["a"])
+        return lambda given: function(*(each(given) for each in held), ids(given))
+
+    return case
+
+
+def masked_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril(k.shape[-2] - 1)
+    mask[:, 0] = True
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def scattered(x: Tensor, source: Tensor, ids: Tensor) -> Tensor:
+    return x.scatter_add(0, ids[:, None].expand(-1, source.shape[1]), source)
+
+
+CASES: dict[str, Callable[[Draw], Call]] = {
+    "linear": shaped(F.linear, "abi", "ci", "c"),
+    "matmul": shaped(torch.matmul, "abij", "bjk"),
+    "mm": shaped(torch.mm, "ij", "jk"),
+    "bmm": shaped(torch.bmm, "aij", "ajk"),
+    "mv": shaped(torch.mv, "ij", "j"),
+    "dot": shaped(torch.dot, "i", "i"),
+    "addmm": shaped(lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), "k", "ij", "jk"),
+    "baddbmm": shaped(torch.baddbmm, "aik", "aij", "ajk"),
+    "einsum": shaped(lambda a, b, c: torch.einsum("abi,bij,aj->ba", a, b, c), "abi", "bij", "aj"),
+    "outer": shaped(torch.outer, "i", "j"),
+    "bilinear": shaped(F.bilinear, "ai", "aj", "kij", "k"),
+    "_sparse_mm": shaped(torch.sparse.mm, "ij", "jk"),
+    "add": binary(lambda a, b: torch.add(a, b, alpha=2)),
+    "sub": binary(torch.sub),
+    "rsub": unary(lambda x: 3 - x),
+    "mul": binary(torch.mul),
+    "div": binary(torch.div, positive=True),
+    "neg": unary(torch.neg),
+    "reciprocal": unary(torch.reciprocal, positive=True),
+    "square": unary(torch.square),
+    "pow": unary(lambda x: x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2, positive=True),
+    **{
+        name: unary(getattr(torch, name))
+        for name in ("abs", "sigmoid", "tanh", "exp", "exp2", "expm1", "relu", "celu", "selu", "sign")
+    },
+    **{
+        name: unary(getattr(torch, name), positive=True)
+        for name in ("log", "log1p", "log2", "log10", "sqrt", "rsqrt")
+    },
+    **{
+        name: unary(getattr(F, name))
+        for name in ("silu", "elu", "mish", "softsign", "tanhshrink", "relu6", "hardsigmoid", "hardswish")
+    },
+    "log_sigmoid": unary(F.logsigmoid),
+    "gelu": unary(lambda x: F.gelu(x) + F.gelu(x, approximate="tanh")),
+    "softplus": unary(lambda x: F.softplus(x) + F.softplus(x, beta=2)),
+    "hardtanh": unary(lambda x: F.hardtanh(x, -0.5, 0.75)),
+    "leaky_relu": unary(lambda x: F.leaky_relu(x, 0.2)),
+    "prelu": shaped(F.prelu, "abc", "b"),
+    "threshold": unary(lambda x: F.threshold(x, 0.5, -3)),
+    "clamp": unary(lambda x: x.clamp(-0.5, 0.5) + x.clamp(min=0) + x.clamp(max=0.25)),
+    "clamp_min": unary(lambda x: x.clamp_min(0.25)),
+    "clamp_max": unary(lambda x: x.clamp_max(0.25)),
+    "maximum": binary(torch.maximum),
+    "minimum": binary(torch.minimum),
+    **{
+        name: binary(lambda a, b, name=name: torch.where(getattr(torch, name)(a, b), a, 2.0))
+        for name in ("lt", "le", "gt", "ge", "eq", "ne")
+    },
+    "logical_not": binary(lambda a, b: torch.where(torch.logical_not(a > b), a, b)),
+    "logical_and": binary(lambda a, b: torch.where((a > 0) & (b > 0), a, b)),
+    "logical_or": binary(lambda a, b: torch.where((a > 0) | (b > 0), a, b)),
+    "where": binary(lambda a, b: torch.where(a > b, a, b)),
+    "masked_fill": binary(lambda a, b: (a + b).masked_fill(a > 0, 1.5)),
+    "sum": along(torch.sum),
+    "mean": along(torch.mean),
+    "var": along(lambda x, dim, keep: x.var(dim, keepdim=keep)),
+    "std": along(lambda x, dim, keep: x.std(dim, correction=0, keepdim=keep)),
+    "amax": along(torch.amax),
+    "amin": along(torch.amin),
+    "max": along(lambda x, dim, keep: x.max(dim, keep)[0] + x.max()),
+    "min": along(lambda x, dim, keep: x.min(dim, keep)[0] + x.min()),
+    "linalg_vector_norm": along(
+        lambda x, dim, keep: sum(torch.linalg.vector_norm(x, p, dim, keep) for p in (1, 2, math.inf))
+    ),
+    "softmax": along(lambda x, dim, _: x.softmax(dim)),
+    "log_softmax": along(lambda x, dim, _: x.log_softmax(dim)),
+    "logsumexp": along(lambda x, dim, keep: torch.logsumexp(x, dim, keep)),
+    "layer_norm": shaped(lambda x, w, b: F.layer_norm(x, w.shape, w, b), "abcd", "cd", "cd"),
+    "rms_norm": shaped(lambda x, w: F.rms_norm(x, w.shape, w, 1e-6), "abc", "c"),
+    "group_norm": shaped(lambda x, y: F.group_norm(torch.cat([x, y], 1), 2), "abc", "abc"),
+    "batch_norm": shaped(lambda x: F.batch_norm(x, x.new_zeros(x.shape[1]), x.new_ones(x.shape[1])), "abc"),
+    "instance_norm": shaped(F.instance_norm, "abcd"),
+    "scaled_dot_product_attention": shaped(
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True) + masked_attention(q, k, v),
+        *("abij", "abkj", "abkl"),
+    ),
+    "view": shaped(lambda x: x.transpose(0, 1).contiguous().view(x.shape[1], -1), "abc"),
+    "reshape": shaped(lambda x: x.permute(2, 0, 1).reshape(-1, x.shape[1]), "abc"),
+    "flatten": shaped(lambda x: x.flatten(1) + x.flatten(1, 2).flatten(1), "abcd"),
+    "unflatten": shaped(lambda x, y: x.flatten().unflatten(0, (x.shape[0], -1)) * y[:, None], "abc", "a"),
+    "permute": shaped(lambda x: x.permute(2, 0, 1), "abc"),
+    "movedim": shaped(lambda x: x.movedim(0, 2) + x.movedim((0, 1), (2, 0)).transpose(0, 0), "aaa"),
+    "transpose": shaped(lambda x: x.transpose(-1, 0), "abc"),
+    "t": shaped(lambda x, y: x.t() @ y, "ij", "ik"),
+    "unsqueeze": shaped(lambda x, y: x.unsqueeze(1) + y, "ab", "acb"),
+    "squeeze": shaped(lambda x: x.unsqueeze(0).unsqueeze(2).squeeze().squeeze(0), "ab"),
+    "expand": shaped(lambda x, y: x[:, None].expand(-1, y.shape[0], -1) * 2, "ab", "c"),
+    "repeat": shaped(lambda x: x.repeat(2, 3, 1), "ab"),
+    "repeat_interleave": shaped(lambda x: x.repeat_interleave(3, dim=1), "ab"),
+    "select": shaped(lambda x: x[1] + x[:, -1], "aab"),
+    "slice": shaped(lambda x: x[:, 1:] @ x[:, :-1].transpose(-1, -2), "abc"),
+    "narrow": shaped(lambda x, w: (x @ w).narrow(1, 0, 2).tanh() + 1, "ab", "bc"),
+    "split": shaped(lambda x, w: torch.mul(*(x @ w).split(w.shape[1] // 2, -1)[:2]), "abc", "cd"),
+    "chunk": shaped(lambda x: torch.cat(x.chunk(2, -1)[::-1], -1), "abc"),
+    "unbind": shaped(lambda x: x.unbind(1)[0] - x.unbind(1)[1], "abc"),
+    "cat": shaped(lambda x, y, z: torch.cat([x, y, z.unsqueeze(1)], 1), "abc", "adc", "ac"),
+    "stack": shaped(lambda x, y: torch.stack([x, y, x * y], 1), "ab", "ab"),
+    "flip": shaped(lambda x: x.flip(0, 1), "abc"),
+    "roll": shaped(lambda x: x.roll((1, -1), (0, 1)), "ab"),
+    "clone": unary(lambda x: x.clone() + 1),
+    "contiguous": shaped(lambda x: x.transpose(0, 1).contiguous() * 2, "ab"),
+    "dropout": unary(lambda x: F.dropout(x, 0.5, training=False) * 2),
+    "embedding": indexed(lambda w, ids: F.embedding(ids, w), "ab"),
+    "_embedding_bag": indexed(
+        lambda w, ids: sum(F.embedding_bag(ids.reshape(1, -1), w, mode=mode) for mode in ("sum", "mean")),
+        "ab",
+    ),
+    "index": indexed(lambda x, ids: x[ids].sum(1) + x[ids, ids], "aab"),
+    "index_select": indexed(lambda x, ids: x.index_select(0, ids), "abc"),
+    "gather": indexed(lambda x, ids: x.gather(0, ids[:, None].expand(-1, x.shape[1])), "ab"),
+    "index_add": indexed(lambda x, y, ids: x.index_add(0, ids, y), "ab", "eb"),
+    "scatter_add": indexed(scattered, "ab", "eb"),
+    "convolution": shaped(
+        lambda x, w, b: (
+            F.conv2d(torch.cat([x, x], 2), w[:, :, :2, None], b, padding=(1, 0), stride=(1, 2))
+            + F.conv2d(torch.cat([x, x], 2), w[:, :, :1, None], b, stride=(2, 2)).sum()
+        ),
+        *("aicd", "bij", "b"),
+    ),
+    "max_pool1d": shaped(lambda x: F.max_pool1d(x, 2), "abc"),
+    "max_pool2d": shaped(lambda x: F.max_pool2d(x, 2), "abcd"),
+    "avg_pool1d": shaped(lambda x: F.avg_pool1d(x, 2), "abc"),
+    "avg_pool2d": shaped(lambda x: F.avg_pool2d(x, (2, 1)), "abcd"),
+    "adaptive_avg_pool2d": shaped(lambda x: F.adaptive_avg_pool2d(x, 1), "abcd"),
+}

@@ -1,0 +1,101 @@
+"""Real modules: the examples and the forty, in the simulator and in hardware, unfused and by the module
+tree."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+import samhw.torch
+from samhw.cli import main
+from samhw.errors import InputError
+from samhw.frontend.expr import Reshape
+from samhw.frontend.torch import import_module
+from tests.frontend.torch.forty import FORTY
+
+ROOT = Path(__file__).parents[3]
+FILE = ROOT / "examples" / "pytorch" / "models.py"
+EXAMPLES = {
+    name: runpy.run_path(str(FILE))[name]
+    for name in (
+        *("gcn", "graph_sage", "gat", "pruned_mlp"),
+        *("autoencoder", "gpt2_block", "encoder_block", "rotary_attention"),
+    )
+}
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fuse", [None, "module"])
+@pytest.mark.parametrize("value", ["f32", "bf16"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, value, fuse):
+    module, arguments = EXAMPLES[name]()
+    design = samhw.torch.compile(module, arguments, value=value, fuse=fuse)
+    found = design.run()
+    assert found.check().good
+    # A few places of bf16 are left after a dozen operators.
+    tolerance = 1e-4 if value == "f32" else 0.1
+    with torch.no_grad():
+        wanted = module(*arguments)
+    torch.testing.assert_close(found.output, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize("fuse", [None, "module"])
+@pytest.mark.parametrize(("name", "value"), [(n, ("f32", "bf16")[i % 2]) for i, n in enumerate(EXAMPLES)])
+def test_example_in_hardware(name, value, fuse):
+    design = samhw.torch.compile(*EXAMPLES[name](), value=value, fuse=fuse)
+    model, hardware = design.run(), design.run(backend="verilator")
+    assert hardware.cycles == model.cycles
+    for key in model.result:
+        np.testing.assert_array_equal(hardware.result.tensors[key].vals, model.result.tensors[key].vals)
+
+
+REFUSED = {"transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: ")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORTY)
+def test_forty(name):
+    module, arguments = FORTY[name]()
+    if name in REFUSED:
+        operator, place = REFUSED[name]
+        with pytest.raises(InputError) as refusal:
+            samhw.torch.compile(module, arguments)
+        assert re.search(f"{place}'{operator}' .*; ", str(refusal.value))
+        return
+    for fuse in (None, "module"):
+        samhw.torch.compile(module, arguments, value="f32", fuse=fuse).run().check()
+
+
+def test_nothing_moves_for_heads():
+    """Heads are split, transposed and joined again, and no statement moves an element."""
+    program = import_module(*EXAMPLES["gpt2_block"]()).program
+    assert not [s for s in program.statements if isinstance(s.rhs, Reshape)]
+    # Nine of layer norms, three projections, seven of attention, one more projection, residuals and the MLP.
+    assert len(program.statements) < 30
+
+
+def test_scores_are_computed_under_the_mask():
+    program = import_module(*EXAMPLES["gpt2_block"]()).program
+    masked = [s for s in program.statements if s.mask is not None]
+    assert [s.reduction for s in masked] == ["sum", "sum", "max", "sum"]
+    assert all(str(program.tensors[s.lhs.tensor].format).endswith("compressed)") for s in masked[:2])
+
+
+@pytest.mark.slow
+def test_on_the_command_line():
+    for command in (["run"], ["compile"], ["compare", "--fuse", "none,full"]):
+        done = CliRunner().invoke(main, [*command, f"{FILE}:gcn"])
+        assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, ["run", f"{FILE}:gcn", "--json", "-"])
+    assert '"checked": true' in done.output
+    done = CliRunner().invoke(main, ["run", f"{FILE}:graph"])
+    assert done.exit_code == 2
+    assert "missing 1 required positional argument" in done.output

@@ -113,11 +113,15 @@ class Intermediate:
     """The values of a tensor that a statement of the region computes.
 
     `dense` are the indices whose level the program declares as dense, so that coordinates may be added there.
+    `indices` are those of the use, by mode. `anew` says that other uses of the tensor share nothing with it.
     """
 
     name: str
     operand: "Einsum"
     dense: frozenset[str]
+    tensor: str = ""
+    indices: tuple[str, ...] = ()
+    anew: bool = False
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -47,6 +47,7 @@ class EinsumBuilder:
         self._program = region.program
         self._dimensions = dimensions
         self._outputs = region.outputs
+        self._anew = region.anew
         self._factored = iteration == "factored"
         self.columns = Names(region.program.tensors)
         self._sums = Sums(self.columns, order, iteration)
@@ -203,7 +204,14 @@ class EinsumBuilder:
                 if level is LevelType.dense
             )
             name = self.columns.own(producer.tensor)
-            self._intermediates[producer] = Intermediate(name, self.tree(producer), dense)
+            self._intermediates[producer] = Intermediate(
+                name,
+                self.tree(producer),
+                dense,
+                producer.tensor,
+                producer.indices(lhs),
+                producer.tensor in self._anew,
+            )
         return self._intermediates[producer]
 
 

@@ -138,11 +138,15 @@ class FusionTable:
                     yield row, column, cell
 
     def grid(self) -> list[list[str]]:
-        """The table as text, headings first, for printing (as figures 9 and 20 of the paper)."""
-        result = [["", *self.headings.values()]]
-        for row in self.rows:
+        """The table as text, headings first, for printing (as figures 9 and 20 of the paper). What nothing is
+        in, since another use's streams serve, is left out."""
+        filled = [(row, column) for row, column, _ in self.cells()]
+        rows, columns = ({place[n] for place in filled} for n in (0, 1))
+        shown = [column for column in self.columns if column in columns]
+        result = [["", *(self.headings[column] for column in shown)]]
+        for row in (row for row in self.rows if row in rows):
             line = [row]
-            for column in self.columns:
+            for column in shown:
                 cell = self.get(row, column)
                 text = cell.label if cell else ""
                 join = self.joins.get((row, column))

@@ -81,6 +81,9 @@ class FusionTable:
         self.joins: dict[tuple[str, str], str] = {}
         """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
         box."""
+        self.computes: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """The tensor whose values a column has, where the region computes them for uses inside of it, and the
+        indices of the use."""
         self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}

@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 COLUMNS = (
     *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    "off_chip",
+    *("off_chip", "share"),
 )
 """What every configuration has a value of, in the words of the command line."""
 
@@ -99,6 +99,7 @@ class Configuration:
             "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
             "permute": schedule.permute,
             "off_chip": "+".join(schedule.off_chip or ()),
+            "share": schedule.share_text() or "auto",
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {

@@ -220,8 +220,16 @@ class _Lowering:
                 f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
                 f"inside of {reduce.index}; choose another order, or end the fused region between the two."
             )
-        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
+        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name, _dense(reduce.operand)))
         space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)
+
+
+def _dense(e: Einsum) -> frozenset[str]:
+    """The indices of which an intermediate that e reads has every coordinate, as the program stores it."""
+    if isinstance(e, Reduce):
+        return frozenset()
+    own = e.dense if isinstance(e, Intermediate) else frozenset[str]()
+    return own.union(*map(_dense, operands(e)))
 
 
 def _replaced(e: Einsum, node: Einsum, by: Einsum) -> Einsum:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from samhw.compiler.estimate import Expected
-from samhw.compiler.table import CellName, FusionTable
+from samhw.compiler.table import FusionTable
 from samhw.frontend import Region
 from samhw.graph import Endpoint, Graph, levels
 
@@ -64,14 +64,14 @@ class Computation:
 
     @property
     def why(self) -> str:
-        """The reason in words."""
+        """The reason in words; nothing where a stream serves by itself."""
         if self.is_once:
             return "; ".join(f"{c}: {why}" for place in self.places for c, why in place.waits.items())
         parts = []
         if inside := sorted({index for place in self.places for index in place.inside}):
-            parts.append(f"a use lies inside of {', '.join(inside)}, for each of which it is computed")
+            parts.append(f"it is read inside of {', '.join(inside)}, for each of which it is computed")
         if len(self.places) > 1:
-            parts.append(f"{len(self.places)} uses meet its rows in other places, or not one after another")
+            parts.append(f"{len(self.places)} uses meet its rows at different places")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, object]:
@@ -105,9 +105,9 @@ def computations(
     around = levels(graph)
     found: dict[str, dict[Endpoint, Occurrence]] = {}
     for column, (tensor, indices) in table.computes.items():
-        if table.get(table.val, column) is None:
+        output = table.values.get(column)
+        if output is None:
             continue
-        output = table.resolve(CellName(table.val, column))
         source = Endpoint(output.node.name, output.port)
         places = found.setdefault(tensor, {})
         # Rows may have the names of another use.

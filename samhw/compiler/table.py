@@ -84,6 +84,8 @@ class FusionTable:
         self.computes: dict[str, tuple[str, tuple[str, ...]]] = {}
         """The tensor whose values a column has, where the region computes them for uses inside of it, and the
         indices of the use."""
+        self.values: dict[str, PlannedOutput] = {}
+        """The output that the values of a column came from first, whatever join they were moved into."""
         self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}
@@ -101,6 +103,8 @@ class FusionTable:
     def fill(self, row: str, column: str, source: Feed, label: str) -> CellName:
         """Places a cell and gives its name."""
         self._cells[row, column] = Cell(source, label)
+        if row == self.val:
+            self.values.setdefault(column, self.resolve(source))
         name = CellName(row, column)
         self._shown.setdefault(self.resolve(source), name)
         return name

@@ -109,6 +109,9 @@ def computations(
         if output is None:
             continue
         source = Endpoint(output.node.name, output.port)
+        if source not in around:
+            # Another place has served its uses after all.
+            continue
         places = found.setdefault(tensor, {})
         # Rows may have the names of another use.
         outer = around[source]
@@ -125,7 +128,7 @@ def computations(
     return tuple(
         Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
         for tensor in (s.lhs.tensor for s in region.statements)
-        if tensor in found
+        if found.get(tensor)
     )
 
 

@@ -145,19 +145,21 @@ def operands(e: Einsum) -> tuple[Einsum, ...]:
 def reachable(roots: Iterable[Einsum], leaves: Collection[Einsum] = ()) -> Iterator[Einsum]:
     """Every node below the roots and the roots themselves, once each, operands first; nothing below the
     leaves."""
+    found: list[Einsum] = []
     seen: set[Einsum] = set()
 
-    def visit(e: Einsum) -> Iterator[Einsum]:
+    def visit(e: Einsum) -> None:
         if e in seen:
             return
         seen.add(e)
         if e not in leaves:
             for operand in operands(e):
-                yield from visit(operand)
-        yield e
+                visit(operand)
+        found.append(e)
 
     for root in roots:
-        yield from visit(root)
+        visit(root)
+    return iter(found)
 
 
 def rebuilt(e: Einsum, change: Callable[[Einsum], Einsum | None]) -> Einsum:

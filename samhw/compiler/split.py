@@ -70,6 +70,8 @@ class _Splitter:
     def _split(self, start: int, stop: int) -> list[CompiledRegion]:
         """The statements as they run the fewest cycles, in one region or several."""
         whole = self._compiled(start, stop)
+        if self._region.order is not None:
+            self._check_all(whole)
         if self._share == "none" or self._region.order is not None:
             return [whole]
         options = [option for end in self._ends(whole, start, stop) if (option := self._at(start, end, stop))]

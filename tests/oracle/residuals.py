@@ -154,11 +154,14 @@ def _mlp(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
 
 
 def _gate(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
-    """A row's own sum decides what of the row stays."""
+    """A row's own sum decides what of the row stays; where sums are rounded, nothing may hang on equality."""
     total = case.assign(f"g{step}[i]", f"{t}[i, e]", x.sum(1))
-    name = f"K{step}"
-    kept = np.where(x <= total[:, None], x, 0)
-    return name, case.assign(f"{name}[i, e]", f"select(le({t}[i, e], g{step}[i]), {t}[i, e], 0)", kept)
+    name, g = f"K{step}", total[:, None]
+    if case.value == "i32":
+        text, kept = f"select(le({t}[i, e], g{step}[i]), {t}[i, e], 0)", np.where(x <= g, x, 0)
+    else:
+        text, kept = f"max({t}[i, e], g{step}[i])", np.maximum(x, g)
+    return name, case.assign(f"{name}[i, e]", text, kept)
 
 
 _STEPS: tuple[Step, ...] = (_center, _norm, _softmax, _mlp, _mlp, _gate)

@@ -8,7 +8,7 @@ result is checked against NumPy.
 Usage, from the repository's root: python -m benchmarks.shared_regions [--json FILE|-]
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import PROGRAMS, VALUE, bind, follow, measure, parser, report
@@ -17,18 +17,18 @@ from samhw.schedule import Schedule
 from samhw.workload import Workload, bind_program, compile_workload
 
 
-def workloads() -> Iterator[tuple[str, Workload]]:
-    """The programs on random data, and the models on their own."""
+def workloads(models: Sequence[str]) -> Iterator[tuple[str, Workload]]:
+    """The programs on random data, and models on their own."""
     for path in sorted(PROGRAMS.glob("*.ein")):
         if "_by_" not in path.stem:
             yield path.stem, bind_program(str(path), [])
-    for model in model_names():
+    for model in models:
         yield model, bind(load_model(model), model_data(model))
 
 
-def rows() -> Iterator[dict[str, Any]]:
-    """A row for each program."""
-    for name, workload in workloads():
+def rows(models: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A row for each program, and for each of those models."""
+    for name, workload in workloads(models):
         unfused, fused = (measure(workload, Schedule(fuse)) for fuse in ("none", "full"))
         alone = measure(workload, Schedule("full", share="none"))
         assert unfused is not None
@@ -48,7 +48,7 @@ def rows() -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     arguments = parser(__doc__).parse_args()
-    report("shared and split regions", list(follow(rows())), arguments.json)
+    report("shared and split regions", list(follow(rows(model_names()))), arguments.json)
 
 
 if __name__ == "__main__":

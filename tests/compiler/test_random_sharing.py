@@ -60,6 +60,14 @@ def test_results_are_numpys(value: str, batch: int) -> None:
     assert seen.keys() >= {"stream", "buffer"}
 
 
+@pytest.mark.parametrize(("number", "value"), [(568, "f32")])
+def test_what_went_wrong_once(number: int, value: str) -> None:
+    """568: an intermediate and the result of its name had one cell of the fusion table."""
+    case, text = draw(number, value)
+    workload, design = compiled(case, text, number)
+    assert check(workload, design, run(design, workload.tensors).outputs).good, text
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)

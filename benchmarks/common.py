@@ -18,7 +18,18 @@ from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 
-__all__ = ["PROGRAMS", "VALUE", "bind", "follow", "graph_options", "measure", "one_region", "parser", "report", "schedules"]
+__all__ = [
+    "PROGRAMS",
+    "VALUE",
+    "bind",
+    "follow",
+    "graph_options",
+    "measure",
+    "one_region",
+    "parser",
+    "report",
+    "schedules",
+]
 
 VALUE = "f32"
 """The value type of every run."""

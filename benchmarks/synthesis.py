@@ -38,6 +38,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -47,6 +48,7 @@ from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from samhw.rtl.units import Unit
@@ -93,6 +95,11 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))
     yield Case("shift", "", partial(Shift, arch=arch))
+    for n in (2, 4, 8, 16):
+        yield Case("scatter", f"n={n}", partial(Scatter, arch=arch, lanes=n, payload_width=index))
+        yield Case(
+            "gather", f"n={n}, 1 level", partial(Gather, arch=arch, lanes=n, levels=1, payload_width=index)
+        )
     for n in (2, 3):
         yield Case("intersect", f"n={n}", partial(Intersect, arch=arch, payload_widths=[index] * n))
         yield Case("union", f"n={n}", partial(Union, arch=arch, payload_widths=[index] * n))

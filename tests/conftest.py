@@ -1,9 +1,14 @@
-"""What all tests have: Ctrl-C, and a word now and then on how far they are, since some dots take minutes."""
+"""What all tests have: Ctrl-C, no limit on the time of an example, which depends on the machine, and a word
+now and then on how far they are, since some dots take minutes."""
 
 import signal
 import time
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("samhw", deadline=None)
+settings.load_profile("samhw")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,6 +16,7 @@ from benchmarks import (
     design_space,
     fusion_levels,
     iteration_spaces,
+    lanes,
     off_chip_memory,
     order_sweep,
     same_designs,
@@ -245,3 +246,15 @@ def test_no_fused_region_loses() -> None:
     assert min(found[name]["speed-up"] for name in ("block_tail", "block_joint")) >= 1.5
     assert found["block_joint"]["ends"] == "N3"
     assert found["gcn"]["one region"] > 2 * found["gcn"]["unfused"]
+
+
+def test_lanes() -> None:
+    chosen = [case for case in lanes.cases(None, 32) if not case[0].startswith("sddmm")]
+    found = by(list(lanes.rows(chosen, ("i=4",), (2,))), "program", "lanes")
+    programs = {program for program, _ in found}
+    assert programs == {"spmm, generated", "attention, 32"}
+    for program in programs:
+        assert found[program, "1"]["speed-up"] == 1
+        assert 2 < found[program, "i=4"]["speed-up"] <= found[program, "i=4"]["even"] <= 4
+        assert found[program, "i=4"]["alone"] <= found[program, "i=4"]["cycles"]
+    assert found["attention, 32", "i=2+j=2"]["speed-up"] > 2

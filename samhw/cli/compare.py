@@ -1,7 +1,7 @@
 """`samhw compare`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -23,7 +23,7 @@ from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule, regions_of
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule, parse_lanes, regions_of
 from samhw.targets import Outcome
 from samhw.targets import compare as compare_all
 from samhw.workload import bind_program
@@ -52,6 +52,11 @@ __all__ = ["compare"]
     help="Orders of the indices, for the levels that are one region.",
 )
 @click.option(
+    "--lanes",
+    metavar="1,i=4,i=4+j=2",
+    help="Lanes, as for run, with commas between what is compared; 1 is one lane.",
+)
+@click.option(
     "--permute/--no-permute", default=None, help="Copy what is stored against an order, as for run."
 )
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
@@ -65,6 +70,7 @@ def compare(
     fuse: str | None,
     iteration: str | None,
     orders: Sequence[str],
+    lanes: str | None,
     permute: bool | None,
     value: str,
     data: Sequence[str],
@@ -89,7 +95,8 @@ def compare(
     if not files:
         levels = levels or list(FUSION_LEVELS)
     chosen = list(map(parse_order, orders))
-    schedules = list(_combined(workload.program, bases, levels, spaces, chosen))
+    many = [parse_lanes(word) for word in lanes.split(",")] if lanes else []
+    schedules = list(_combined(workload.program, bases, levels, spaces, chosen, many))
     if chosen and not any(s.order in chosen for s in schedules):
         where = ",".join(levels) or "each of these schedules"
         raise InputError(
@@ -124,6 +131,7 @@ def _combined(
     levels: Sequence[Any],
     spaces: Sequence[Any],
     orders: Sequence[tuple[str, ...]],
+    many: Sequence[Mapping[str, int]],
 ) -> Iterator[Schedule]:
     """Every combination; where there are no levels or spaces, those of the schedule itself."""
     for base in bases:
@@ -131,7 +139,8 @@ def _combined(
             schedule = override(base, fuse=level, iteration=space)
             several = len(regions_of(program, schedule.fuse)) > 1
             for order in [schedule.order] if several or not orders else orders:
-                yield override(schedule, order=order)
+                for lanes in many or [schedule.lanes]:
+                    yield override(schedule, order=order, lanes=lanes)
 
 
 def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:

@@ -116,6 +116,9 @@ def compile(
             click.echo(f"  copy: {region.copy}")
         if region.note:
             click.echo(f"  {region.note}")
+    if any(node.copy_of for _, node in compiled.design.nodes):
+        several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
+        click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
 
 
 def _computations(region: CompiledRegion) -> list[list[str]]:

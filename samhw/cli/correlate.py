@@ -2,23 +2,47 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option
+from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option, override
 from samhw.cli.output import print_json, print_table, verdict
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
+from samhw.schedule import parse_lanes
 from samhw.targets import correlate as run_all
 
 __all__ = ["correlate"]
 
-_SUITES = {"kernels": kernel_names, "models": model_names}
+_WIDE: tuple[tuple[str, str], ...] = (
+    *(
+        ("spmv", "i=4"),
+        ("spmm", "i=2"),
+        ("spmm", "i=3"),
+        ("spmm", "i=8"),
+        ("spmm", "k=4"),
+        ("spmm", "i=4+k=2"),
+    ),
+    *(("sddmm", "i=4"), ("sddmm", "j=3"), ("sddmm", "i=2+j=2"), ("spmspm_ikj", "i=4"), ("mttkrp", "k=4")),
+    *(
+        ("ttm", "i=2+j=2"),
+        ("innerprod", "i=3"),
+        ("gcn", "i=4"),
+        ("gcn", "i=2+f=2"),
+        ("bigbird_attention", "i=4"),
+    ),
+)
+"""Programs with lanes."""
+_SUITES: dict[str, Callable[[], Sequence[str]]] = {
+    "kernels": kernel_names,
+    "models": model_names,
+    "wide": lambda: tuple(name for name, _ in _WIDE),
+}
 
 
 @click.command()
@@ -26,8 +50,8 @@ _SUITES = {"kernels": kernel_names, "models": model_names}
 @compile_options
 @click.option(
     "--suite",
-    type=click.Choice(["kernels", "models"]),
-    help="A set of built-in programs instead of PROGRAMS.",
+    type=click.Choice(list(_SUITES)),
+    help="A set of built-in programs instead of PROGRAMS; wide: with lanes.",
 )
 @data_option("Data sets as for run, each run by itself.")
 @click.option(
@@ -53,6 +77,11 @@ def correlate(
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
     check_on_chip(options.schedule, "the RTL")
+    schedules = [options.schedule] * len(names)
+    if suite == "wide":
+        if options.schedule.lanes:
+            raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
+        schedules = [override(options.schedule, lanes=parse_lanes(lanes)) for _, lanes in _WIDE]
     workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
     at_once = min(jobs or os.cpu_count() or 1, len(names))
     warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
@@ -61,7 +90,7 @@ def correlate(
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
         if shown:
             shown.show(0, len(workloads))
-        result = run_all(workloads, options.schedule, jobs=jobs, progress=progress, **options.compiler())
+        result = run_all(workloads, schedules, jobs=jobs, progress=progress, **options.compiler())
     summary = result.to_json()
     if report:
         from samhw.report import write_report

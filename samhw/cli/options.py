@@ -17,7 +17,7 @@ from samhw.files import check_readable
 from samhw.frontend import Program, load_program
 from samhw.graph import Arch, Dram
 from samhw.passes import Lowerable
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule, parse_lanes
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 from samhw.workload import Workload, bind_program, compile_workload
 
@@ -117,6 +117,11 @@ _COMPILE = (
     ),
     click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
     click.option(
+        "--lanes",
+        metavar="i=4+j=2",
+        help="Copies of what lies inside of an index, which share its coordinates.",
+    ),
+    click.option(
         "--share",
         metavar="WHAT",
         help="What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
@@ -207,6 +212,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         fuse: FusionLevel | None,
         value: str,
         iteration: Iteration | None,
+        lanes: str | None,
         share: str | None,
         permute: bool | None,
         capacity: str | None,
@@ -217,6 +223,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             load_schedule(schedule_file),
             fuse=fuse,
             iteration=iteration,
+            lanes=None if lanes is None else parse_lanes(lanes),
             share=_share(share) if share else None,
             permute=permute,
             order=parse_order(order) if order else None,

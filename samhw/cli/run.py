@@ -28,10 +28,11 @@ from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.sim import Result, bottleneck
+from samhw.graph import Graph
+from samhw.sim import Result, bottleneck, lane_loads
 from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
 from samhw.targets import run as execute
-from samhw.targets.backends import MODEL, Backend, find_backend
+from samhw.targets.backends import MODEL, Backend, RegionRun, find_backend
 from samhw.tensors import write_tensor
 from samhw.workload import SYNTHETIC, Workload
 
@@ -152,12 +153,21 @@ def _figures(compiled: Compiled, model: RunResult, chosen: RunResult) -> dict[st
                 "order": list(region.order),
                 "cycles": theirs.cycles,
                 "model_cycles": ours.cycles,
+                **_lanes(ours),
             }
             for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
         ],
         "cycles": chosen.cycles,
         "model_cycles": model.cycles,
     }
+
+
+def _lanes(region: RegionRun) -> dict[str, Any]:
+    """The loads of its lanes, if it has any."""
+    loads = region.statistics and lane_loads(region.graph, region.statistics.nodes)
+    if not loads:
+        return {}
+    return {"lanes": {"node": loads.node, "firings": loads.firings, "balance": round(loads.balance, 4)}}
 
 
 def _worst(checks: Sequence[Check]) -> Check:
@@ -238,19 +248,28 @@ def _print_statistics(model: RunResult) -> None:
     """Where each region's cycles went."""
     for region in model.regions:
         if region.statistics:
-            print_table(Console(), _statistics(region.statistics), title=f"{region.name}, simulator")
+            rows = _statistics(region.graph, region.statistics)
+            print_table(Console(), rows, title=f"{region.name}, simulator")
             if region.statistics.memory:
                 ports = port_rows(region.statistics.memory)
                 print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
+            if loads := lane_loads(region.graph, region.statistics.nodes):
+                click.echo(f"  lanes      {loads}")
             click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
 
 
-def _statistics(result: Result) -> list[list[str]]:
-    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
+def _statistics(graph: Graph, result: Result) -> list[list[str]]:
+    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot. Of
+    copies in lanes, the busiest one has a row."""
     rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
     if result.memory:
         rows[0].append("waited for memory")
-    for name, node in result.nodes.items():
+    copies: dict[str, list[str]] = {}
+    for graph_node in graph.nodes:
+        copies.setdefault(graph_node.copy_of or graph_node.name, []).append(graph_node.name)
+    for base, names in copies.items():
+        node = max((result.nodes[name] for name in names), key=lambda stats: stats.firings)
+        name = f"{base} ({len(names)} lanes)" if len(names) > 1 else base
         longest = []
         for kind in ("starved", "blocked"):
             waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})

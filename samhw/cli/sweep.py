@@ -20,7 +20,7 @@ from samhw.workload import bind_program
 
 __all__ = ["sweep"]
 
-_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "share")
+_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share")
 """Fields of a schedule that --set takes by name."""
 _TABLES = ("order", "formats")
 """Fields of which it takes each entry: order.T, formats.T."""
@@ -39,6 +39,7 @@ _TABLES = ("order", "formats")
 @click.option("--fuse", metavar="LEVEL,..", help="none, partial, full; by default partial.")
 @click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
 @click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
+@click.option("--lanes", metavar="1,i=4,i=4+j=2", help="Lanes, as for run; 1, the default, is one lane.")
 @click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
 @click.option("--memory", metavar="MEMORY,..", help="chip, ddr4, hbm2 or FILE.json; by default chip.")
 @click.option(
@@ -119,7 +120,7 @@ def _from_options(
 ) -> list[Configuration]:
     axes: dict[str, Any] = {"program": list(programs)}
     axes |= {name: values for name, values in options.items() if values}
-    for name in ("value", "fuse", "iteration", "memory"):
+    for name in ("value", "fuse", "iteration", "lanes", "memory"):
         if name in axes:
             axes[name] = _split(axes[name])
     if "depth" in axes:
@@ -156,7 +157,7 @@ def _set(settings: Sequence[str]) -> dict[str, list[Any]]:
             )
         # The commas of an order are its own.
         texts = [values] if name.partition(".")[0] == "order" else _split(values)
-        found.setdefault(name, []).extend(map(_value, texts))
+        found.setdefault(name, []).extend(texts if name == "lanes" else map(_value, texts))
     return found
 
 

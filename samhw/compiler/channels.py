@@ -44,6 +44,10 @@ class _Stream:
 
     levels: tuple[str, ...]
     waits: Mapping[int, int]
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """By index the lanes that the stream has been taken back from."""
+    shares: Mapping[str, int] = field(default_factory=dict)
+    """By index the lanes that it is in, one of which has its share of the coordinates."""
     origins: tuple[frozenset[_Origin], ...] = ()
     delayed: Mapping[_Origin, int] = field(default_factory=dict)
 
@@ -91,7 +95,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         if held is not None:
             outer, partner = held
             inner = streams[channel.source].levels[outer:]
-            tokens = _tokens(inner, extent)
+            tokens = _tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
                 raise ScheduleError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
@@ -103,6 +107,9 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
             reasons[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+        if room := _lane_room(graph, channel, streams, arch, extent):
+            depth += room[0]
+            reasons[channel.name] = "; ".join(filter(None, (reasons.get(channel.name), room[1])))
         depths[channel.name] = depth
     for source, held_by in held_tokens.items():
         for channel in graph.fanout[source]:
@@ -136,6 +143,20 @@ def _outputs(
     if node.spec.thins and origins:
         ends |= origins[-1]
     delayed |= {origin: delayed.get(origin, 0) + 1 for origin in ends}
+    turns: dict[str, int] = {}
+    for head in heads.values():
+        for index, lanes in head.turns.items():
+            turns[index] = max(turns.get(index, 1), lanes)
+    if (deal := node.spec.deals(node.params)) and deal.back:
+        turns[node.index] = deal.lanes * turns.get(node.index, 1)
+    indices_in = {index for head in heads.values() for index in head.levels}
+    shares = {
+        index: min(head.shares.get(index, 1) for head in heads.values() if index in head.levels)
+        for index in indices_in
+    }
+    if deal:
+        dealt = shares[node.index]
+        shares[node.index] = dealt // deal.lanes if deal.back else dealt * deal.lanes
     kept = node.spec.kept(node.params)
     if kept is not None:
         outer = depth - 1 - kept
@@ -148,7 +169,7 @@ def _outputs(
         end = Endpoint(node.name, port.name)
         around = indices[end]
         made = (frozenset({(node.name, level)}) for level in range(len(around) - len(origins)))
-        result[end] = _Stream(around, waits, (*origins[: len(around)], *made), delayed)
+        result[end] = _Stream(around, waits, turns, shares, (*origins[: len(around)], *made), delayed)
     return result
 
 
@@ -172,9 +193,39 @@ def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -
     return best
 
 
-def _tokens(levels: tuple[str, ...], extent: Mapping[str, int]) -> int:
-    """The most tokens of a fiber over those levels, with its stop."""
+def _lane_room(
+    graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream], arch: Arch, extent: Mapping[str, int]
+) -> tuple[int, str] | None:
+    """The tokens that lanes need room for beyond those of one lane, and why.
+
+    Behind a scatter and before a gather it only lets a lane be ahead of the others. What passes lanes by must
+    have room for the coordinates that are in them: a lane ends a row when it sees its next coordinate, which
+    comes a whole round later.
+    """
+    source, sink = graph.node[channel.source.node], graph.node[channel.sink.node]
+    own = streams[channel.source]
+    deal = sink.spec.deals(sink.params)
+    if deal and deal.back:
+        inner = own.levels[len(own.levels) - deal.levels :]
+        room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent, own.shares))
+        return room, f"{room} tokens of rows that wait for their turn"
+    deal = source.spec.deals(source.params)
+    if deal and not deal.back:
+        return arch.lane_rows, f"{arch.lane_rows} coordinates that a lane may be behind"
+    room = 0
+    for port in sink.inputs:
+        other = streams[graph.fanin[Endpoint(sink.name, port.name)].source]
+        for index, lanes in other.turns.items():
+            if index in own.levels and own.turns.get(index, 1) < lanes:
+                inner = own.levels[own.levels.index(index) + 1 :]
+                rows = lanes * (2 if inner else arch.lane_rows + 2)
+                room = max(room, rows * _tokens(inner, extent, own.shares))
+    return (room, f"{room} tokens of rows that are in lanes") if room else None
+
+
+def _tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:
+    """The most tokens of a fiber over those levels, with its stop, in a lane that has its share of them."""
     count = 1
     for level in reversed(levels):
-        count = extent[level] * count + 1
+        count = -(-extent[level] // shares.get(level, 1)) * count + 1
     return count

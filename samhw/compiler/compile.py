@@ -7,7 +7,7 @@ from functools import cached_property
 from samhw.compiler.region import CompiledRegion, RegionCompiler
 from samhw.compiler.split import split_regions
 from samhw.compiler.value import AUTO, choose_value
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Design
 from samhw.numerics import value_type
@@ -72,6 +72,7 @@ def compile_program(
     compiler = RegionCompiler(lowerable, kind, schedule, arch or Arch())
     regions = split_regions(compiler)
     program = replace(lowerable.program, regions=tuple(region.region for region in regions))
+    _check_lanes(schedule, regions)
     used = _used(schedule, first.program, regions)
     return Compiled(program, regions, compiler.arch, kind.name, lowerable.recipes, used)
 
@@ -98,6 +99,24 @@ def make_lowerable(
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
     return Lowerable(program, capacity, permute=schedule.permute, largest_copy=schedule.largest_copy)
+
+
+def _check_lanes(schedule: Schedule, regions: Sequence[CompiledRegion]) -> None:
+    """Raises `InputError` for lanes on what is no index of any region, `ScheduleError` for those on an index
+    that has nothing inside wherever it comes."""
+    indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
+    nodes = [node for region in regions for node in region.graph.nodes]
+    dealt = {node.index for node in nodes if node.spec.deals(node.params)}
+    for index, count in schedule.lanes.items():
+        if index not in indices:
+            raise InputError(
+                f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
+            )
+        if count > 1 and index not in dealt:
+            raise ScheduleError(
+                f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
+                "out, or choose an order that has another index inside of it."
+            )
 
 
 def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding, latency, make
 
-__all__ = ["generate"]
+__all__ = ["generate", "wired"]
 
 
 def generate(
@@ -28,7 +27,7 @@ def generate(
     for row, column, cell in table.cells():
         notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
     nodes: dict[PlannedNode, Node] = {}
-    channels: list[Channel] = []
+    ends: list[tuple[Endpoint, Endpoint]] = []
 
     def expand(planned: PlannedNode) -> Node:
         if planned in nodes:
@@ -44,25 +43,32 @@ def generate(
             **planned.params,
         )
         for port, source in sources.items():
-            cycles = latency(made[port], source.port, arch, value)
-            ends = Endpoint(made[port].name, source.port), Endpoint(node.name, port)
-            channels.append(Channel(*ends, cycles, cycles + 1))
+            ends.append((Endpoint(made[port].name, source.port), Endpoint(node.name, port)))
         return node
 
     for sink in table.sinks:
         expand(sink)
-    feeds = Counter(channel.source for channel in channels)
-    channels = [
-        replace(c, latency=c.latency + arch.fanout, depth=c.depth + arch.fanout) if feeds[c.source] > 1 else c
-        for c in channels
-    ]
     used = {memory for node in nodes.values() for memory in node.memories.values()}
     return Graph(
         name=name,
         value=value,
         nodes=tuple(nodes.values()),
-        channels=tuple(channels),
+        channels=wired({node.name: node for node in nodes.values()}, ends, arch, value),
         memories=tuple(m for m in memories if m.name in used),
         tensors=tuple(tensors),
         extents=dict(extents),
     )
+
+
+def wired(
+    nodes: Mapping[str, Node], ends: Sequence[tuple[Endpoint, Endpoint]], arch: Arch, value: str
+) -> tuple[Channel, ...]:
+    """Channels between outputs and inputs, with the latency of their source and the least depth that runs at
+    full rate."""
+    feeds = Counter(source for source, _ in ends)
+    channels = []
+    for source, sink in ends:
+        cycles = latency(nodes[source.node], source.port, arch, value)
+        cycles += arch.fanout if feeds[source] > 1 else 0
+        channels.append(Channel(source, sink, cycles, cycles + 1))
+    return tuple(channels)

@@ -13,6 +13,7 @@ from samhw.compiler.einsum import View
 from samhw.compiler.estimate import Expected, estimate
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
+from samhw.compiler.lanes import with_lanes
 from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.memories import memories_of
 from samhw.compiler.table import FusionTable
@@ -164,7 +165,8 @@ class RegionCompiler:
                 )
             )
         table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
-        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+        lanes = self.schedule.lanes
+        return self.compiled(number, fused, partial, table, fused.dimension, self.extents, lanes)
 
     def reshaped(self, number: int) -> CompiledRegion:
         """A region that copies a tensor's elements into another shape."""
@@ -216,8 +218,9 @@ class RegionCompiler:
         table: FusionTable,
         dimension: Mapping[str, str],
         extents: Mapping[str, int],
+        lanes: Mapping[str, int] = {},
     ) -> CompiledRegion:
-        """The region of a table, with memories and channels of the right size."""
+        """The region of a table, with lanes, and with memories and channels of the right size."""
         name = self.program.name if len(self.program.regions) == 1 else f"{self.program.name}_{number}"
         memories, tensors = self.stores(fused)
         used = set(dimension.values()) | {i for t in tensors for i in t.indices}
@@ -232,8 +235,10 @@ class RegionCompiler:
                 "Choose another order, or compute its statements in regions of their own."
             ) from error
         index_extents = {index: extents[d] for index, d in dimension.items()}
-        sized = size_channels(graph, self.arch, index_extents)
+        # What is computed, and the choices between graphs, are those of one lane.
         expected = estimate(graph, self.arch, index_extents)
+        laned = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch)
+        sized = size_channels(laned, self.arch, index_extents)
         region = self.program.regions[number]
         return CompiledRegion(
             region,
@@ -241,7 +246,7 @@ class RegionCompiler:
             partial,
             table.rows[:-1],
             table,
-            with_indices(graph).with_depths(sized.depths),
+            with_indices(laned).with_depths(sized.depths),
             sized.reasons,
             expected,
             computations(region, table, graph, expected, sized.reasons, self.points(region)),

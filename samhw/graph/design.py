@@ -1,5 +1,6 @@
 """What the compiler gives: the graphs of the regions, what they share, and the sequence in which they run."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -109,6 +110,19 @@ class Design:
         return tuple(
             (number, channel) for number, graph in enumerate(self.regions) for channel in graph.channels
         )
+
+    @cached_property
+    def copies(self) -> dict[str, int]:
+        """By memory, how many copies of it are on chip: one for each word that the nodes of a region read
+        at a time (docs/host_port.md)."""
+        needed: dict[str, int] = dict.fromkeys(self.memory, 1)
+        for graph in self.regions:
+            words = Counter[str]()
+            for node in graph.nodes:
+                words.update({name: node.spec.memories[param].reads for param, name in node.memories.items()})
+            for name, count in words.items():
+                needed[name] = max(count, needed[name])
+        return needed
 
     def label(self, region: int, name: str) -> str:
         """What a node or a channel of a region is called where those of all regions meet."""

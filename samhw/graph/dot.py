@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections import Counter
 
 from samhw.errors import InputError, RunError
 from samhw.graph.design import Design
@@ -20,7 +21,7 @@ EDGE_STYLE = {
 
 def to_dot(design: Design) -> str:
     """The DOT text: a box for each node, an edge for each channel with its stream depth as label, and a
-    frame around each region if there are several."""
+    frame around each region if there are several. Copies in lanes are drawn as one."""
     several = len(design.regions) > 1
     boxes, edges = [], []
     for number, graph in enumerate(design.regions):
@@ -28,14 +29,19 @@ def to_dot(design: Design) -> str:
         def name(node: str, region: int = number) -> str:
             return _quote(design.label(region, node))
 
-        own = [f"  {name(node.name)} [label={_quote(_node_label(node))}];" for node in graph.nodes]
+        copies = Counter(node.copy_of or node.name for node in graph.nodes)
+        drawn = {node.copy_of or node.name: node for node in reversed(graph.nodes)}
+        own = [
+            f"  {name(base)} [label={_quote(_node_label(drawn[base], base, count))}];"
+            for base, count in copies.items()
+        ]
         if several:
             title = f"    label={_quote(f'region {graph.name}')};"
             own = [f"  subgraph cluster_{number} {{", title, *(f"  {box}" for box in own), "  }"]
         boxes += own
         edges += [
-            f"  {name(channel.source.node)} -> {name(channel.sink.node)} [{_edge(graph, channel)}];"
-            for channel in graph.channels
+            f"  {name(source)} -> {name(sink)} [{_edge(graph, channel)}];"
+            for (source, sink, *_), channel in _folded(graph).items()
         ]
     lines = [
         f"digraph {_quote(design.name)} {{",
@@ -68,9 +74,23 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _node_label(node: Node) -> str:
+def _folded(graph: Graph) -> dict[tuple[str, ...], Channel]:
+    """The channels that are drawn, by the nodes at their ends and their ports: those of all lanes as one."""
+    folded: dict[tuple[str, ...], Channel] = {}
+    for channel in graph.channels:
+        source, sink = graph.node[channel.source.node], graph.node[channel.sink.node]
+        ports = [
+            "" if node.spec.deals(node.params) else end.port
+            for node, end in ((source, channel.source), (sink, channel.sink))
+        ]
+        folded.setdefault((source.copy_of or source.name, sink.copy_of or sink.name, *ports), channel)
+    return folded
+
+
+def _node_label(node: Node, name: str, count: int) -> str:
+    name += f" ({count} lanes)" if count > 1 else ""
     params = ", ".join(f"{key}={value}" for key, value in node.params.items())
-    return "\n".join(line for line in (node.name, f"{node.kind}({params})", node.note) if line)
+    return "\n".join(line for line in (name, f"{node.kind}({params})", node.note) if line)
 
 
 def _edge(graph: Graph, channel: Channel) -> str:

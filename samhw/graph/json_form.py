@@ -91,6 +91,7 @@ def _region_data(graph: Graph) -> dict[str, Any]:
                 "outputs": [_port_data(p) for p in n.outputs],
                 "note": n.note,
                 "index": n.index,
+                "copy_of": n.copy_of,
             }
             for n in graph.nodes
         ],
@@ -142,6 +143,7 @@ def _graph(
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
                 index=n.get("index", ""),
+                copy_of=n.get("copy_of", ""),
             )
             for n in data["nodes"]
         ),

@@ -137,6 +137,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
             {len(p.writes) for program in programs for p in program.processes if p.function == "copy"}
         ),
         "arities": {
+            **{
+                kind: sorted({n.params["lanes"] for _, n in by_kind.get(kind, [])})
+                for kind in ("scatter", "gather")
+            },
             "intersect": sorted({n.params["inputs"] for _, n in by_kind.get("intersect", [])}),
             "union": sorted({n.params["inputs"] for _, n in by_kind.get("union", [])}),
             "reduce_vector": sorted({len(n.params["bits"]) for _, n in by_kind.get("reduce_vector", [])}),

@@ -238,6 +238,8 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "crd_hold": _plain("crd_hold"),
     "locate": _plain("locate"),
     "shift": _plain("shift"),
+    "scatter": _plain("scatter"),
+    "gather": _plain("gather", lambda to, node: str(node.params["levels"])),
     "intersect": _plain("intersect"),
     "union": _plain("unite"),
     "array": _array,

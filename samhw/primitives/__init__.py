@@ -6,6 +6,7 @@ from samhw.primitives.array import Array
 from samhw.primitives.crd_hold import CrdHold
 from samhw.primitives.drop_crd import DropCrd
 from samhw.primitives.drop_val import DropVal
+from samhw.primitives.gather import Gather
 from samhw.primitives.intersect import Intersect
 from samhw.primitives.locate import Locate
 from samhw.primitives.model import Model
@@ -17,6 +18,7 @@ from samhw.primitives.root import Root
 from samhw.primitives.scan_compressed import ScanCompressed
 from samhw.primitives.scan_dense import ScanDense
 from samhw.primitives.scan_singleton import ScanSingleton
+from samhw.primitives.scatter import Scatter
 from samhw.primitives.shift import Shift
 from samhw.primitives.union import Union
 from samhw.primitives.write_compressed import WriteCompressed
@@ -43,6 +45,8 @@ _MODELS: tuple[Model, ...] = (
     CrdHold(),
     Locate(),
     Shift(),
+    Scatter(),
+    Gather(),
     Intersect(),
     Union(),
     Array(),

@@ -13,6 +13,7 @@ from samhw.rtl.array import Array
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -22,6 +23,7 @@ from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from samhw.rtl.units import token_width
@@ -81,6 +83,13 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     "crd_hold": lambda at: CrdHold(arch=at.arch),
     "locate": lambda at: Locate(arch=at.arch),
     "shift": lambda at: Shift(arch=at.arch),
+    "scatter": lambda at: Scatter(arch=at.arch, lanes=at.params["lanes"], payload_width=at.width("ref")),
+    "gather": lambda at: Gather(
+        arch=at.arch,
+        lanes=at.params["lanes"],
+        levels=at.params["levels"],
+        payload_width=at.width("ref0"),
+    ),
     "intersect": lambda at: Intersect(arch=at.arch, payload_widths=at.widths()),
     "union": lambda at: Union(arch=at.arch, payload_widths=at.widths()),
     "array": lambda at: Array(arch=at.arch, value_type=at.value, vals_capacity=at.capacity("vals")),

@@ -34,7 +34,7 @@ SHARINGS: tuple[Sharing, ...] = get_args(Sharing)
 WAYS = ("buffer", "store", "anew")
 """What may be asked for one intermediate."""
 
-LATER = ("blocks", "brackets", "lanes")
+LATER = ("blocks", "brackets")
 """Fields that the design has and nothing understands yet."""
 _LATER_LEVELS = ("auto", "module")
 

@@ -25,6 +25,7 @@ from samhw.schedule.fields import (
     plain,
 )
 from samhw.schedule.formats import with_formats
+from samhw.schedule.lanes import check_lanes, lanes_text
 from samhw.schedule.regions import ordered, regions_of
 
 __all__ = ["Schedule"]
@@ -61,6 +62,8 @@ class Schedule:
     copy takes an accumulator of twice as many words."""
     attempts: int = 12
     """The orders that are tried for a region before its first refusal is reported."""
+    lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For an index, how many copies of what lies inside of it share its coordinates."""
     share: Sharing | Mapping[str, str] = field(default="auto", hash=False)
     """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
     region where streams do not allow that; `none` computes each use anew, and ends no region earlier than it
@@ -79,6 +82,7 @@ class Schedule:
             object.__setattr__(self, "off_chip", check_names("off_chip", self.off_chip))
         object.__setattr__(self, "order", check_order(self.order))
         object.__setattr__(self, "formats", check_formats(self.formats))
+        object.__setattr__(self, "lanes", check_lanes(self.lanes))
 
     def apply(self, program: Program) -> Program:
         """The program with the regions, the orders and the formats of this schedule.
@@ -114,6 +118,8 @@ class Schedule:
         if order := self.order_text():
             words.append(f"order {order}")
         words += [f"{name} {text}" for name, text in self.formats.items()]
+        if self.lanes:
+            words.append(f"lanes {lanes_text(self.lanes)}")
         if share := self.share_text():
             words.append(f"share {share}")
         return ", ".join(words)
@@ -182,6 +188,8 @@ class Schedule:
             found["order"] = plain(self.order)
         if self.formats:
             found["formats"] = plain(self.formats)
+        if self.lanes:
+            found["lanes"] = plain(self.lanes)
         for name in ("largest_copy", "attempts"):
             if getattr(self, name) != getattr(Schedule, name):
                 found[name] = getattr(self, name)

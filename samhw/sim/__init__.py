@@ -3,6 +3,7 @@
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.execute import ENGINES, Engine
+from samhw.sim.lane_loads import LaneLoads, lane_loads
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
@@ -20,6 +21,7 @@ __all__ = [
     "DramChannelStats",
     "Engine",
     "InterruptedRun",
+    "LaneLoads",
     "MemoryStats",
     "MemorySystem",
     "NodeStats",
@@ -30,6 +32,7 @@ __all__ = [
     "SimulatedRegion",
     "Traffic",
     "bottleneck",
+    "lane_loads",
     "operations",
     "simulate",
     "simulate_regions",

@@ -5,11 +5,13 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work
+from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
 from samhw.spec.registry import kinds, spec_of
 from samhw.spec.streams import Port, Stream, StreamKind
 
 __all__ = [
+    "MOST_LANES",
     "PORTS",
     "Arch",
     "Each",

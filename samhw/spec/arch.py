@@ -66,6 +66,8 @@ _RANGES = {
     "fanout": (0, LONGEST),
     "slack": (0, 1 << 16),
     "deepest": (1, 1 << 30),
+    "lane_rows": (0, 1 << 16),
+    "lane_tokens": (0, 1 << 20),
     "watchdog": (1, 1 << 31),
 }
 """What each number may be."""
@@ -97,6 +99,11 @@ class Arch:
     deepest: int = 1 << 30
     """Tokens of a fiber that a channel may have to hold; beyond, the compiler refuses the region. In the RTL
     a deep channel lies in a memory of its own; who builds for a small device may allow less."""
+    lane_rows: int = 64
+    """Coordinates that may wait for each lane: room behind a scatter, so that lanes need not keep pace."""
+    lane_tokens: int = 1024
+    """Tokens of finished rows that may wait for their turn, in each lane: room before a gather. It never has
+    more than the rows that `lane_rows` lets in."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 

@@ -13,7 +13,18 @@ from samhw.spec.arch import Arch
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
-__all__ = ["PORTS", "Extents", "KeepsLevels", "Plain", "Ports", "Spec", "Words", "Work", "too_shallow"]
+__all__ = [
+    "PORTS",
+    "Deal",
+    "Extents",
+    "KeepsLevels",
+    "Plain",
+    "Ports",
+    "Spec",
+    "Words",
+    "Work",
+    "too_shallow",
+]
 
 Ports = Sequence[Port]
 
@@ -42,6 +53,16 @@ class Work(NamedTuple):
     """An operation of docs/numerics.md."""
     port: str
     """The input of which each payload costs one of them."""
+
+
+class Deal(NamedTuple):
+    """How a node deals streams to lanes, or takes them back."""
+
+    lanes: int
+    levels: int
+    """Levels inside of the one that is dealt, in what it takes in."""
+    back: bool
+    """It takes them back."""
 
 
 class Spec(ABC):
@@ -111,6 +132,10 @@ class Spec(ABC):
     @abstractmethod
     def kept(self, params: Params) -> int | None:
         """Of a reducer, the number of levels inside the one that it sums over; None for others."""
+
+    @abstractmethod
+    def deals(self, params: Params) -> Deal | None:
+        """How it deals a level to lanes, or takes it back; None for others."""
 
     # Work
 
@@ -213,13 +238,17 @@ class Spec(ABC):
 
 
 class KeepsLevels(Spec):
-    """A kind that neither makes a level nor takes one away, nor meets what is stored."""
+    """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
+    otherwise, it deals nothing either."""
 
     @property
     def scans(self) -> bool:
         return False
 
     def kept(self, params: Params) -> int | None:
+        return None
+
+    def deals(self, params: Params) -> Deal | None:
         return None
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from samhw.numerics import REDUCTIONS
 from samhw.spec.arch import Arch
-from samhw.spec.base import PORTS, Extents, Ports, Spec, Words, Work, too_shallow
+from samhw.spec.base import PORTS, Deal, Extents, Ports, Spec, Words, Work, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import crd, val
 
@@ -19,6 +19,9 @@ class _Reducer(Spec):
     scans = False
     cell = None
     finds_disorder = False
+
+    def deals(self, params: Params) -> Deal | None:
+        return None
 
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")

@@ -7,6 +7,7 @@ from samhw.spec.base import Spec
 from samhw.spec.drop import DROP_CRD, DROP_VAL
 from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
+from samhw.spec.lanes import GATHER, SCATTER
 from samhw.spec.reduce import REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
 from samhw.spec.scan import SCAN_COMPRESSED, SCAN_DENSE, SCAN_SINGLETON
@@ -24,6 +25,8 @@ _SPECS: tuple[Spec, ...] = (
     CRD_HOLD,
     LOCATE,
     SHIFT,
+    SCATTER,
+    GATHER,
     INTERSECT,
     UNION,
     ARRAY,

@@ -1,7 +1,7 @@
 """The level scanners: scan_dense, scan_compressed, scan_singleton."""
 
 from samhw.spec.arch import Arch
-from samhw.spec.base import Extents, Ports, Spec, Words, Work
+from samhw.spec.base import Deal, Extents, Ports, Spec, Words, Work
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
@@ -26,6 +26,9 @@ class _Scanner(Spec):
         return "ref"
 
     def kept(self, params: Params) -> int | None:
+        return None
+
+    def deals(self, params: Params) -> Deal | None:
         return None
 
     def work(self, params: Params) -> Work | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
-from samhw.schedule import Schedule
+from samhw.schedule import Schedule, lanes_text
 from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
@@ -84,7 +84,7 @@ def _rounded(value: object) -> object:
 
 def correlate(
     programs: Sequence[Sequence[Workload]],
-    schedule: Schedule | None = None,
+    schedule: Schedule | Sequence[Schedule] | None = None,
     *,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -94,21 +94,22 @@ def correlate(
 
     Args:
         programs: for each program, the data to run it on. It is built once, with room for all of it.
-        schedule: of all programs.
+        schedule: of all programs, or that of each.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
         options: as for `compile_program`.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
-    one = partial(_correlate_program, schedule=schedule, options=options)
+    schedules = [schedule or Schedule()] * len(programs) if not isinstance(schedule, Sequence) else schedule
+    one = partial(_correlate_program, options=options)
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
-        return Correlation(tuple(_gather(map(one, programs), programs, rows, progress)))
+        return Correlation(tuple(_gather(map(one, programs, schedules), programs, rows, progress)))
     try:
         with ending(workers(jobs)) as pool:
-            return Correlation(tuple(_gather(pool.map(one, programs), programs, rows, progress)))
+            return Correlation(tuple(_gather(pool.map(one, programs, schedules), programs, rows, progress)))
     except BrokenProcessPool:
         raise RunError(
             "A process that ran a program was ended from outside (out of memory?); try fewer of them, as "
@@ -131,8 +132,8 @@ def _gather(
 
 def _correlate_program(
     workloads: Sequence[Workload],
+    schedule: Schedule,
     *,
-    schedule: Schedule | None,
     options: Mapping[str, Any],
 ) -> list[Row]:
     capacity = reduce(or_, [w.capacity(schedule) for w in workloads])
@@ -156,7 +157,8 @@ def _correlate_program(
                 rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
         whole = Row(compiled.design.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
-    return [replace(row, value=compiled.value) for row in rows]
+    lanes = f", {lanes_text(schedule.lanes)}" if schedule.lanes else ""
+    return [replace(row, name=f"{row.name}{lanes}", value=compiled.value) for row in rows]
 
 
 def _agree(model: RegionRun, rtl: RegionRun) -> bool:

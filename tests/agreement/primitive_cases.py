@@ -9,6 +9,7 @@ import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token, make
 from samhw.numerics import Float, value_type
+from tests.lanes import dealt
 from tests.nested import Nested, to_stream
 
 from .primitive_bench import Case, Instance
@@ -266,6 +267,23 @@ def _droppable(value: str) -> Any:
     return draw
 
 
+def _any_depth(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+    """A stream to be dealt."""
+    depth = int(rng.integers(1, 4))
+    return {"ref": to_stream(_tree(rng, depth, lambda: _payload(rng, 100)), depth)}, {}
+
+
+def _parts(lanes: int, levels: int) -> Any:
+    """What lanes hold of rows of so many levels."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        above = int(rng.integers(1, 4 if levels < 2 else 3))
+        parts = dealt(_tree(rng, above + levels, lambda: _payload(rng, 100)), above, lanes)
+        return {f"ref{lane}": to_stream(part, above + levels) for lane, part in enumerate(parts)}, {}
+
+    return draw
+
+
 def _written_crd(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
     depth = int(rng.integers(1, 4))
     return {"crd": to_stream(_tree(rng, depth - 1, lambda: _fiber(rng, 50)), depth)}, {}
@@ -318,6 +336,20 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("crd_hold", "crd_hold", _hold("outer", "inner", empty=0)),
     Variant("locate", "locate", _hold("ref", "crd"), {"extent": "x"}),
     Variant("shift", "shift", _written_crd, {"extent": "x"}),
+    *(
+        Variant(f"scatter {n} {payload}", "scatter", _any_depth, {"lanes": n, "payload": payload})
+        for n, payload in ((2, "ref"), (3, "crd"), (5, "val"))
+    ),
+    *(
+        Variant(
+            f"gather {n} {payload}, {levels} levels",
+            "gather",
+            _parts(n, levels),
+            {"lanes": n, "levels": levels, "payload": payload},
+            levels + 1,
+        )
+        for n, payload, levels in ((2, "val", 0), (3, "ref", 0), (2, "crd", 1), (4, "val", 1), (3, "ref", 2))
+    ),
     *(
         Variant(f"{kind} {n}", kind, _join(n), {"inputs": n, "payloads": payloads})
         for kind in ("intersect", "union")

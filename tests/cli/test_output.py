@@ -3,7 +3,7 @@
 from io import StringIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -71,7 +71,6 @@ tables = st.integers(1, 8).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(tables, st.integers(1, 160))
 def test_words_are_whole_at_every_width(rows: list[list[str]], width: int) -> None:
     lines = printed(rows, width)
@@ -82,7 +81,6 @@ def test_words_are_whole_at_every_width(rows: list[list[str]], width: int) -> No
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(tables, st.integers(1, 160))
 def test_no_wider_than_it_needs_to_be(rows: list[list[str]], width: int) -> None:
     least, size, most = (len(printed(rows, *how)[0]) for how in ((1,), (width,), (1, False)))

@@ -79,6 +79,7 @@ GOOD = {
     "suite": ("kernels", "models"),
     "report": ("out",),
     "jobs": ("1", "2"),
+    "lanes": ("i=2", "j=2", "i=3+j=2", "x=2", "1"),
     "listed": ("3",),
     "html": ("out.html",),
     "dot": ("out.dot", "out.svg"),
@@ -117,7 +118,7 @@ def fill(folder: Path) -> None:
         'fuse = "full"\niteration = "global"\npermute = true\n[formats]\nB = "dcsr"\n'
     )
     (folder / "order.toml").write_text('off_chip = ["B"]\n[order]\nx = ["j", "i"]\n')
-    (folder / "later.toml").write_text("[lanes]\ni = 4\n")
+    (folder / "later.toml").write_text("[blocks]\ni = 4\n")
     (folder / "sweep.toml").write_text('program = "spmv"\ndata = "random:size=4"\ndepth = ["auto", 2]\n')
 
 

@@ -105,9 +105,7 @@ def test_chained_programs_of_any_storage(permute: bool) -> None:
     seen: Counter[str] = Counter()
 
     @seed(permute)
-    @settings(
-        max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
-    )
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
@@ -134,9 +132,7 @@ def test_chained_programs_in_any_order() -> None:
     seen: Counter[str] = Counter()
 
     @seed(0)
-    @settings(
-        max_examples=ORDERED, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
-    )
+    @settings(max_examples=ORDERED, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(chained_programs(max_statements=4, max_extent=12, moves=False), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
@@ -154,9 +150,7 @@ def test_chained_matrix_products_in_any_order() -> None:
     seen: Counter[str] = Counter()
 
     @seed(0)
-    @settings(
-        max_examples=ORDERED, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
-    )
+    @settings(max_examples=ORDERED, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(matrix_chains(max_extent=16), st.integers(0, 2**32 - 1))
     def body(drawn: tuple[Program, tuple[str, ...]], number: int) -> None:
         program, order = drawn
@@ -173,9 +167,7 @@ def test_single_statements(iteration: Iteration) -> None:
     seen: Counter[str] = Counter()
 
     @seed(iteration == "factored")
-    @settings(
-        max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
-    )
+    @settings(max_examples=200, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(programs(), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)

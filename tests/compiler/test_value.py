@@ -65,7 +65,7 @@ numbers = st.one_of(st.integers(-(2**33), 2**33), st.integers(-5, 5), st.floats(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.booleans().flatmap(lambda whole: chained_programs(integers=whole)), st.lists(numbers, max_size=4))
 def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:
     """Against the type itself: it takes the data, and compiles the program."""

@@ -74,7 +74,7 @@ def test_patterns(text: str, stored: ArrayLike, at_once: int, monkeypatch: pytes
     assert found.count(extents) == np.sum(stored)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
 def test_patterns_cover_the_values(program, seed) -> None:
     tensors = random_tensors(program, np.random.default_rng(seed))

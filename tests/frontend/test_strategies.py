@@ -59,7 +59,6 @@ def test_programs_are_various(wanted):
     )
 
 
-@settings(deadline=None)
 @given(chained_programs(max_extent=4), chained_programs(integers=False, concordant=False, max_statements=3))
 def test_chained_programs_are_valid(program, other):
     for chain, most in ((program, 6), (other, 3)):
@@ -71,7 +70,6 @@ def test_chained_programs_are_valid(program, other):
             assert before.lhs.tensor in {access.tensor for access in statement.reads}
 
 
-@settings(deadline=None)
 @given(chained_programs())
 def test_chained_programs_are_concordant(program):
     for statement in program.statements:
@@ -83,7 +81,7 @@ def test_chained_programs_are_concordant(program):
             assert depths == sorted(depths)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(chained_programs())
 def test_chained_integers_fit_i32(program):
     inputs = {decl.name: np.full(decl.shape, 4) for decl in program.inputs}
@@ -121,7 +119,5 @@ def _functions(program):
 )
 def test_chained_programs_are_various(wanted):
     # Any example will do, so none is made smaller.
-    found = settings(
-        max_examples=3000, database=None, deadline=None, derandomize=True, phases=[Phase.generate]
-    )
+    found = settings(max_examples=3000, database=None, derandomize=True, phases=[Phase.generate])
     find(chained_programs(integers=False), wanted, settings=found)

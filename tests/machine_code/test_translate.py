@@ -130,7 +130,7 @@ SMALL = st.integers(-20, 20)
 def test_gives_what_python_gives(function: Callable[[int, int], int]) -> None:
     code = compiled(function)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(SMALL | st.integers(-(1 << 30), 1 << 30) if function not in (loops, roots) else SMALL, SMALL)
     def run(a: int, b: int) -> None:
         assert code(a, b) == function(a, b)

@@ -93,7 +93,7 @@ def agree(before: Lowerable, after: Lowerable, rng: np.random.Generator) -> None
         assert np.array_equal(found[decl.name], expected[decl.name])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1), st.booleans())
 def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed: int, permute: bool) -> None:
     before = make_lowerable(program, Schedule(permute=permute))
@@ -105,7 +105,7 @@ def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed:
         agree(before, after, np.random.default_rng(seed))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(chained_programs(concordant=False))
 def test_the_text_after_all_passes_is_compiled_to_the_same(program: Program) -> None:
     try:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
+from tests.lanes import dealt
 from tests.nested import Nested, to_stream
 from tests.strategies.streams import coordinates, like, payloads, structures
 
@@ -196,6 +197,31 @@ def shift(draw: Draw) -> Case:
         {"crd": crd},
         {"crd": at_depth(crd, d, lambda c: c + extent)},
         extents={"i": extent},
+    )
+
+
+@st.composite
+def scatter(draw: Draw) -> Case:
+    d = draw(some_depths)
+    lanes = draw(st.integers(2, 4))
+    refs = draw(structures(d, payloads(99, empty=True)))
+    node = make("scatter", "n", d, lanes=lanes, payload=draw(st.sampled_from(["crd", "ref", "val"])))
+    parts = dealt(refs, d, lanes)
+    return Case(
+        node, {"ref": refs}, {f"ref{lane}": part for lane, part in enumerate(parts)}, increasing=False
+    )
+
+
+@st.composite
+def gather(draw: Draw) -> Case:
+    d = draw(st.integers(1, 4))
+    lanes, levels = draw(st.integers(2, 4)), draw(st.integers(0, d - 1))
+    refs = draw(structures(d, payloads(99, empty=True)))
+    payload = draw(st.sampled_from(["crd", "ref", "val"]))
+    node = make("gather", "n", d, lanes=lanes, levels=levels, payload=payload)
+    parts = dealt(refs, d - levels, lanes)
+    return Case(
+        node, {f"ref{lane}": part for lane, part in enumerate(parts)}, {"ref": refs}, increasing=False
     )
 
 
@@ -447,6 +473,8 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         crd_hold,
         locate,
         shift,
+        scatter,
+        gather,
         intersect,
         union,
         array,

@@ -63,7 +63,7 @@ def test_ends_of_lists() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(1, 8))
 @example([1] * 60, 8)
 @example([17] * 12, 8)
@@ -120,7 +120,7 @@ def nested(draw: st.DrawFn, kind: Float, depth: int) -> list:
 
 @pytest.mark.parametrize("kind", [F32, Float(16)], ids=str)
 def test_streams_against_the_definition(kind: Float) -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.data(), st.integers(1, 3), st.integers(1, 8))
     def check(data: st.DataObject, depth: int, cycles: int) -> None:
         structure = data.draw(nested(kind, depth))

@@ -84,6 +84,37 @@ CASES = {
         *("shift", 1, {"extent": "i"}, {"crd": "0 4 S0 D"}, {"extents": {"i": (1 << 32) - 3}}),
         {"crd": "4294967293@2 1@3 S0@4 D@5"},
     ),
+    "scatter: each list begins with lane 0": (
+        *("scatter", 2, {"lanes": 2, "payload": "ref"}, {"ref": "1 N 3 S0 4 S1 D"}, {}),
+        {"ref0": "1@2 3@4 S0@5 4@6 S1@7 D@8", "ref1": "N@3 S0@5 S1@7 D@8"},
+    ),
+    "gather: payloads": (
+        *("gather", 2, {"lanes": 2, "levels": 0, "payload": "ref"}),
+        *({"ref0": "1 3 S0 4 S1 D", "ref1": "N S0 S1 D"}, {}),
+        {"ref": "1@2 N@3 3@4 S0@5 4@6 S1@7 D@8"},
+    ),
+    "gather: the last row is not that of the first lane whose list is over": (
+        *("gather", 2, {"lanes": 2, "levels": 1, "payload": "val"}),
+        *({"ref0": "1 2 S0 4 S1 D", "ref1": "3 S1 D"}, {}),
+        {"ref": "1@2 2@3 S0@4 3@5 S0@6 4@7 S1@8 D@9"},
+    ),
+    "gather: fewer rows than lanes, an empty one last": (
+        *("gather", 3, {"lanes": 3, "levels": 1, "payload": "crd"}),
+        # Lists of two rows, of none, and of one.
+        *({"ref0": "7 S1 S1:1 S2 D", "ref1": "S1 S1:1 S1:2 D", "ref2": "S1:1 S1:1 S1:2 D"}, {}),
+        {"ref": "7@2 S0@3 S1@4 S1:1@5 S2@6 D@7"},
+    ),
+    "gather: rows of two levels": (
+        *("gather", 3, {"lanes": 2, "levels": 2, "payload": "ref"}),
+        *({"ref0": "1 S0 2 S1 S1:2 D", "ref1": "3 S2 D"}, {}),
+        # A row without lists is the last one.
+        {"ref": "1@2 S0@3 2@4 S1@5 3@6 S1@7 S1:2@8 D@9"},
+    ),
+    "gather: no list": (
+        *("gather", 3, {"lanes": 2, "levels": 1, "payload": "ref"}),
+        *({"ref0": "S2:2 D", "ref1": "S2:2 D"}, {}),
+        {"ref": "S2:2@2 D@3"},
+    ),
     "intersect": (
         *("intersect", 1, {"inputs": 2, "payloads": ["ref", "val"]}),
         {"crd0": "1 3 5 S0 D", "ref0": "10 30 50 S0 D", "crd1": "3 4 S0 D", "ref1": "31 41 S0 D"},
@@ -363,6 +394,22 @@ FAULTS = {
         *("intersect", 1, {"inputs": 2, "payloads": ["ref", "ref"]}),
         *({"crd0": "N", "ref0": "1", "crd1": "N", "ref1": "2"}, {}, "protocol .* cycle 1"),
     ),
+    "gather: stops of different levels": (
+        *("gather", 2, {"lanes": 2, "levels": 0, "payload": "ref"}),
+        *({"ref0": "S0", "ref1": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "gather: a row too many": (
+        *("gather", 1, {"lanes": 2, "levels": 0, "payload": "ref"}),
+        *({"ref0": "S0", "ref1": "1"}, {}, "protocol .* cycle 1"),
+    ),
+    "gather: a row of a lane that should be over": (
+        *("gather", 2, {"lanes": 3, "levels": 1, "payload": "ref"}),
+        *({"ref0": "S1", "ref1": "S1:1", "ref2": "S1"}, {}, "protocol .* cycle 1"),
+    ),
+    "gather: DONE against STOP": (
+        *("gather", 1, {"lanes": 2, "levels": 0, "payload": "ref"}),
+        *({"ref0": "D", "ref1": "S0"}, {}, "protocol .* cycle 1"),
+    ),
     "union: stops of different levels": (
         *("union", 2, {"inputs": 2, "payloads": ["ref", "ref"]}),
         *({"crd0": "S0", "ref0": "S0", "crd1": "S1", "ref1": "S1"}, {}, "protocol .* cycle 1"),
@@ -478,6 +525,10 @@ def test_errors(name: str) -> None:
         ("scan_dense", 0, {"extent": 3}, "has extent = 3; give a name"),
         ("crd_hold", 1, {"extent": "i"}, "has no parameter 'extent'; its parameters are: none"),
         ("repeat", 0, {"payload": "crd"}, "give one of ref, val"),
+        ("scatter", 1, {"lanes": 17, "payload": "ref"}, "lanes = 17; give a number from 2 to 16"),
+        ("scatter", 0, {"lanes": 2, "payload": "ref"}, "depth 0; give at least 1"),
+        ("gather", 2, {"lanes": 2, "levels": 2, "payload": "ref"}, "depth 2; give at least 3"),
+        ("gather", 2, {"lanes": 2, "levels": -1, "payload": "ref"}, "levels = -1; give a whole number"),
         ("union", 1, {"inputs": 1, "payloads": ["ref"]}, "inputs = 1; give a number from 2 to 10"),
         ("union", 1, {"inputs": 2, "payloads": ["ref"]}, "2 inputs and 1 payloads; give one for each"),
         ("union", 1, {"inputs": 2, "payloads": ["ref", "x"]}, "give a list of 'crd', 'ref' and 'val'"),

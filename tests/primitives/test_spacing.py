@@ -11,7 +11,7 @@ from tests.sim.clocked import clocked
 from tests.sim.graphs import gustavson
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), spaced_arches)
 def test_sums_of_rows(seed: int, arch: Arch) -> None:
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.frontend import load_model, model_data, parse
@@ -27,7 +27,6 @@ def machines(seed):
     return [(FIXED, FixedMachine(8, rng)), (BF16, FloatMachine(7, rng)), (F32, FloatMachine(23, rng))]
 
 
-@settings(deadline=None)
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
 def test_no_order_of_operations_exceeds_the_bound(program, seed):
     arrays = random_arrays(program, seed, integers=False)

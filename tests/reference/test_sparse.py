@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.frontend import Program, dumps
@@ -29,7 +29,6 @@ def small_pieces(patch: pytest.MonkeyPatch, elements: int) -> None:
     patch.setattr(pieces, "_WHOLE", elements)
 
 
-@settings(deadline=None)
 @given(
     programs(max_extent=4) | chained_programs(max_extent=4),
     st.integers(0, 2**32),
@@ -47,7 +46,6 @@ def test_integers(program, seed, piece):
         assert np.array_equal(array, expected[name]), name
 
 
-@settings(deadline=None)
 @given(
     programs(max_extent=4) | chained_programs(max_extent=4, integers=False),
     st.integers(0, 2**32),
@@ -70,7 +68,6 @@ def test_values_and_bounds(program, seed, piece, rounding):
         )
 
 
-@settings(deadline=None)
 @given(
     programs(max_extent=4) | chained_programs(max_extent=4),
     st.integers(0, 2**32),

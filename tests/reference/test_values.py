@@ -35,7 +35,6 @@ def random_arrays(program: Program, seed: int, integers: bool) -> dict[str, np.n
     return arrays
 
 
-@settings(deadline=None)
 @given(programs(max_extent=4) | chained_programs(max_extent=4), st.integers(0, 2**32))
 def test_integers_against_plain_loops(program, seed):
     arrays = random_arrays(program, seed, integers=True)
@@ -45,7 +44,6 @@ def test_integers_against_plain_loops(program, seed):
         assert np.array_equal(array, expected[name]), name
 
 
-@settings(deadline=None)
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
 def test_floats_against_plain_loops(program, seed):
     arrays = random_arrays(program, seed, integers=False)
@@ -54,7 +52,7 @@ def test_floats_against_plain_loops(program, seed):
         np.testing.assert_allclose(array, expected[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))
 def test_pieces_change_nothing(program, seed):
     arrays = random_arrays(program, seed, integers=False)

@@ -14,6 +14,7 @@ from samhw.rtl.actor import Primitive
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -21,8 +22,10 @@ from samhw.rtl.repeat import Repeat
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
+from tests.lanes import dealt
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
 
@@ -183,6 +186,28 @@ def test_shift(seed):
         {"crd": (encode(moved, depth), depth)},
         controls={"extent": extent},
     )
+
+
+@seeds
+@pytest.mark.parametrize("lanes", [2, 3])
+def test_scatter(lanes, seed):
+    random = Random(seed)
+    depth = random.randint(1, 3)
+    refs = generate(random, depth, lambda: random.choice([None, *range(100)]))
+    outputs = {f"ref{k}": (encode(part, depth), depth) for k, part in enumerate(dealt(refs, depth, lanes))}
+    check(random, Scatter(arch=ARCH, lanes=lanes, payload_width=32), {"ref": encode(refs, depth)}, outputs)
+
+
+@seeds
+@pytest.mark.parametrize("lanes", [2, 3])
+@pytest.mark.parametrize("levels", [0, 1, 2])
+def test_gather(levels, lanes, seed):
+    random = Random(seed)
+    depth = levels + random.randint(1, 2)
+    refs = generate(random, depth, lambda: random.choice([None, *range(100)]))
+    inputs = {f"ref{k}": encode(part, depth) for k, part in enumerate(dealt(refs, depth - levels, lanes))}
+    component = Gather(arch=ARCH, lanes=lanes, levels=levels, payload_width=32)
+    check(random, component, inputs, {"ref": (encode(refs, depth), depth)})
 
 
 @seeds

@@ -48,6 +48,13 @@ NODES = [
     node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),
     node("locate", {"extent": "i"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
     node("shift", {"extent": "i"}, {"crd": CRD}, {"crd": CRD}),
+    node("scatter", {"lanes": 3, "payload": "val"}, {"ref": VAL}, {f"ref{k}": VAL for k in range(3)}),
+    node(
+        "gather",
+        {"lanes": 2, "levels": 1, "payload": "crd"},
+        {"ref0": CRD, "ref1": CRD},
+        {"ref": CRD},
+    ),
     *(
         node(
             kind,

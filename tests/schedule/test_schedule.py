@@ -44,7 +44,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         "largest_copy = 100\nattempts = 3\n"
-        '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n'
+        '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
@@ -56,6 +56,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         {"T1": "csf @ (1, 0)"},
         100,
         3,
+        {"i": 4},
         {"T1": "buffer"},
     )
     assert schedule.dumps() == text
@@ -75,11 +76,12 @@ def test_in_a_table() -> None:
         str(Schedule([["T", "U"], ["V"]], order={"U": ["i", "j"]}, formats={"T": "csr"}))
         == "T+U,V, factored, order U:i,j, T csr"
     )
+    assert str(Schedule(lanes={"i": 4, "j": 2})) == "partial, factored, lanes i=4+j=2"
     assert str(Schedule(share="none")) == "partial, factored, share none"
     assert str(Schedule(share={"T": "buffer"})) == "partial, factored, share T:buffer"
 
 
-@pytest.mark.parametrize("name", ["lanes", "blocks", "brackets"])
+@pytest.mark.parametrize("name", ["blocks", "brackets"])
 def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=rf"schedule.toml: The field '{name}' of a schedule is not there yet"
@@ -93,7 +95,7 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, share.",
+            "largest_copy, attempts, lanes, share.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

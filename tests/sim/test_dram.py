@@ -16,7 +16,7 @@ from tests.sim.clocked_memory import ClockedChannel, Request
 from tests.sim.drams import SMALL, drams
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(drams(), st.integers(0, 2**32 - 1))
 def test_requests_agree_with_the_clock(dram: Dram, seed: int) -> None:
     """A channel alone, under more requests than actors make, in bursts and with rests."""

@@ -92,7 +92,7 @@ def arch_of(program: Program) -> Arch:
 
 
 @pytest.mark.slow
-@settings(max_examples=RANDOM_GRAPHS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=RANDOM_GRAPHS, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_graphs(source: Source, number: int) -> None:
     """Random programs, formats, orders, data, depths and stalls, often to a deadlock or a limit."""
@@ -141,7 +141,7 @@ def test_kernels_in_machine_code(name: str) -> None:
 
 @pytest.mark.parametrize("kind", CASES)
 def test_every_primitive(kind: str) -> None:
-    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=15, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def run(data: st.DataObject) -> None:
         case = data.draw(CASES[kind]())

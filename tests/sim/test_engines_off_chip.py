@@ -45,7 +45,7 @@ def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ..
 
 
 @pytest.mark.slow
-@settings(max_examples=RANDOM_GRAPHS // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=RANDOM_GRAPHS // 2, suppress_health_check=list(HealthCheck))
 @given(programs(), drams() | st.sampled_from([DDR4, HBM2, TINY]), st.integers(0, 2**32 - 1))
 def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
     """Random programs, formats, data, placements, depths and stalls, often to a deadlock or a limit."""

@@ -26,7 +26,7 @@ from tests.strategies.programs import programs as compiled_programs
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_agrees_with_the_clock(data: st.DataObject) -> None:
     """Tokens, cycles, counts of the memory, for random placements, depths and stalls; with deadlocks."""
@@ -45,7 +45,7 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(compiled_programs(), drams(), st.integers(0, 2**32 - 1))
 def test_programs_agree_with_the_clock(source: Program, dram: Dram, seed: int) -> None:
     """Random programs, formats and data."""

@@ -47,7 +47,7 @@ def programs(draw: st.DrawFn) -> tuple[Program, Arch]:
             return row_minus_sum(draw(matrices(3, 5)), arch), arch
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_agrees_with_the_clock(data: st.DataObject) -> None:
     program, arch = data.draw(programs())

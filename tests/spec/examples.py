@@ -30,6 +30,10 @@ EXAMPLES = {
     "crd_hold": Example(0, {}, {"outer": "3 D", "inner": "5 S0 D"}, 1),
     "locate": Example(0, {"extent": "x"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
     "shift": Example(1, {"extent": "x"}, {"crd": "3 S0 D"}, 1),
+    "scatter": Example(2, {"lanes": 2, "payload": "ref"}, {"ref": "S0 3 S1 D"}, 1),
+    "gather": Example(
+        1, {"lanes": 2, "levels": 0, "payload": "ref"}, {"ref0": "3 S0 D", "ref1": "4 S0 D"}, 1
+    ),
     "intersect": Example(
         *(1, {"inputs": 2, "payloads": ["ref", "val"]}),
         *({"crd0": "3 S0 D", "ref0": "1 S0 D", "crd1": "3 S0 D", "ref1": "2 S0 D"}, 1),

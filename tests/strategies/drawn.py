@@ -13,7 +13,6 @@ def drawn(count: int, number: int) -> Callable[[Any], Any]:
     made smaller."""
     chosen = settings(
         max_examples=count,
-        deadline=None,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

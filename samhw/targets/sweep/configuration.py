@@ -14,7 +14,7 @@ from samhw.errors import InputError
 from samhw.frontend import load_program
 from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.schedule import Schedule, lanes_text
 from samhw.targets.cache import digest
 from samhw.workload import SYNTHETIC
 
@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 COLUMNS = (
     *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    *("off_chip", "share"),
+    *("off_chip", "lanes", "share"),
 )
 """What every configuration has a value of, in the words of the command line."""
 
@@ -99,6 +99,7 @@ class Configuration:
             "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
             "permute": schedule.permute,
             "off_chip": "+".join(schedule.off_chip or ()),
+            "lanes": lanes_text(schedule.lanes),
             "share": schedule.share_text() or "auto",
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}

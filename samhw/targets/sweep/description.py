@@ -9,7 +9,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.files import read_toml
-from samhw.schedule import Schedule
+from samhw.schedule import Schedule, parse_lanes
 from samhw.targets.sweep.configuration import COLUMNS, Configuration
 
 __all__ = ["AXES", "product", "read_description"]
@@ -70,6 +70,8 @@ def _schedule(picked: Mapping[str, Any]) -> Schedule:
     chosen = {name: picked[name] for name in ("fuse", "iteration", "permute", "share") if name in picked}
     if "off_chip" in picked:
         chosen["off_chip"] = picked["off_chip"].split("+") if picked["off_chip"] else None
+    if "lanes" in picked:
+        chosen["lanes"] = parse_lanes(picked["lanes"])
     if "order" in picked:
         chosen["order"] = _indices(picked["order"]) if picked["order"] else {}
     if orders := _table("order", picked):

@@ -1,0 +1,283 @@
+"""Lanes (FuseFlow, sections 7 and 8.6): copies of what works on an index, to which its coordinates are dealt.
+
+What lies inside of the index is copied for each lane. A `scatter` deals each stream of its coordinates that
+enters, a `gather` takes back each stream that leaves, and so the streams outside are those of one lane, in
+the same order. Only a vector reducer that sums over the index stays in its lane: the lanes' sums meet in a
+tree.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import networkx as nx
+
+from samhw.compiler.generate import wired
+from samhw.errors import InputError, ScheduleError
+from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, make
+from samhw.names import Names
+from samhw.spec import MOST_LANES
+
+__all__ = ["lane_factors", "with_lanes"]
+
+Ends = tuple[Endpoint, Endpoint]
+"""Source and sink of a channel."""
+
+
+QUICK = 8
+"""More lanes make a gather slow (docs/results.md, Area and clock), so they are a tree if they can be one."""
+
+
+def lane_factors(lanes: int) -> tuple[int, ...]:
+    """A number of lanes as those of a tree of scatters, the outermost first.
+
+    Raises:
+        InputError: for a number of which a prime factor is more than a scatter has lanes.
+    """
+    factors = []
+    left = lanes
+    while left > QUICK:
+        candidates = (*range(QUICK, 1, -1), *range(QUICK + 1, MOST_LANES + 1))
+        factor = next((n for n in candidates if left % n == 0), None)
+        if factor is None:
+            raise InputError(
+                f"{lanes} lanes cannot be made of scatters with at most {MOST_LANES} lanes each; give a "
+                f"number whose factors are at most {MOST_LANES}."
+            )
+        factors.append(factor)
+        left //= factor
+    return (*factors, left) if left > 1 else tuple(factors)
+
+
+def with_lanes(graph: Graph, order: Sequence[str], lanes: Mapping[str, int], arch: Arch) -> Graph:
+    """The graph with lanes on some of the indices of its order, those further in inside of those further out.
+    An index that has nothing inside gets none.
+
+    The graph has producers before those that read them, and scanners that have their index.
+
+    Raises:
+        ScheduleError: where what is inside of an index does not come and go with its coordinates.
+    """
+    for index in reversed(order):
+        for count in reversed(lane_factors(lanes.get(index, 1))):
+            if count > 1:
+                graph = _Copier(graph, index, count, arch).laned()
+    return graph
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """The levels of a node's streams, by port."""
+
+    inputs: Mapping[str, tuple[str, ...]]
+    outputs: Mapping[str, tuple[str, ...]]
+
+    def all(self) -> Iterator[tuple[str, ...]]:
+        yield from self.inputs.values()
+        yield from self.outputs.values()
+
+
+class _Copier:
+    """Lanes on one index."""
+
+    def __init__(self, graph: Graph, index: str, lanes: int, arch: Arch):
+        self.graph = graph
+        self.index = index
+        self.lanes = lanes
+        self.arch = arch
+        self.levels = levels(graph)
+        self.streams = {node.name: self._streams(node) for node in graph.nodes}
+        self.copied = self._copied()
+        self.names = Names(graph.node)
+        self.nodes: dict[str, Node] = {n.name: n for n in graph.nodes if n.name not in self.copied}
+        self.ends: list[Ends] = []
+
+    def laned(self) -> Graph:
+        """The graph with the copies, and what deals to them and takes from them."""
+        if not self.copied:
+            return self.graph
+        copies = self._copies()
+        parts: dict[Endpoint, list[Endpoint]] = {}
+        for channel in self.graph.channels:
+            source, sink = channel.source, channel.sink
+            inside = source.node in self.copied, sink.node in self.copied
+            if inside == (False, False):
+                self.ends.append((source, sink))
+                continue
+            if source not in parts:
+                mine = [Endpoint(copy[source.node], source.port) for copy in copies] if inside[0] else []
+                parts[source] = mine or self._scattered(source)
+            if inside[1]:
+                targets = [Endpoint(copy[sink.node], sink.port) for copy in copies]
+                self.ends += zip(parts[source], targets, strict=True)
+        self._take_back(parts)
+        return self._assembled()
+
+    # What is copied
+
+    def _streams(self, node: Node) -> _Inputs:
+        inputs = {
+            p.name: self.levels[self.graph.fanin[Endpoint(node.name, p.name)].source] for p in node.inputs
+        }
+        return _Inputs(inputs, {p.name: self.levels[Endpoint(node.name, p.name)] for p in node.outputs})
+
+    def _is_inside(self, stream: tuple[str, ...]) -> bool:
+        return self.index in stream[:-1]
+
+    def _copied(self) -> frozenset[str]:
+        """The nodes that get a copy for each lane: those with a stream inside of the index, and those between
+        them that work along its coordinates."""
+        flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in self.graph.channels)
+        seeds = {n.name for n in self.graph.nodes if self._works_inside(n) and not self._chooses(n)}
+        behind, before = set[str](), set[str]()
+        for name in seeds:
+            behind |= nx.descendants(flow, name)
+            before |= nx.ancestors(flow, name)
+        between = behind & before - seeds
+        along = {n for n in between if self._works_along(self.graph.node[n])}
+        copied = frozenset(seeds | along)
+        self._check(copied)
+        return copied
+
+    def _works_inside(self, node: Node) -> bool:
+        """It has streams inside of the index, or deals the index already, and gives something."""
+        deal = node.spec.deals(node.params)
+        dealt = deal is not None and node.index == self.index
+        return bool(node.outputs) and (dealt or any(map(self._is_inside, self.streams[node.name].all())))
+
+    def _works_along(self, node: Node) -> bool:
+        """All of its streams have the index, and it takes their coordinates as they come."""
+        return not self._chooses(node) and all(self.index in s for s in self.streams[node.name].all())
+
+    def _chooses(self, node: Node) -> bool:
+        """What it does with a coordinate of the index depends on others."""
+        streams, spec = self.streams[node.name], node.spec
+        joins = any(stream[-1:] == (self.index,) and spec.ordered(p) for p, stream in streams.inputs.items())
+        thins = spec.thins and any(stream[-1:] == (self.index,) for stream in streams.outputs.values())
+        kept = spec.kept(node.params)
+        sums = kept == 0 and node.index == self.index
+        keeps = kept is not None and self.index in streams.inputs["val"][len(streams.inputs["val"]) - kept :]
+        return joins or thins or sums or keeps
+
+    def _sums(self, node: Node) -> bool:
+        """It is a reducer over the index."""
+        return node.spec.kept(node.params) is not None and node.index == self.index
+
+    def _check(self, copied: frozenset[str]) -> None:
+        for name in copied:
+            node = self.graph.node[name]
+            for port, stream in self.streams[name].inputs.items():
+                source = self.graph.fanin[Endpoint(name, port)].source
+                if source.node not in copied and (stream[-1:] != (self.index,)):
+                    raise ScheduleError(
+                        f"Lanes on '{self.index}' would have to take what {source.node} gives apart: the "
+                        f"coordinates of '{self.index}' come from there with others inside of them. Put "
+                        f"'{self.index}' outside of what {source.node} works on, or give lanes to another "
+                        "index."
+                    )
+            if self._sums(node) and (node.params["op"] != "sum" or node.spec.kept(node.params) != 1):
+                raise ScheduleError(
+                    f"'{self.index}' cannot have lanes: {name} reduces it, and only sums that keep one index "
+                    f"can meet behind their lanes. Give lanes to an index outside of '{self.index}'."
+                )
+
+    # What is made
+
+    def _copies(self) -> list[dict[str, str]]:
+        """For each lane the name of the copy of each node."""
+        result = []
+        for lane in range(self.lanes):
+            names = {}
+            for node in self.graph.nodes:
+                if node.name in self.copied:
+                    name = names[node.name] = self.names.fresh(f"{node.name}_{self.index}{lane}")
+                    self.nodes[name] = replace(node, name=name, copy_of=node.copy_of or node.name)
+            result.append(names)
+        return result
+
+    def _add(self, kind: str, wish: str, depth: int, sources: Mapping[str, Endpoint], **params: Any) -> Node:
+        node = make(kind, self.names.fresh(wish), depth, index=self.index, **params)
+        self.nodes[node.name] = node
+        self.ends += ((source, Endpoint(node.name, port)) for port, source in sources.items())
+        return node
+
+    def _payload(self, source: Endpoint) -> dict[str, Any]:
+        """The parameters of what passes the payloads of a stream on."""
+        node = self.graph.node[source.node]
+        kind = node.output(source.port).stream.kind
+        return {"payload": str(kind), **(self._value(node) if kind is StreamKind.VAL else {})}
+
+    def _value(self, node: Node) -> dict[str, Any]:
+        """The parameter with the type of what a node gives, where it is not the graph's."""
+        value = self.graph.result_type(node)
+        return {"value": value} if value != self.graph.value else {}
+
+    def _scattered(self, source: Endpoint) -> list[Endpoint]:
+        """What each lane gets of a stream from outside."""
+        depth = len(self.levels[source])
+        params = {"lanes": self.lanes, **self._payload(source)}
+        node = self._add("scatter", f"scatter_{source.node}_{source.port}", depth, {"ref": source}, **params)
+        return [Endpoint(node.name, port.name) for port in node.outputs]
+
+    def _take_back(self, parts: Mapping[Endpoint, list[Endpoint]]) -> None:
+        """Joins what leaves the lanes to whatever reads it."""
+        taken: dict[Endpoint, Endpoint] = {}
+        for channel in self.graph.channels:
+            source, sink = channel.source, channel.sink
+            if source.node not in self.copied or sink.node in self.copied:
+                continue
+            if source not in taken:
+                if self._sums(self.graph.node[source.node]):
+                    taken |= self._summed(source.node, parts)
+                else:
+                    taken[source] = self._gathered(source, parts[source])
+            self.ends.append((taken[source], sink))
+
+    def _gathered(self, source: Endpoint, parts: Iterable[Endpoint]) -> Endpoint:
+        around = self.levels[source]
+        inside = len(around) - 1 - around.index(self.index)
+        params = {"lanes": self.lanes, "levels": inside, **self._payload(source)}
+        sources = {f"ref{lane}": part for lane, part in enumerate(parts)}
+        name = f"gather_{source.node}_{source.port}"
+        return Endpoint(self._add("gather", name, len(around), sources, **params).name, "ref")
+
+    def _summed(self, name: str, parts: Mapping[Endpoint, list[Endpoint]]) -> dict[Endpoint, Endpoint]:
+        """The sums of all lanes, coordinate by coordinate: neighbours are added, round by round, and a lane
+        without a partner goes on to the next round."""
+        node = self.graph.node[name]
+        crd, val = Endpoint(name, "crd0"), Endpoint(name, "val")
+        depth = len(self.levels[val])
+        value = self._value(node)
+        copies = [part.node for part in parts[crd if crd in parts else val]]
+        streams = [(Endpoint(copy, "crd0"), Endpoint(copy, "val")) for copy in copies]
+        subject = node.spec.subject(name)
+        while len(streams) > 1:
+            pairs = zip(streams[::2], streams[1::2], strict=False)
+            added = []
+            for left, right in pairs:
+                sources = {"crd0": left[0], "ref0": left[1], "crd1": right[0], "ref1": right[1]}
+                union = self._add(
+                    "union",
+                    f"union_{subject}",
+                    depth,
+                    sources,
+                    inputs=2,
+                    payloads=["val", "val"],
+                    **value,
+                )
+                terms = {"a": Endpoint(union.name, "ref0"), "b": Endpoint(union.name, "ref1")}
+                add = self._add("alu", f"add_{subject}", depth, terms, op="add", **value)
+                added.append((Endpoint(union.name, "crd"), Endpoint(add.name, "val")))
+            streams = added + streams[len(streams) & ~1 :]
+        return {crd: streams[0][0], val: streams[0][1]}
+
+    def _assembled(self) -> Graph:
+        """The graph, with producers before those that read them."""
+        flow: nx.DiGraph[str] = nx.DiGraph()
+        flow.add_nodes_from(self.nodes)
+        flow.add_edges_from((source.node, sink.node) for source, sink in self.ends)
+        places = {name: place for place, name in enumerate(self.nodes)}
+        order = list(nx.lexicographical_topological_sort(flow, key=places.__getitem__))
+        nodes = {name: self.nodes[name] for name in order}
+        channels = wired(nodes, self.ends, self.arch, self.graph.value)
+        return replace(self.graph, nodes=tuple(nodes.values()), channels=channels)

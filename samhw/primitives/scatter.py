@@ -1,0 +1,44 @@
+"""scatter: deals the payloads of each fiber to lanes in turn."""
+
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives.model import Model
+from samhw.primitives.network import Actor, ActorNetwork
+from samhw.primitives.step import NONE, PAYLOAD, PUSHES, Memory, Step, Words, firing
+from samhw.spec.lanes import SCATTER
+
+__all__ = ["Scatter"]
+
+TURN = 0
+
+
+def _deal(n: int) -> Step:
+    wait = firing(1)
+    take = firing(1, 1)
+    take_push = firing(1, 1, (1 << n) - 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        head = kind[0]
+        if head == NONE:
+            return wait
+        for lane in range(n):
+            out_kind[lane] = head
+            out_data[lane] = data[0]
+        if head in PAYLOAD:
+            turn = state[TURN]
+            state[TURN] = turn + 1 if turn < n - 1 else 0
+            return take | 1 << turn << PUSHES
+        state[TURN] = 0
+        return take_push
+
+    return step
+
+
+class Scatter(Model):
+    """The scatter."""
+
+    spec = SCATTER
+
+    def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
+        outputs = tuple(port.name for port in node.outputs)
+        step = _deal(node.params["lanes"])
+        return ActorNetwork((Actor("deal", step, ("ref",), outputs, (0,)),))

@@ -1,0 +1,39 @@
+"""The lanes of a schedule, as a table and in one word."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from samhw.errors import InputError
+from samhw.schedule.fields import check_whole
+
+__all__ = ["check_lanes", "lanes_text", "parse_lanes"]
+
+MOST = 1024
+
+
+def check_lanes(lanes: Any) -> dict[str, int]:
+    """A number of lanes by index; whether a region can have them depends on its graph."""
+    if not isinstance(lanes, Mapping) or not all(isinstance(index, str) for index in lanes):
+        raise InputError(f"'lanes' is {lanes!r}; give a table with an entry for each index, such as i = 4.")
+    for index, count in lanes.items():
+        check_whole(f"lanes.{index}", count, MOST)
+    return dict(lanes)
+
+
+def parse_lanes(text: str) -> dict[str, int]:
+    """Lanes in one word, such as `i=4+j=2`; raises `InputError` for other words. `1` is one lane."""
+    lanes: dict[str, int] = {}
+    for item in text.split("+") if text not in ("", "1") else ():
+        index, _, count = (part.strip() for part in item.partition("="))
+        if not (index and count.isdecimal()) or index in lanes:
+            raise InputError(
+                f"lanes '{text}': give each index once with its number of lanes, and a + between them, such "
+                "as i=4+j=2; or 1 for none."
+            )
+        lanes[index] = int(count)
+    return check_lanes(lanes)
+
+
+def lanes_text(lanes: Mapping[str, int]) -> str:
+    """The word that `parse_lanes` reads; `1` for none."""
+    return "+".join(f"{index}={count}" for index, count in lanes.items()) or "1"

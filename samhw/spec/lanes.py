@@ -1,0 +1,70 @@
+"""What deals the coordinates of a level to lanes, and what takes them back in turn: scatter, gather."""
+
+from samhw.spec.arch import Arch
+from samhw.spec.base import Deal, Plain, Ports, too_shallow
+from samhw.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.spec.streams import typed
+
+__all__ = ["GATHER", "MOST_LANES", "SCATTER"]
+
+MOST_LANES = 16
+"""The most lanes of one of them; what has more is a tree of them."""
+
+_LANES = Param(
+    f"a number from 2 to {MOST_LANES}", lambda lanes: type(lanes) is int and 2 <= lanes <= MOST_LANES
+)
+_PAYLOAD = choice("crd", "ref", "val")
+
+
+class _Lanes(Plain):
+    cell = None
+
+    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+        return arch.step
+
+
+class _Scatter(_Lanes):
+    kind = "scatter"
+    params = parameters(lanes=_LANES, payload=_PAYLOAD, value=VALUE)
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        payload = params["payload"]
+        outputs = [typed(f"ref{lane}", payload, depth) for lane in range(params["lanes"])]
+        return [typed("ref", payload, depth)], outputs
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "ref"
+
+    def deals(self, params: Params) -> Deal | None:
+        return Deal(params["lanes"], 0, back=False)
+
+
+class _Gather(_Lanes):
+    kind = "gather"
+    params = parameters(
+        lanes=_LANES,
+        levels=Param("a whole number", lambda levels: type(levels) is int and levels >= 0),
+        payload=_PAYLOAD,
+        value=VALUE,
+    )
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, params["levels"] + 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        payload = params["payload"]
+        inputs = [typed(f"ref{lane}", payload, depth) for lane in range(params["lanes"])]
+        return inputs, [typed("ref", payload, depth)]
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "ref0"
+
+    def deals(self, params: Params) -> Deal | None:
+        return Deal(params["lanes"], params["levels"], back=True)
+
+
+SCATTER = _Scatter()
+GATHER = _Gather()

@@ -1,0 +1,85 @@
+"""Graphs with lanes: simulator, RTL and HLS agree, to the cycle and the bit."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from samhw.compiler import Compiled
+from samhw.frontend import Program
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
+from samhw.targets import run
+from samhw.targets.check import check
+from samhw.targets.correlate import correlate
+from samhw.workload import bind_program, compile_workload
+from tests.agreement.cases import compile_or_none, random_arch
+from tests.agreement.test_expressions import GRAPHS, RUNS, VALUES, run_random
+from tests.strategies.chains import chained_programs
+from tests.strategies.lanes import random_lanes
+from tests.strategies.programs import programs
+
+pytestmark = pytest.mark.slow
+
+MODELS = (("gcn", "partial"), ("bigbird_attention", "full"))
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("lanes", "names"),
+    [
+        ("i=2", ("spmm", "sddmm", "innerprod")),
+        ("i=3", ("mttkrp",)),
+        ("i=4", ("spmspm_ikj",)),
+        ("i=8", ("spmm",)),
+        ("i=2+k=3", ("spmm",)),
+        ("i=2+j=2", ("sddmm",)),
+        ("i=18", ("spmv",)),
+    ],
+)
+def test_kernels(lanes: str, names: Sequence[str]) -> None:
+    workloads = [[bind_program(name, ["auto"])] for name in names]
+    assert correlate(workloads, Schedule(lanes=parse_lanes(lanes)), jobs=1).good
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(("name", "level"), MODELS)
+def test_models(name: str, level: FusionLevel) -> None:
+    work = bind_program(name, ["random:i=16,d=4" if name == "bigbird_attention" else "random:f=8,h=4,c=3"])
+    assert correlate([[work]], Schedule(fuse=level, lanes={"i": 4}), jobs=1).good
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_random_programs_with_lanes(value: str) -> None:
+    strategy = programs() if value == "i32" else chained_programs()
+
+    def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
+        fused = Schedule(fuse=FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]).apply(program)
+        arch = random_arch(rng)
+        plain = compile_or_none(fused, arch=arch, value=value)
+        if plain is None:
+            return None, False
+        lanes = random_lanes(plain, rng, 3)
+        shallow = rng.random() < 0.3
+        laned = compile_or_none(fused, schedule=Schedule(lanes=lanes), arch=arch, value=value)
+        return (laned if lanes else None), shallow
+
+    assert run_random(strategy, build, 30 + VALUES.index(value)) == GRAPHS * RUNS
+
+
+@pytest.mark.parametrize(
+    ("name", "lanes"),
+    [
+        ("spmm", "i=3"),
+        ("spmm", "i=2+k=2"),
+        ("sddmm", "i=2+j=2"),
+        ("gcn", "i=4"),
+        ("bigbird_attention", "i=4"),
+    ],
+)
+def test_hls(name: str, lanes: str) -> None:
+    work = bind_program(name, ["random:i=8,d=4" if name == "bigbird_attention" else "auto"])
+    compiled = compile_workload(work, Schedule(lanes=parse_lanes(lanes)))
+    # It fails for tokens that are not the simulator's.
+    outputs = run(compiled, work.tensors, "hls").outputs
+    assert check(work, compiled, outputs).good

@@ -18,7 +18,18 @@ from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 
-__all__ = ["PROGRAMS", "VALUE", "bind", "follow", "graph_options", "measure", "parser", "report", "schedules"]
+__all__ = [
+    "PROGRAMS",
+    "VALUE",
+    "bind",
+    "follow",
+    "graph_options",
+    "measure",
+    "one_region",
+    "parser",
+    "report",
+    "schedules",
+]
 
 VALUE = "f32"
 """The value type of every run."""
@@ -43,6 +54,13 @@ def schedules(model: str, data: Mapping[str, Tensor]) -> Iterator[Workload]:
         names = {decl.name for decl in program.inputs}
         # B is the adjacency again, in another mode order.
         yield bind(program, {**data, **({"B": data["A"]} if "B" in names else {})})
+
+
+def one_region(model: str) -> Schedule:
+    """What keeps a whole model in one region, however often that computes something. With nothing shared at
+    all, the decoder block would have too many uses."""
+    anew = dict.fromkeys(("N1", "K", "V", "Q"), "anew")
+    return Schedule("full", share=anew if model == "gpt3_block" else "none")
 
 
 def measure(workload: Workload, schedule: Schedule) -> Measure | None:

@@ -37,7 +37,7 @@ def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
                 "model": model,
                 "fusion": level,
                 "statements": len(program.statements),
-                "regions": len(program.regions),
+                "regions": len(compiled.regions),
                 "nodes": len(compiled.design.nodes),
                 "channels": len(compiled.design.channels),
                 "ms": best * 1e3,

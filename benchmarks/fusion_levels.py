@@ -1,7 +1,8 @@
 """What fusion does to each model: cycles, firings, operations and bytes, and their ratios to those without
 fusion (FuseFlow figures 12 and 14).
 
-All models on their default data, the GCN also on a scale-free graph. The levels are those of `--fuse`, and
+All models on their default data, the GCN also on a scale-free graph. The levels are those of `--fuse`, where
+full fusion ends regions behind what it would compute again and again; "one region" does not end them, and
 "by .." are the programs of benchmarks/programs, which fuse more than "partial" does and compute hardly
 anything twice. A level that is impossible has no row. Every result is checked against NumPy.
 
@@ -12,9 +13,9 @@ Usage, from the repository's root: python -m benchmarks.fusion_levels [MODEL ..]
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.common import bind, follow, graph_options, measure, parser, report, schedules
+from benchmarks.common import bind, follow, graph_options, measure, one_region, parser, report, schedules
 from samhw.frontend import load_model, model_data, model_names
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.targets import Measure
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
@@ -28,13 +29,14 @@ def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dic
         yield f"gcn, {nodes} nodes", model_data(model, graph=power_law_graph(nodes, density, seed=0))
 
 
-def runs(model: str, data: Mapping[str, Tensor]) -> Iterator[tuple[str, Workload, FusionLevel]]:
-    """The model at each level, and its other schedules as they are written."""
+def runs(model: str, data: Mapping[str, Tensor]) -> Iterator[tuple[str, Workload, Schedule]]:
+    """The model at each level and in one region, and its other schedules as they are written."""
     workload = bind(load_model(model), data)
     for level in FUSION_LEVELS:
-        yield level, workload, level
+        yield level, workload, Schedule(level)
+    yield "one region", workload, one_region(model)
     for other in schedules(model, data):
-        yield other.name.removeprefix(f"{model}_").replace("_", " "), other, "partial"
+        yield other.name.removeprefix(f"{model}_").replace("_", " "), other, Schedule()
 
 
 def rows(models: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
@@ -42,8 +44,8 @@ def rows(models: Sequence[str], nodes: int, density: float) -> Iterator[dict[str
     for model in models:
         for label, data in workloads(model, nodes, density):
             unfused: Measure | None = None
-            for name, workload, level in runs(model, data):
-                found = measure(workload, Schedule(level))
+            for name, workload, schedule in runs(model, data):
+                found = measure(workload, schedule)
                 if found is not None:
                     unfused = unfused or found
                     yield {"model": label, "fusion": name, **figures(found, unfused)}

@@ -39,7 +39,7 @@ def rows(
             cycles = {
                 name: found.cycles
                 for name, workload, level in runs(data, full=sparsity >= full_from)
-                if (found := measure(workload, Schedule(level)))
+                if (found := measure(workload, Schedule(level, share="none" if level == "full" else "auto")))
             }
             unfused = cycles["unfused"]
             fused = {name: cycles.get(name) for name in ("partial", "across", "full")}

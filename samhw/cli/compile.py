@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -10,8 +11,8 @@ from rich.console import Console
 from samhw.cli.after import print_after
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
-from samhw.cli.output import print_table
-from samhw.compiler import CompiledRegion
+from samhw.cli.output import print_json, print_table
+from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.graph import dumps, to_dot, to_svg
@@ -41,6 +42,12 @@ __all__ = ["compile"]
     "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
+@click.option(
+    "--json",
+    "json_target",
+    metavar="FILE|-",
+    help="Write as JSON what each region computes, how often each intermediate, and why.",
+)
 def compile(
     program: str,
     options: CompileOptions,
@@ -52,12 +59,13 @@ def compile(
     after: str | None,
     dot: str | None,
     output: str | None,
+    json_target: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
     given = options.load(program, data)
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
-        if table or html or channels or dot or output or copies:
+        if table or html or channels or dot or output or json_target or copies:
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
         if listed is not None:
@@ -76,11 +84,17 @@ def compile(
         for region in compiled.regions:
             print_table(page, region.table.grid(), title=_region_title(region))
         write_text(Path(html), page.export_html())
+    if json_target:
+        print_json(json_target, _report(compiled))
+    if json_target == "-":
+        return
     console = Console()
     for region in compiled.regions:
         graph = region.graph
         if table:
             print_table(console, region.table.grid(), title=_region_title(region))
+            if region.computations:
+                print_table(console, _computations(region), title=f"{graph.name}: intermediates")
         if channels:
             rows = [["channel", "stream", "latency", "depth", "why"]]
             rows += [
@@ -100,9 +114,40 @@ def compile(
         )
         if region.copy:
             click.echo(f"  copy: {region.copy}")
+        if region.note:
+            click.echo(f"  {region.note}")
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
+
+
+def _computations(region: CompiledRegion) -> list[list[str]]:
+    """How often each intermediate is computed, and why."""
+    rows = [["intermediate", "read by", "computed", "how", "why"]]
+    for found in region.computations:
+        times = "once" if found.is_once else f"{found.times:,.1f} times"
+        rows.append([found.tensor, ", ".join(found.readers), times, found.how, found.why])
+    return rows
+
+
+def _report(compiled: Compiled) -> dict[str, Any]:
+    """What --json writes."""
+    return {
+        "program": compiled.program.name,
+        "schedule": compiled.schedule.to_json(),
+        "regions": [
+            {
+                "name": region.graph.name,
+                "results": [s.lhs.tensor for s in region.region.statements],
+                "order": list(region.order),
+                "nodes": len(region.graph.nodes),
+                "expected_cycles": round(region.expected.cycles),
+                "note": region.note,
+                "intermediates": [found.to_json() for found in region.computations],
+            }
+            for region in compiled.regions
+        ],
+    }
 
 
 def _region_title(region: CompiledRegion) -> str:

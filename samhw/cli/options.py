@@ -122,6 +122,12 @@ _COMPILE = (
         help="Copies of what lies inside of an index, which share its coordinates.",
     ),
     click.option(
+        "--share",
+        metavar="WHAT",
+        help="What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
+        "T=anew, several with commas.",
+    ),
+    click.option(
         "--permute/--no-permute",
         default=None,
         help="Where storage orders conflict, copy a tensor into another mode order first.",
@@ -214,6 +220,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         value: str,
         iteration: Iteration | None,
         lanes: str | None,
+        share: str | None,
         permute: bool | None,
         capacity: str | None,
         arch: str | None,
@@ -224,6 +231,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             fuse=fuse,
             iteration=iteration,
             lanes=None if lanes is None else parse_lanes(lanes),
+            share=_share(share) if share else None,
             permute=permute,
             order=parse_order(order) if order else None,
         )
@@ -232,6 +240,19 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_COMPILE):
         compiling = option(compiling)
     return compiling
+
+
+def _share(text: str) -> str | dict[str, str]:
+    """--share: one word for all intermediates, or one for each of some."""
+    if "=" not in text:
+        return text
+    ways = {}
+    for entry in text.split(","):
+        name, equals, way = entry.partition("=")
+        if not equals or name in ways:
+            raise InputError(f"--share {text}: give each intermediate one way, as in T=buffer,U=store.")
+        ways[name.strip()] = way.strip()
+    return ways
 
 
 def load_schedule(name: str | None) -> Schedule:

@@ -236,6 +236,9 @@ def _print_run(
     if SYNTHETIC in workload.name:
         click.echo("             synthetic: random data of that set's sizes, not the set itself")
     click.echo(f"  value      {compiled.value}")
+    for region in compiled.regions:
+        if region.note:
+            click.echo(f"  region     {region.graph.name} {region.note}")
     click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
     if used:
         click.echo(f"  memory     {memory_line(used)}")

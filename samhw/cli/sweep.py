@@ -20,7 +20,7 @@ from samhw.workload import bind_program
 
 __all__ = ["sweep"]
 
-_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes")
+_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share")
 """Fields of a schedule that --set takes by name."""
 _TABLES = ("order", "formats")
 """Fields of which it takes each entry: order.T, formats.T."""

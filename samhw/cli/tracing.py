@@ -21,7 +21,9 @@ def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict
     if Path(trace).suffix not in (".json", ".vcd", ".fst"):
         raise InputError(f"{trace} is no trace file; give it the suffix .json, .vcd or .fst.")
     if len(compiled.regions) > 1:
-        raise InputError(f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full.")
+        raise InputError(
+            f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full --share none."
+        )
     if window is None:
         return {"trace": True}
     found = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", window)

@@ -84,6 +84,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         streams |= _outputs(node, heads, indices)
     depths = {}
     reasons = {}
+    held_tokens: dict[Endpoint, dict[str, int]] = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
         slack = arrival[sink.name] - sink.spec.inside(arch) - arrival[channel.source.node] - channel.latency
@@ -103,12 +104,20 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
                     '--arch ("deepest").'
                 )
             depth += tokens
+            held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
             reasons[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
             reasons[channel.name] = "; ".join(filter(None, (reasons.get(channel.name), room[1])))
         depths[channel.name] = depth
+    for source, held_by in held_tokens.items():
+        for channel in graph.fanout[source]:
+            # What holds a fiber takes the next one only as fast as the slowest of the other readers.
+            if channel.name not in held_by and graph.node[channel.sink.node].outputs:
+                tokens = min(held_by.values())
+                depths[channel.name] += tokens
+                reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
     return Depths(depths, reasons)
 
 

@@ -3,46 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
-import networkx as nx
-
-from samhw.compiler.channels import size_channels
-from samhw.compiler.einsum import View
-from samhw.compiler.fused_einsum import EinsumBuilder
-from samhw.compiler.generate import generate
-from samhw.compiler.lanes import with_lanes
-from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
-from samhw.compiler.memories import memories_of
-from samhw.compiler.table import FusionTable
+from samhw.compiler.region import CompiledRegion, RegionCompiler
+from samhw.compiler.split import split_regions
 from samhw.compiler.value import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Capacity, Program, Region
-from samhw.fusion import FusedRegion, Sharing, check_order, orders, partial_order, stored_format
-from samhw.graph import Arch, Design, Graph, Memory, MemoryRole, TensorBinding, validate, with_indices
-from samhw.names import Names
-from samhw.numerics import ValueType, value_type
-from samhw.passes import Lowerable, PermutedCopy, Recipe, apply_passes
+from samhw.frontend import Capacity, Program
+from samhw.graph import Arch, Design
+from samhw.numerics import value_type
+from samhw.passes import Lowerable, Recipe, apply_passes
 from samhw.schedule import Schedule
-from samhw.tensors import LevelType
 
-__all__ = ["Compiled", "CompiledRegion", "compile_program", "make_lowerable"]
-
-
-@dataclass(frozen=True)
-class CompiledRegion:
-    """A region's graph, and what led to it."""
-
-    region: Region
-    fused: FusedRegion
-    partial_order: "nx.DiGraph[str]"
-    order: tuple[str, ...]
-    table: FusionTable
-    graph: Graph
-    reasons: Mapping[str, str]
-    """Why a channel is deeper than full rate needs, by its name."""
-    copy: PermutedCopy | None = None
-    """The copy that the region makes, if that is what it is for, and its cost."""
+__all__ = ["Compiled", "compile_program", "make_lowerable"]
 
 
 @dataclass(frozen=True)
@@ -96,13 +68,13 @@ def compile_program(
     schedule = schedule or Schedule()
     first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
     lowerable = apply_passes(first)
-    program = lowerable.program
-    kind = value_type(choose_value(value, program))
-    compiler = _Compiler(lowerable, kind, schedule, arch or Arch())
-    regions = tuple(compiler.region(number) for number in range(len(program.regions)))
+    kind = value_type(choose_value(value, lowerable.program))
+    compiler = RegionCompiler(lowerable, kind, schedule, arch or Arch())
+    regions = split_regions(compiler)
+    program = replace(lowerable.program, regions=tuple(region.region for region in regions))
     _check_lanes(schedule, regions)
     used = _used(schedule, first.program, regions)
-    return Compiled(program, regions, compiler.arch, compiler.value.name, lowerable.recipes, used)
+    return Compiled(program, regions, compiler.arch, kind.name, lowerable.recipes, used)
 
 
 def make_lowerable(
@@ -149,189 +121,23 @@ def _check_lanes(schedule: Schedule, regions: Sequence[CompiledRegion]) -> None:
 
 def _used(schedule: Schedule, program: Program, regions: Sequence[CompiledRegion]) -> Schedule:
     """The schedule with what the compiler has chosen by itself. A copy is in the order of what it copies, and
-    takes none."""
+    takes none.
+
+    Args:
+        program: before the passes, with the regions that were asked for; some have been split.
+    """
     chosen = [region for region in regions if region.order and not region.copy and not region.region.reshapes]
+    ends = {region.region.label for region in regions}
+    fuse: list[list[str]] = []
+    for asked in program.regions:
+        fuse.append([])
+        for statement in asked.statements:
+            fuse[-1].append(statement.lhs.tensor)
+            if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
+                fuse.append([])
     return replace(
         schedule,
-        fuse=tuple(tuple(s.lhs.tensor for s in region.statements) for region in program.regions),
+        fuse=tuple(map(tuple, fuse)),
         order={region.region.label: region.order for region in chosen if region.region.label is not None},
         formats={decl.name: str(decl.format) for decl in program.tensors.values()},
     )
-
-
-class _Compiler:
-    def __init__(self, lowerable: Lowerable, value: ValueType, schedule: Schedule, arch: Arch):
-        self.program = lowerable.program
-        self.value = value
-        self.iteration = schedule.iteration
-        self.lanes = schedule.lanes
-        self.attempts = schedule.attempts
-        self.capacity = lowerable.capacity
-        self.arch = arch
-        self.copies = lowerable.copies
-        self.dimensions = self.program.dimensions
-        self.extents = lowerable.extents
-
-    @cached_property
-    def once(self) -> str:
-        """A dimension of extent 1, which all copies share."""
-        return self.dimensions.fresh("once")
-
-    def region(self, number: int) -> CompiledRegion:
-        """A region: a copy, a reshape, or what is lowered row by row."""
-        region = self.program.regions[number]
-        first = region.statements[0].lhs.tensor
-        if first in self.copies:
-            return self.copied(number, self.copies[first])
-        if region.reshapes:
-            return self.reshaped(number)
-        return self.ordered(number)
-
-    def ordered(self, number: int) -> CompiledRegion:
-        """The first of the ways to share and to order a region that streams can follow."""
-        refusal: InputError | None = None
-        misnamed: InputError | None = None
-        region = self.program.regions[number]
-        for sharing in Sharing if len(region.statements) > 1 else [Sharing.EQUAL]:
-            try:
-                fused = FusedRegion(self.program, region, sharing)
-                graph = partial_order(fused)
-                if region.order is not None:
-                    candidates = [check_order(fused, graph, region.order)]
-                else:
-                    candidates = list(islice(orders(fused, graph), self.attempts))
-            except ScheduleError as error:
-                refusal = refusal or error
-                continue
-            except InputError as error:
-                # An order may name the indices that another way to share has.
-                misnamed = misnamed or error
-                continue
-            for candidate in candidates:
-                try:
-                    return self.lowered(number, fused, graph, candidate)
-                except ScheduleError as error:
-                    refusal = refusal or error
-        refusal = refusal or misnamed
-        assert refusal is not None
-        raise refusal
-
-    def lowered(
-        self, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
-    ) -> CompiledRegion:
-        builder = EinsumBuilder(fused, self.dimensions, order, self.iteration)
-        for output in fused.outputs:
-            builder.tree(output)
-        results = []
-        for output in fused.outputs:
-            fmt = stored_format(self.program.tensors[output.tensor].format)
-            indices = output.indices(output.statement.lhs)
-            results.append(
-                StoredResult(
-                    output.tensor,
-                    f"{output.tensor}[{', '.join(indices)}]" if indices else output.tensor,
-                    tuple(indices[mode] for mode in fmt.mode_order),
-                    fmt.levels,
-                    builder.result(output),
-                )
-            )
-        table = lower(results, _title(fused), order, fused.dimension, self.extents, builder.columns)
-        return self.compiled(number, fused, partial, table, fused.dimension, self.extents, self.lanes)
-
-    def reshaped(self, number: int) -> CompiledRegion:
-        """A region that copies a tensor's elements into another shape."""
-        region = self.program.regions[number]
-        if region.order is not None:
-            raise InputError(
-                f"'{region.statements[0]}' copies element by element, in the order of the storage; leave the "
-                "order out."
-            )
-        fused = FusedRegion(self.program, region, Sharing.EQUAL)
-        read, written = fused.stored_uses()
-        levels = self.program.tensors[read.tensor].format.levels
-        view = View(read.tensor, read.tensor, read.stored, levels)
-        result = StoredResult(
-            written.tensor,
-            str(written),
-            written.stored,
-            self.program.tensors[written.tensor].format.levels,
-            view,
-        )
-        table = lower_reshape(view, result, fused.dimension, self.extents, Names(self.program.tensors))
-        # The indices of the result are in no loop.
-        partial = partial_order(fused).subgraph(read.stored).copy()
-        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
-
-    def copied(self, number: int, copy: PermutedCopy) -> CompiledRegion:
-        """A region that copies a tensor into another mode order."""
-        fused = FusedRegion(self.program, self.program.regions[number], Sharing.EQUAL)
-        read, written = fused.stored_uses()
-        index, once = fused.names.fresh("once"), self.once
-        dimension = {index: once, **fused.dimension}
-        extents = {once: 1, **self.extents}
-        columns = Names(self.program.tensors)
-        fmt = stored_format(self.program.tensors[read.tensor].format)
-        view = View(read.tensor, read.tensor, read.stored, fmt.levels)
-        levels = stored_format(self.program.tensors[copy.tensor].format).levels
-        result = StoredResult(copy.tensor, str(written), written.stored, levels, view)
-        column = columns.fresh("once")
-        pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
-        table = lower_copy(view, pattern, result, dimension, extents, columns)
-        region = self.compiled(number, fused, partial_order(fused), table, dimension, extents)
-        return replace(region, copy=copy)
-
-    def compiled(
-        self,
-        number: int,
-        fused: FusedRegion,
-        partial: "nx.DiGraph[str]",
-        table: FusionTable,
-        dimension: Mapping[str, str],
-        extents: Mapping[str, int],
-        lanes: Mapping[str, int] = {},
-    ) -> CompiledRegion:
-        """The region of a table, with lanes, and with memories and channels of the right size."""
-        name = self.program.name if len(self.program.regions) == 1 else f"{self.program.name}_{number}"
-        memories, tensors = self.stores(fused)
-        used = set(dimension.values()) | {i for t in tensors for i in t.indices}
-        own = {d: n for d, n in extents.items() if d in used}
-        graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
-        try:
-            validate(graph)
-        except InputError as error:
-            # The tests have no program that comes here, though one was seen; another order may do.
-            raise ScheduleError(
-                f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
-                "Choose another order, or compute its statements in regions of their own."
-            ) from error
-        graph = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch)
-        index_extents = {index: extents[d] for index, d in dimension.items()}
-        sized = size_channels(graph, self.arch, index_extents)
-        return CompiledRegion(
-            self.program.regions[number],
-            fused,
-            partial,
-            table.rows[:-1],
-            table,
-            with_indices(graph).with_depths(sized.depths),
-            sized.reasons,
-        )
-
-    def stores(self, fused: FusedRegion) -> tuple[list[Memory], list[TensorBinding]]:
-        """The memories and tensors of a region."""
-        outputs = {output.tensor for output in fused.outputs}
-        names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in outputs)
-        memories: list[Memory] = []
-        tensors = []
-        for name in (*names, *(output.tensor for output in fused.outputs)):
-            role = MemoryRole.OUTPUT if name in outputs else MemoryRole.INPUT
-            shape = self.dimensions.shape(name, self.extents)
-            memories += memories_of(self.program, name, role, shape, self.capacity)
-            fmt = str(stored_format(self.program.tensors[name].format))
-            tensors.append(TensorBinding(name, role, fmt, self.dimensions.of_tensor(name), shape))
-        return memories, tensors
-
-
-def _title(fused: FusedRegion) -> str:
-    """A region in error messages."""
-    return ", ".join(f"{output.statement.lhs} = .." for output in fused.outputs)

@@ -113,11 +113,15 @@ class Intermediate:
     """The values of a tensor that a statement of the region computes.
 
     `dense` are the indices whose level the program declares as dense, so that coordinates may be added there.
+    `indices` are those of the use, by mode. `anew` says that other uses of the tensor share nothing with it.
     """
 
     name: str
     operand: "Einsum"
     dense: frozenset[str]
+    tensor: str = ""
+    indices: tuple[str, ...] = ()
+    anew: bool = False
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -141,19 +145,21 @@ def operands(e: Einsum) -> tuple[Einsum, ...]:
 def reachable(roots: Iterable[Einsum], leaves: Collection[Einsum] = ()) -> Iterator[Einsum]:
     """Every node below the roots and the roots themselves, once each, operands first; nothing below the
     leaves."""
+    found: list[Einsum] = []
     seen: set[Einsum] = set()
 
-    def visit(e: Einsum) -> Iterator[Einsum]:
+    def visit(e: Einsum) -> None:
         if e in seen:
             return
         seen.add(e)
         if e not in leaves:
             for operand in operands(e):
-                yield from visit(operand)
-        yield e
+                visit(operand)
+        found.append(e)
 
     for root in roots:
-        yield from visit(root)
+        visit(root)
+    return iter(found)
 
 
 def rebuilt(e: Einsum, change: Callable[[Einsum], Einsum | None]) -> Einsum:

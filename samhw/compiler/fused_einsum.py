@@ -47,6 +47,7 @@ class EinsumBuilder:
         self._program = region.program
         self._dimensions = dimensions
         self._outputs = region.outputs
+        self._anew = region.anew
         self._factored = iteration == "factored"
         self.columns = Names(region.program.tensors)
         self._sums = Sums(self.columns, order, iteration)
@@ -168,24 +169,29 @@ class EinsumBuilder:
 
         return rebuilt(e, change)
 
-    def _mask(self, instance: Instance) -> View:
+    def _mask(self, instance: Instance) -> Einsum:
         """The pattern of a statement's mask."""
-        view = self._mask_values(instance)
+        values = self._mask_values(instance)
+        if not isinstance(values, View):
+            if instance.statement.reduction != "sum":
+                raise ScheduleError(
+                    f"'{instance.statement.lhs} {instance.statement.reduction}= .. where "
+                    f"{instance.statement.mask}' is fused with the statement that computes its mask, whose "
+                    "zeros are known only once it is stored; end the region between them."
+                )
+            # A product with it has its coordinates, and is zero where its value is.
+            return Apply("select", (values, Number(1), Number(0)))
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
         given = {decl.name for decl in self._program.inputs}
-        sieve = view.tensor not in given or view.levels[-1] is LevelType.dense
-        return replace(view, pattern=True, sieve=sieve)
+        sieve = values.tensor not in given or values.levels[-1] is LevelType.dense
+        return replace(values, pattern=True, sieve=sieve)
 
-    def _mask_values(self, instance: Instance) -> View:
-        """A statement's mask, as it is stored."""
+    def _mask_values(self, instance: Instance) -> View | Intermediate:
+        """A statement's mask: as it is stored, or as the region computes it."""
         mask = instance.statement.mask
         assert mask is not None
-        if instance.producer(mask) is not None:
-            raise ScheduleError(
-                f"'{instance.statement.lhs} = .. where {mask}' is fused with the statement that computes its "
-                "mask, whose zeros are known only once it is stored; end the region between them."
-            )
-        return self._view(instance, mask)
+        producer = instance.producer(mask)
+        return self._view(instance, mask) if producer is None else self._intermediate(producer)
 
     def _view(self, instance: Instance, access: Access) -> View:
         fmt = stored_format(self._program.tensors[access.tensor].format)
@@ -203,7 +209,14 @@ class EinsumBuilder:
                 if level is LevelType.dense
             )
             name = self.columns.own(producer.tensor)
-            self._intermediates[producer] = Intermediate(name, self.tree(producer), dense)
+            self._intermediates[producer] = Intermediate(
+                name,
+                self.tree(producer),
+                dense,
+                producer.tensor,
+                producer.indices(lhs),
+                producer.tensor in self._anew,
+            )
         return self._intermediates[producer]
 
 

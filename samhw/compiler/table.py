@@ -82,6 +82,11 @@ class FusionTable:
         self.joins: dict[tuple[str, str], str] = {}
         """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
         box."""
+        self.computes: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """The tensor whose values a column has, where the region computes them for uses inside of it, and the
+        indices of the use."""
+        self.values: dict[str, PlannedOutput] = {}
+        """The output that the values of a column came from first, whatever join they were moved into."""
         self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}
@@ -99,6 +104,8 @@ class FusionTable:
     def fill(self, row: str, column: str, source: Feed, label: str) -> CellName:
         """Places a cell and gives its name."""
         self._cells[row, column] = Cell(source, label)
+        if row == self.val:
+            self.values.setdefault(column, self.resolve(source))
         name = CellName(row, column)
         self._shown.setdefault(self.resolve(source), name)
         return name
@@ -142,11 +149,15 @@ class FusionTable:
         return html_table(self.grid())
 
     def grid(self) -> list[list[str]]:
-        """The table as text, headings first, for printing (as figures 9 and 20 of the paper)."""
-        result = [["", *self.headings.values()]]
-        for row in self.rows:
+        """The table as text, headings first, for printing (as figures 9 and 20 of the paper). What nothing is
+        in, since another use's streams serve, is left out."""
+        filled = [(row, column) for row, column, _ in self.cells()]
+        rows, columns = ({place[n] for place in filled} for n in (0, 1))
+        shown = [column for column in self.columns if column in columns]
+        result = [["", *(self.headings[column] for column in shown)]]
+        for row in (row for row in self.rows if row in rows):
             line = [row]
-            for column in self.columns:
+            for column in shown:
                 cell = self.get(row, column)
                 text = cell.label if cell else ""
                 join = self.joins.get((row, column))

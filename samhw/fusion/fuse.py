@@ -5,7 +5,7 @@ statement that writes it, with the use's indices on the left and fresh ones for 
 with the same indices share one instance (equivalent views are merged).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -91,12 +91,20 @@ class FusedRegion:
         instances: all instances, producers first.
         dimension: the dimension of each index of the region.
         names: of the indices, for whoever needs one more.
+        anew: the intermediates that each use computes anew.
 
     Args:
         sharing: what uses of an intermediate share. Streams do not always allow all of it.
+        anew: the intermediates that each use computes anew.
     """
 
-    def __init__(self, program: Program, region: Region, sharing: Sharing = Sharing.REDUCED):
+    def __init__(
+        self,
+        program: Program,
+        region: Region,
+        sharing: Sharing = Sharing.REDUCED,
+        anew: Collection[str] = (),
+    ):
         self.program = program
         self.sharing = sharing
         self.dimension: dict[str, str] = {}
@@ -104,6 +112,7 @@ class FusedRegion:
         self.instances: list[Instance] = []
         self._dimensions = {s: program.dimensions.of_statement(s) for s in region.statements}
         self._writers = {s.lhs.tensor: s for s in region.statements}
+        self.anew = frozenset(self._writers if sharing is Sharing.NOTHING else anew)
         self._instance: dict[tuple[str, Binding], Instance] = {}
         self._known: dict[str, list[Binding]] = {}
         read_inside = {a.tensor for s in region.statements for a in s.reads}
@@ -128,7 +137,7 @@ class FusedRegion:
 
     def _make(self, tensor: str, binding: Binding) -> Instance:
         """The instance of a tensor under those indices."""
-        if (tensor, binding) in self._instance and self.sharing is not Sharing.NOTHING:
+        if (tensor, binding) in self._instance and tensor not in self.anew:
             return self._instance[tensor, binding]
         statement = self._writers[tensor]
         rename = dict(zip(statement.lhs.indices, binding, strict=True))

@@ -18,7 +18,7 @@ from samhw.graph.ir import (
     TensorBinding,
 )
 from samhw.graph.json_form import dumps, loads
-from samhw.graph.levels import levels, with_indices
+from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.nodes import latency, make
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
@@ -42,6 +42,7 @@ __all__ = [
     "GrammarChecker",
     "Graph",
     "Kind",
+    "Levels",
     "Memory",
     "MemoryRole",
     "Node",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from samhw.graph.ir import Endpoint, Graph, Node
 
-__all__ = ["levels", "with_indices"]
+__all__ = ["Levels", "levels", "with_indices"]
 
 Levels = tuple[str, ...]
 """Indices, outermost first."""

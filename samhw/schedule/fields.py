@@ -12,11 +12,13 @@ __all__ = [
     "LATER",
     "FusionLevel",
     "Iteration",
+    "Sharing",
     "check_formats",
     "check_fuse",
     "check_names",
     "check_one_of",
     "check_order",
+    "check_share",
     "check_whole",
     "plain",
 ]
@@ -27,7 +29,12 @@ FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
 Iteration = Literal["factored", "global"]
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
-LATER = ("blocks", "brackets", "share")
+Sharing = Literal["auto", "all", "none"]
+SHARINGS: tuple[Sharing, ...] = get_args(Sharing)
+WAYS = ("buffer", "store", "anew")
+"""What may be asked for one intermediate."""
+
+LATER = ("blocks", "brackets")
 """Fields that the design has and nothing understands yet."""
 _LATER_LEVELS = ("auto",)
 
@@ -63,6 +70,22 @@ def check_order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
         return check_names("order", order) or {}
     table = _table("order", order, 'such as T = ["i", "k", "j"]')
     return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
+
+
+def check_share(share: Any) -> Sharing | dict[str, str]:
+    """A word for all intermediates, or one for each of some."""
+    if isinstance(share, str):
+        if share not in SHARINGS:
+            raise InputError(
+                f"There is no share '{share}'; the choices are {', '.join(SHARINGS)}, or a table with one of "
+                f"{', '.join(WAYS)} for an intermediate."
+            )
+        return share
+    table = _table("share", share, 'such as T = "buffer"')
+    for name, way in table.items():
+        if way not in WAYS:
+            raise InputError(f"'share' is {way!r} for '{name}'; the choices are {', '.join(WAYS)}.")
+    return table
 
 
 def check_formats(formats: Any) -> dict[str, str]:

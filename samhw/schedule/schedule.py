@@ -14,11 +14,13 @@ from samhw.schedule.fields import (
     LATER,
     FusionLevel,
     Iteration,
+    Sharing,
     check_formats,
     check_fuse,
     check_names,
     check_one_of,
     check_order,
+    check_share,
     check_whole,
     plain,
 )
@@ -62,10 +64,16 @@ class Schedule:
     """The orders that are tried for a region before its first refusal is reported."""
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, how many copies of what lies inside of it share its coordinates."""
+    share: Sharing | Mapping[str, str] = field(default="auto", hash=False)
+    """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
+    region where streams do not allow that; `none` computes each use anew, and ends no region earlier than it
+    is asked to. Or for some intermediates, by name: `buffer` keeps its streams for all uses, `store` ends the
+    region behind it, `anew` computes it for each use."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         check_one_of("iteration", self.iteration, ITERATIONS)
+        object.__setattr__(self, "share", check_share(self.share))
         if not isinstance(self.permute, bool):
             raise InputError(f"'permute' is {self.permute!r}; give true or false.")
         for name, most in (("largest_copy", 1 << 40), ("attempts", 1 << 20)):
@@ -85,6 +93,13 @@ class Schedule:
         """
         regions = ordered(program.name, regions_of(program, self.fuse), self.order)
         program = with_formats(program, regions, self.formats)
+        computed = [statement.lhs.tensor for statement in program.statements]
+        for name in () if isinstance(self.share, str) else self.share:
+            if name not in computed:
+                raise InputError(
+                    f"'share' names '{name}', which no statement of '{program.name}' computes; its "
+                    f"statements compute {', '.join(computed)}."
+                )
         for name in self.off_chip or ():
             if name not in program.tensors:
                 raise InputError(
@@ -92,6 +107,10 @@ class Schedule:
                     f"{', '.join(program.tensors)}."
                 )
         return program
+
+    def share_of(self, tensor: str) -> str:
+        """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `anew`."""
+        return self.share if isinstance(self.share, str) else self.share.get(tensor, "auto")
 
     def __str__(self) -> str:
         """In a table, by what most often differs."""
@@ -101,11 +120,19 @@ class Schedule:
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
             words.append(f"lanes {lanes_text(self.lanes)}")
+        if share := self.share_text():
+            words.append(f"share {share}")
         return ", ".join(words)
 
     def fuse_text(self) -> str:
         """The regions in a word: a level, or the results of each region."""
         return self.fuse if isinstance(self.fuse, str) else ",".join("+".join(names) for names in self.fuse)
+
+    def share_text(self) -> str:
+        """What is shared in a line; nothing where the compiler chooses."""
+        if isinstance(self.share, str):
+            return "" if self.share == "auto" else self.share
+        return " ".join(f"{tensor}:{way}" for tensor, way in self.share.items())
 
     def order_text(self) -> str:
         """The orders in a line; nothing where there are none."""
@@ -155,6 +182,8 @@ class Schedule:
         }
         if self.off_chip is not None:
             found["off_chip"] = plain(self.off_chip)
+        if self.share != "auto":
+            found["share"] = plain(self.share)
         if self.order:
             found["order"] = plain(self.order)
         if self.formats:

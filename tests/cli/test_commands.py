@@ -342,8 +342,14 @@ def test_overflow_is_named_and_never_a_wrong_result(backend: str) -> None:
 
 
 def test_a_model_runs_at_every_level_of_fusion() -> None:
-    for level, regions in (("none", 7), ("partial", 2), ("full", 1)):
-        result = samhw("run", "gcn", "--data", "karate", "--value", "f32", "--fuse", level, "--json", "-")
+    for level, share, regions in (
+        ("none", "auto", 7),
+        ("partial", "auto", 2),
+        ("full", "auto", 2),
+        ("full", "none", 1),
+    ):
+        options = ("--fuse", level, "--share", share)
+        result = samhw("run", "gcn", "--data", "karate", "--value", "f32", *options, "--json", "-")
         assert result.exit_code == 0, result.output
         report = json.loads(result.stdout)
         assert report["checked"]
@@ -397,7 +403,8 @@ def test_off_chip_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert memory["row_hits"] + memory["row_misses"] + memory["row_conflicts"] == memory["bytes"] / 64
     # H1 is fused away in one region, and then there is nothing off chip.
     for fuse, lines in (("partial", True), ("full", False)):
-        report = json.loads(samhw(*options, "--off-chip", "H1", "--fuse", fuse, "--json", "-").stdout)
+        choices = ("--off-chip", "H1", "--fuse", fuse, "--share", "none")
+        report = json.loads(samhw(*options, *choices, "--json", "-").stdout)
         assert (report["memory"]["bytes"] > 0) is lines
     path = tmp_path / "m.json"
     path.write_text('{"preset": "hbm2", "name": "mine", "channels": 2}')

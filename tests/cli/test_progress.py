@@ -24,7 +24,7 @@ def shown(arguments: str, **environment: str) -> str:
 def test_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     # The compiled engine would be done at once.
     monkeypatch.setattr("samhw.sim.execute.SMALL", 1 << 40)
-    command = "run gat --data karate --fuse full --value f32"
+    command = "run gat --data karate --fuse full --share none --value f32"
     text = shown(command, **TERMINAL)
     assert re.search(
         r"simulator .* \d\d% .*about \d:\d\d:\d\d left +gat: 1\d\d,\d\d\d firings, cycle \d,\d\d\d", text
@@ -33,8 +33,8 @@ def test_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_comparison() -> None:
-    text = shown("compare gcn --fuse partial,full", **TERMINAL)
-    assert "full, factored (2 of 2)" in text
+    text = shown("compare gpt3_block --fuse partial,none", **TERMINAL)
+    assert "none, factored (2 of 2)" in text
 
 
 def test_a_sweep(tmp_path) -> None:

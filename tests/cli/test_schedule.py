@@ -21,7 +21,7 @@ EVERY = {
 }
 """The commands that take a program, with what they do not go without."""
 
-FUTURE = ("[blocks]\ni = 16\n", 'share = "auto"\n', 'brackets = "auto"\n')
+FUTURE = ("[blocks]\ni = 16\n", 'brackets = "auto"\n')
 
 
 def samhw(*arguments: object) -> Result:

@@ -124,7 +124,7 @@ def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.Monke
         tried.append(order)
         raise ScheduleError("never")
 
-    monkeypatch.setattr("samhw.compiler.compile._Compiler.lowered", refuse)
+    monkeypatch.setattr("samhw.compiler.region.RegionCompiler.lowered", refuse)
     program = parse("tensor a[i=2]\ntensor b[j=2]\ntensor c[k=2]\ny = a[i] * b[j] * c[k]")
     for attempts in (1, 3):
         tried.clear()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from samhw.compiler import compile
+from samhw.compiler import compile_program, region
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Graph, validate
@@ -27,15 +27,15 @@ def refusing(times: int) -> Callable[[Graph], None]:
 
 
 def test_a_graph_that_does_not_hang_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile, "validate", refusing(100))
+    monkeypatch.setattr(region, "validate", refusing(100))
     with pytest.raises(
         ScheduleError, match=r"cannot be lowered .* joins a val stream .* regions of their own"
     ):
-        compile.compile_program(parse(TEXT))
+        compile_program(parse(TEXT))
 
 
 def test_another_order_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     program = parse("tensor a[i=3]\ntensor b[j=4]\ns = a[i] * b[j]\n")
-    first = compile.compile_program(program).regions[0].order
-    monkeypatch.setattr(compile, "validate", refusing(1))
-    assert compile.compile_program(program).regions[0].order == first[::-1]
+    first = compile_program(program).regions[0].order
+    monkeypatch.setattr(region, "validate", refusing(1))
+    assert compile_program(program).regions[0].order == first[::-1]

@@ -23,6 +23,8 @@ SCHEDULES = st.builds(
     off_chip=st.none() | LISTS,
     order=LISTS | st.dictionaries(TEXTS, LISTS, max_size=3),
     formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
+    share=st.sampled_from(("auto", "all", "none"))
+    | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "anew")), max_size=3),
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -42,7 +44,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         "largest_copy = 100\nattempts = 3\n"
-        '[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
+        '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
@@ -55,6 +57,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         100,
         3,
         {"i": 4},
+        {"T1": "buffer"},
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -74,9 +77,11 @@ def test_in_a_table() -> None:
         == "T+U,V, factored, order U:i,j, T csr"
     )
     assert str(Schedule(lanes={"i": 4, "j": 2})) == "partial, factored, lanes i=4+j=2"
+    assert str(Schedule(share="none")) == "partial, factored, share none"
+    assert str(Schedule(share={"T": "buffer"})) == "partial, factored, share T:buffer"
 
 
-@pytest.mark.parametrize("name", ["blocks", "share", "brackets"])
+@pytest.mark.parametrize("name", ["blocks", "brackets"])
 def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=rf"schedule.toml: The field '{name}' of a schedule is not there yet"
@@ -90,9 +95,16 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes.",
+            "largest_copy, attempts, lanes, share.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
+        (
+            'share = "some"',
+            "There is no share 'some'; the choices are auto, all, none, or a table with one of buffer, "
+            "store, anew for an intermediate.",
+        ),
+        ("share = 3", "'share' is 3; give a table"),
+        ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, anew."),
         ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),
         ('fuse = "module"', "The fusion 'module' goes by the tree of a module of PyTorch"),
         ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full."),

@@ -55,6 +55,8 @@ class TableBuilder:
             elif isinstance(node, Reduce | Intermediate):
                 kept = ",".join(sorted(node.free, key=self.position.__getitem__))
                 self.table.add_column(node.name, f"{node.name}[{kept}]" if kept else node.name)
+                if isinstance(node, Intermediate):
+                    self.table.computes[node.name] = (node.tensor, node.indices)
 
     def rows_ahead(self, e: Einsum, bound: frozenset[str]) -> list[str]:
         """The indices of e that are not bound, outermost first."""

@@ -18,7 +18,22 @@ from samhw.compiler.lowering.ready import ready
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.tensors import LevelType
 
-__all__ = ["Forks", "find_forks"]
+__all__ = ["Fork", "Forks", "find_forks", "renaming"]
+
+
+@dataclass(frozen=True)
+class Fork:
+    """An intermediate whose streams several uses take up.
+
+    Attributes:
+        node: what is lowered.
+        operand: what is below it, with copies in place of what it cannot share.
+        uses: the nodes that take its streams: itself, and those that have other names for the rows to come.
+    """
+
+    node: Intermediate
+    operand: Einsum
+    uses: tuple[Intermediate, ...]
 
 
 @dataclass(frozen=True)
@@ -27,16 +42,19 @@ class Forks:
 
     Attributes:
         e: the expression, with copies in place of what it cannot share.
-        streams: the intermediates that it shares, and what is below each; producers first.
+        streams: the intermediates that it shares; producers first.
     """
 
     e: Einsum
-    streams: tuple[tuple[Intermediate, Einsum], ...]
+    streams: tuple[Fork, ...]
 
 
 def find_forks(builder: TableBuilder, space: Space, e: Einsum, others: Sequence[Einsum]) -> Forks:
     """The intermediates of e that are used more than once, by e or by others, as far as their rows let them
-    be computed once. What its users cannot share is copied.
+    be computed once. What a user cannot share is copied for it.
+
+    Two uses of a tensor may have different names for the rows that the space has not entered: the streams of
+    the one serve the other.
 
     Args:
         space: where they are used.
@@ -47,8 +65,7 @@ def find_forks(builder: TableBuilder, space: Space, e: Einsum, others: Sequence[
     # The outermost first: what only one of them uses goes with it.
     for node in reversed(candidates):
         search.decide(node)
-    streams = [(node, below) for node, below in search.users.items() if node is not None]
-    return Forks(search.users[None], tuple(reversed(streams)))
+    return Forks(search.users[None], tuple(reversed(search.forks())))
 
 
 class _Search:
@@ -61,40 +78,92 @@ class _Search:
         self._others = others
         self._forked = space.inner()
         """The space with what will be a stream."""
+        self._uses: dict[Intermediate, tuple[Intermediate, ...]] = {}
         self.users: dict[Intermediate | None, Einsum] = {None: e}
 
+    def forks(self) -> list[Fork]:
+        """The streams that were decided on, outermost first."""
+        return [Fork(node, self.users[node], uses) for node, uses in self._uses.items()]
+
     def decide(self, node: Intermediate) -> None:
-        """Shares a node, or copies it for its users, if it has several."""
+        """Shares a node among the users that can, and copies it for the others, if it has several."""
         if node in self._forked.streams:
             return
-        using = [key for key, user in self.users.items() if _uses(self._forked, user, node)]
-        beside = [other for other in self._others if _uses(self._forked, other, node)]
-        if len(using) + len(beside) < 2:
+        kin = self._kin(node)
+        using = [key for key, user in self.users.items() if self._used(user, kin)]
+        beside = [other for other in self._others if self._used(other, kin)]
+        if len(using) + len(beside) < 2 or node not in kin:
             return
-        if self._can_be_shared(node, [*(self.users[key] for key in using), *beside]):
-            self.users[node] = node.operand
-            self._forked.streams[node] = ValueStream(self._space.root)
-            return
-        for key in using if beside else using[1:]:
-            kept: dict[Einsum, Einsum] = {stream: stream for stream in self._forked.streams}
-            copy = _copied(self._builder, self._space, node, self._forked.streams)
-            self.users[key] = rebuilt(self.users[key], (kept | {node: copy}).get)
+        sharing = [key for key in using if self._can_share(self.users[key], node, kin)]
+        with_others = all(self._can_share(other, node, kin) for other in beside)
+        if with_others and sharing and len(sharing) + len(beside) >= 2:
+            self._share(node, kin)
+        else:
+            # One of several may as well keep what there is.
+            sharing = [] if beside else using[:1]
+        for key in using:
+            if key not in sharing:
+                self._replace(key, kin)
 
-    def _can_be_shared(self, node: Intermediate, users: Sequence[Einsum]) -> bool:
+    def _share(self, node: Intermediate, kin: Sequence[Intermediate]) -> None:
+        self._uses[node] = tuple(kin)
+        self.users[node] = node.operand
+        for use in kin:
+            self._forked.streams[use] = ValueStream(self._space.root)
+
+    def _kin(self, node: Intermediate) -> list[Intermediate]:
+        """The uses of the node's tensor that differ from it at most in the names of rows to come."""
+        if not node.tensor or node.anew:
+            return [node]
+        below = reachable([*self.users.values(), *self._others], self._forked.streams)
+        return [
+            other
+            for other in below
+            if isinstance(other, Intermediate)
+            and other.tensor == node.tensor
+            and self._is_alike(other.indices, node.indices)
+        ]
+
+    def _is_alike(self, a: Sequence[str], b: Sequence[str]) -> bool:
+        bound = self._space.bound
+        return all(i == j or not bound.intersection((i, j)) for i, j in zip(a, b, strict=True))
+
+    def _used(self, e: Einsum, kin: Sequence[Intermediate]) -> list[Intermediate]:
+        below = set(reachable([e], self._forked.streams))
+        return [use for use in kin if use in below]
+
+    def _can_share(self, e: Einsum, node: Intermediate, kin: Sequence[Intermediate]) -> bool:
+        """e can take up the node's streams, wherever it uses one of its kin."""
         rows = self._builder.rows_ahead(node, self._space.bound)
-        return all(
-            _takes_up(self._builder, self._forked, user, node, rows, [])
-            and _selects_none(user, node, rows[:-1])
-            for user in users
-        )
+        for use in self._used(e, kin):
+            names = renaming(node, use)
+            own = [names.get(row, row) for row in rows]
+            if not _takes_up(self._builder, self._forked, e, use, own, []):
+                return False
+            if not _selects_none(e, kin, own[:-1]):
+                return False
+        return True
+
+    def _replace(self, key: Intermediate | None, kin: Sequence[Intermediate]) -> None:
+        """Gives a user copies of its own."""
+        streams, e = self._forked.streams, self.users[key]
+        changed: dict[Einsum, Einsum] = {stream: stream for stream in streams}
+        for use in self._used(e, kin):
+            changed[use] = _copied(self._builder, self._space, use, streams)
+        self.users[key] = rebuilt(e, changed.get)
 
 
-def _selects_none(e: Einsum, node: Einsum, rows: list[str]) -> bool:
-    """No compressed level of e beside the node selects coordinates of those rows, at which its streams have
-    further rows inside."""
+def renaming(node: Intermediate, use: Intermediate) -> dict[str, str]:
+    """The names that a use has for the node's indices."""
+    return dict(zip(node.indices, use.indices, strict=True))
+
+
+def _selects_none(e: Einsum, nodes: Collection[Einsum], rows: list[str]) -> bool:
+    """No compressed level of e beside the nodes selects coordinates of those rows, at which their streams
+    have further rows inside."""
     return not any(
         index in rows and level is LevelType.compressed
-        for view in reachable([e], [node])
+        for view in reachable([e], nodes)
         if isinstance(view, View)
         for index, level in zip(view.indices, view.levels, strict=True)
     )

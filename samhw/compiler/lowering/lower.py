@@ -25,7 +25,7 @@ from samhw.compiler.einsum import (
 from samhw.compiler.lowering.advance import advance
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.bundles import Bundles
-from samhw.compiler.lowering.forks import find_forks
+from samhw.compiler.lowering.forks import Fork, find_forks, renaming
 from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.ready import closed, ready
@@ -192,18 +192,22 @@ class _Lowering:
         """Makes a stream of each intermediate that e shares with others, so that it is computed once. What
         their rows do not let them share is copied in e, which is returned."""
         forks = find_forks(self.builder, space, e, others)
-        for node, operand in forks.streams:
-            self.stream(space, node, operand)
+        for fork in forks.streams:
+            self.stream(space, fork)
         return forks.e
 
-    def stream(self, space: Space, node: Intermediate, operand: Einsum) -> None:
-        """Lowers the operand of an intermediate into streams that several uses take up."""
-        rows, val = self.lower(space.inner(), operand, Goal(node.name, node.dense))
+    def stream(self, space: Space, fork: Fork) -> None:
+        """Lowers an intermediate into streams that several uses take up, each under its own names."""
+        node = fork.node
+        rows, val = self.lower(space.inner(), fork.operand, Goal(node.name, node.dense))
         for row in rows:
             self.builder.show(row.index, node.name, row.crd)
         table = self.builder.table
         table.fill(table.val, node.name, val, formula(node.operand, table.val))
-        space.streams[node] = ValueStream(val, tuple(rows))
+        for use in fork.uses:
+            names = renaming(node, use)
+            space.streams[use] = ValueStream(val, tuple(row.renamed(names) for row in rows))
+            self.builder.show(table.val, use.name, val)
 
     def reduce(self, space: Space, reduce: Reduce, order: Sequence[str] = ()) -> None:
         """Lowers the space of a reduction and reduces it.
@@ -216,8 +220,16 @@ class _Lowering:
                 f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
                 f"inside of {reduce.index}; choose another order, or end the fused region between the two."
             )
-        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
+        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name, _dense(reduce.operand)))
         space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)
+
+
+def _dense(e: Einsum) -> frozenset[str]:
+    """The indices of which an intermediate that e reads has every coordinate, as the program stores it."""
+    if isinstance(e, Reduce):
+        return frozenset()
+    own = e.dense if isinstance(e, Intermediate) else frozenset[str]()
+    return own.union(*map(_dense, operands(e)))
 
 
 def _replaced(e: Einsum, node: Einsum, by: Einsum) -> Einsum:

@@ -1,5 +1,6 @@
 """Where every operand stands while a fusion table is filled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.compiler.einsum import Einsum, View
@@ -9,7 +10,7 @@ __all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
 
 CrdDomain = tuple[str | int, ...]
 """Which coordinates a stream has: two streams of one space and one domain have the same ones. A compressed
-level has the domain (tensor, level, indices so far)."""
+level has the domain (tensor, level, indices so far): behind the first two, a domain names indices alone."""
 
 FULL: CrdDomain = ("full",)
 """Every coordinate of the extent."""
@@ -25,6 +26,13 @@ class RowStream:
     crd: Feed
     domain: CrdDomain | None
     filled: bool = False
+
+    def renamed(self, names: Mapping[str, str]) -> "RowStream":
+        """The same coordinates for a use that has other names for indices."""
+        domain = self.domain
+        if domain is not None:
+            domain = (*domain[:2], *(names.get(str(index), index) for index in domain[2:]))
+        return replace(self, index=names.get(self.index, self.index), domain=domain)
 
 
 @dataclass

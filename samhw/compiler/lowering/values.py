@@ -33,8 +33,10 @@ class ValueRow:
             case View():
                 return self._space.cursor(e).ref if e.sieve else self._read(e)
             case Intermediate():
-                val, row = self.of(e.operand), self._builder.table.val
-                return self._builder.table.fill(row, e.name, val, formula(e.operand, row))
+                # By the planned output, not by its cell: a result of that name may take the cell.
+                val, table = self._builder.table.resolve(self.of(e.operand)), self._builder.table
+                table.fill(table.val, e.name, val, formula(e.operand, table.val))
+                return val
             case Apply() if e.op == EVERYWHERE:
                 return self.of(e.operands[0])
             case Apply() if e.op == MASK:

@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 COLUMNS = (
     *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    *("off_chip", "lanes"),
+    *("off_chip", "lanes", "share"),
 )
 """What every configuration has a value of, in the words of the command line."""
 
@@ -100,6 +100,7 @@ class Configuration:
             "permute": schedule.permute,
             "off_chip": "+".join(schedule.off_chip or ()),
             "lanes": lanes_text(schedule.lanes),
+            "share": schedule.share_text() or "auto",
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {

@@ -67,7 +67,7 @@ def _entries(name: str, axis: Any) -> dict[str, list[Any]]:
 def _schedule(picked: Mapping[str, Any]) -> Schedule:
     """The schedule of a file, with the fields that axes have."""
     base = _load(picked["schedule"]) if "schedule" in picked else Schedule()
-    chosen = {name: picked[name] for name in ("fuse", "iteration", "permute") if name in picked}
+    chosen = {name: picked[name] for name in ("fuse", "iteration", "permute", "share") if name in picked}
     if "off_chip" in picked:
         chosen["off_chip"] = picked["off_chip"].split("+") if picked["off_chip"] else None
     if "lanes" in picked:

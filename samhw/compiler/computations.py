@@ -1,0 +1,137 @@
+"""How often a region computes each of its intermediates, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from samhw.compiler.estimate import Expected
+from samhw.compiler.table import FusionTable
+from samhw.frontend import Region
+from samhw.graph import Endpoint, Graph, levels
+
+__all__ = ["Computation", "Occurrence", "computations"]
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A place of a graph at which an intermediate is computed.
+
+    Attributes:
+        source: the output that gives its values.
+        inside: the indices inside of whose rows that is, although the intermediate does not have them: for
+            each of their coordinates it is computed anew.
+        values: about how many values it gives in a run.
+        waits: the channels in which the values wait for another way, and why.
+    """
+
+    source: Endpoint
+    inside: tuple[str, ...]
+    values: float
+    waits: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """How a region computes an intermediate.
+
+    Attributes:
+        tensor: the intermediate.
+        readers: the results whose statements use it inside of the region.
+        places: where it is computed. Uses that share a place share its streams.
+        points: the most values that it has.
+    """
+
+    tensor: str
+    readers: tuple[str, ...]
+    places: tuple[Occurrence, ...]
+    points: int
+
+    @property
+    def is_once(self) -> bool:
+        """Each of its values is computed once at most."""
+        return len(self.places) == 1 and not self.places[0].inside
+
+    @property
+    def times(self) -> float:
+        """About how many values are computed for each that there is, at least 1."""
+        return 1.0 if self.is_once else max(1.0, sum(p.values for p in self.places) / self.points)
+
+    @property
+    def how(self) -> str:
+        """What is done about its uses: `stream`, `buffer` (values wait in a channel) or `anew`."""
+        if not self.is_once:
+            return "anew"
+        return "buffer" if any(place.waits for place in self.places) else "stream"
+
+    @property
+    def why(self) -> str:
+        """The reason in words; nothing where a stream serves by itself."""
+        if self.is_once:
+            return "; ".join(f"{c}: {why}" for place in self.places for c, why in place.waits.items())
+        parts = []
+        if inside := sorted({index for place in self.places for index in place.inside}):
+            parts.append(f"it is read inside of {', '.join(inside)}, for each of which it is computed")
+        if len(self.places) > 1:
+            parts.append(f"{len(self.places)} uses meet its rows at different places")
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, object]:
+        """A JSON object."""
+        return {
+            "tensor": self.tensor,
+            "readers": list(self.readers),
+            "how": self.how,
+            "places": len(self.places),
+            "times": round(self.times, 2),
+            "inside": sorted({index for place in self.places for index in place.inside}),
+            "why": self.why,
+        }
+
+
+def computations(
+    region: Region,
+    table: FusionTable,
+    graph: Graph,
+    expected: Expected,
+    reasons: Mapping[str, str],
+    points: Mapping[str, int],
+) -> tuple[Computation, ...]:
+    """The intermediates of a region, in the order of its statements.
+
+    Args:
+        expected: the estimate for the graph.
+        reasons: why channels are deep, by their names.
+        points: the most values of each intermediate.
+    """
+    around = levels(graph)
+    found: dict[str, dict[Endpoint, Occurrence]] = {}
+    for column, (tensor, indices) in table.computes.items():
+        output = table.values.get(column)
+        if output is None:
+            continue
+        source = Endpoint(output.node.name, output.port)
+        if source not in around:
+            # Another place has served its uses after all.
+            continue
+        places = found.setdefault(tensor, {})
+        # Rows may have the names of another use.
+        outer = around[source]
+        others = [index for index in outer if index not in indices]
+        inside = tuple(others[: len(outer) - len(indices)])
+        if source in places and len(inside) >= len(places[source].inside):
+            continue
+        waits = {
+            channel.name: reasons[channel.name]
+            for channel in graph.fanout.get(source, ())
+            if "waits for" in reasons.get(channel.name, "")
+        }
+        places[source] = Occurrence(source, inside, expected.payloads(source), waits)
+    return tuple(
+        Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
+        for tensor in (s.lhs.tensor for s in region.statements)
+        if found.get(tensor)
+    )
+
+
+def _readers(region: Region, tensor: str) -> tuple[str, ...]:
+    readers = (s.lhs.tensor for s in region.statements if any(a.tensor == tensor for a in s.reads))
+    return tuple(dict.fromkeys(readers))

@@ -1,0 +1,167 @@
+"""Random programs whose intermediates have several uses: residuals, norms and softmaxes, with their results.
+
+Each is a text and its meaning in NumPy, written side by side, and shares nothing with samhw. Every step uses
+an earlier tensor two to four times, once at least behind a reduction or a product.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Residuals", "draw"]
+
+Array = NDArray[np.float64]
+
+MATRICES = ("dense", "dense", "csr", "csc", "dcsr")
+
+
+@dataclass
+class Residuals:
+    """A program under construction; `expected` are all of its results."""
+
+    value: str
+    rng: Random
+    tensors: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    inputs: dict[str, Array] = field(default_factory=dict)
+    expected: dict[str, Array] = field(default_factory=dict)
+    density: float = 1.0
+    """Of the inputs."""
+
+    def text(self, split: int | None = None) -> str:
+        """The program in one region, or in two."""
+        parts = [self.lines] if split is None else [self.lines[:split], self.lines[split:]]
+        fused = ["fuse {\n" + "".join(f"  {line}\n" for line in part) + "}\n" for part in parts if part]
+        used = [n for n in self.inputs if re.search(rf"\b{n}\b", "".join(fused))]
+        return "".join(f"{self.tensors[n]}\n" for n in used) + "".join(fused)
+
+    def give(self, name: str, indices: str, shape: tuple[int, ...], fmt: str) -> None:
+        """An input. Whole numbers, so that every type has them."""
+        numbers = np.array([self.rng.choice((-2, -1, 1, 2)) for _ in range(int(np.prod(shape)))], float)
+        keep = np.array([self.rng.random() < self.density for _ in numbers])
+        self.inputs[name] = np.where(keep, numbers, 0.0).reshape(shape)
+        sized = ", ".join(f"{i}={n}" for i, n in zip(indices, shape, strict=True))
+        self.tensors[name] = f"tensor {name}[{sized}] : {fmt}"
+
+    def assign(self, left: str, right: str, result: Array) -> Array:
+        """A statement and what it means."""
+        self.lines.append(f"{left} = {right}")
+        self.expected[left.partition("[")[0]] = result
+        return result
+
+
+def draw(number: int, value: str) -> tuple[Residuals, str]:
+    """The program of a number, in whole numbers or with quotients, as the type lets it; and its text."""
+    rng = Random(f"{number} {value}")
+    case = Residuals(value, rng)
+    case.density = rng.choice((1.0, 1.0, 0.6, 0.3))
+    rows, width = rng.randint(1, 5), rng.randint(1, 6)
+    case.give("X", "ie", (rows, width), rng.choice(("dense", "dense", "csr")))
+    if value != "i32":
+        case.tensors["count"] = "tensor count"
+        case.inputs["count"] = np.array(float(width))
+    now, x = "R0", case.assign("R0[i, e]", *_first(case, rng, rows, width))
+    before = {now: x}
+    for step in range(1, rng.randint(2, 4)):
+        kind = rng.choice(_STEPS)
+        now, x = kind(case, step, now, x)
+        if rng.random() < 0.6:
+            other = rng.choice(sorted(before))
+            sign, name = rng.choice("+-"), f"R{step}"
+            x = case.assign(
+                f"{name}[i, e]",
+                f"{now}[i, e] {sign} {other}[i, e]",
+                x + before[other] if sign == "+" else x - before[other],
+            )
+            now = name
+        if value == "i32":
+            x = case.assign(f"C{step}[i, e]", f"max(min({now}[i, e], 9), -9)", np.clip(x, -9, 9))
+            now = f"C{step}"
+        before[now] = x
+    other = rng.choice(sorted(before))
+    case.assign("Y[i, e]", f"{now}[i, e] + {other}[i, e]", x + before[other])
+    split = rng.randrange(1, len(case.lines)) if rng.random() < 0.2 else None
+    return case, case.text(split)
+
+
+def _first(case: Residuals, rng: Random, rows: int, width: int) -> tuple[str, Array]:
+    x = case.inputs["X"]
+    kind = rng.randrange(4)
+    if kind == 0:
+        return "X[i, e] + 1", x + 1
+    if kind == 1:
+        return "2 * X[i, e]", 2 * x
+    if kind == 2:
+        case.give("b", "e", (width,), "dense")
+        return "X[i, e] + b[e]", x + case.inputs["b"]
+    inner = rng.randint(1, 4)
+    case.give("O", "ih", (rows, inner), rng.choice(("dense", "csr")))
+    case.give("V", "he", (inner, width), "dense")
+    return "O[i, h] * V[h, e]", case.inputs["O"] @ case.inputs["V"]
+
+
+Step = Callable[[Residuals, int, str, Array], tuple[str, Array]]
+
+
+def _center(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    whole = case.value == "i32"
+    mean = x.sum(1) if whole else x.sum(1) / x.shape[1]
+    case.assign(f"m{step}[i]", f"{t}[i, e]" if whole else f"{t}[i, e] / count", mean)
+    return f"D{step}", case.assign(f"D{step}[i, e]", f"{t}[i, e] - m{step}[i]", x - mean[:, None])
+
+
+def _norm(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    now, centred = _center(case, step, t, x)
+    squares = (centred * centred).sum(1)
+    if case.value == "i32":
+        case.assign(f"v{step}[i]", f"{now}[i, e] * {now}[i, e]", squares)
+        keep = np.minimum(squares, 3)
+        case.assign(f"r{step}[i]", f"min(v{step}[i], 3)", keep)
+    else:
+        case.assign(f"v{step}[i]", f"{now}[i, e] * {now}[i, e] / count", squares / x.shape[1])
+        keep = 1 / np.sqrt(squares / x.shape[1] + 1)
+        case.assign(f"r{step}[i]", f"rsqrt(v{step}[i] + 1)", keep)
+    name = f"N{step}"
+    return name, case.assign(f"{name}[i, e]", f"{now}[i, e] * r{step}[i]", centred * keep[:, None])
+
+
+def _softmax(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    top = x.max(1)
+    case.lines.append(f"m{step}[i] max= {t}[i, e]")
+    case.expected[f"m{step}"] = top
+    if case.value == "i32":
+        name = f"S{step}"
+        return name, case.assign(f"{name}[i, e]", f"{t}[i, e] - m{step}[i]", x - top[:, None])
+    e = case.assign(f"E{step}[i, e]", f"exp({t}[i, e] - m{step}[i])", np.exp(x - top[:, None]))
+    total = case.assign(f"l{step}[i]", f"E{step}[i, e]", e.sum(1))
+    name = f"S{step}"
+    return name, case.assign(f"{name}[i, e]", f"E{step}[i, e] / l{step}[i]", e / total[:, None])
+
+
+def _mlp(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    width, hidden = x.shape[1], case.rng.randint(1, 5)
+    case.give(f"A{step}", "ef", (width, hidden), case.rng.choice(MATRICES))
+    case.give(f"B{step}", "fe", (hidden, width), case.rng.choice(MATRICES))
+    first, second = case.inputs[f"A{step}"], case.inputs[f"B{step}"]
+    u = case.assign(f"U{step}[i, f]", f"{t}[i, e] * A{step}[e, f]", x @ first)
+    g = case.assign(f"G{step}[i, f]", f"relu(U{step}[i, f])", np.maximum(u, 0))
+    name = f"F{step}"
+    return name, case.assign(f"{name}[i, e]", f"G{step}[i, f] * B{step}[f, e]", g @ second)
+
+
+def _gate(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    """A row's own sum decides what of the row stays; where sums are rounded, nothing may hang on equality."""
+    total = case.assign(f"g{step}[i]", f"{t}[i, e]", x.sum(1))
+    name, g = f"K{step}", total[:, None]
+    if case.value == "i32":
+        text, kept = f"select(le({t}[i, e], g{step}[i]), {t}[i, e], 0)", np.where(x <= g, x, 0)
+    else:
+        text, kept = f"max({t}[i, e], g{step}[i])", np.maximum(x, g)
+    return name, case.assign(f"{name}[i, e]", text, kept)
+
+
+_STEPS: tuple[Step, ...] = (_center, _norm, _softmax, _mlp, _mlp, _gate)

@@ -100,14 +100,20 @@ class RegionCompiler:
         misnamed: InputError | None = None
         for sharing in self.ways(self.program.regions[number]):
             try:
-                found = self.shared(number, sharing)
+                fused, graph, candidates = self.shared(number, sharing)
+            except ScheduleError as error:
+                refusal = refusal or error
+                continue
+            except InputError as error:
+                # An order may name the indices that another way to share has.
+                misnamed = misnamed or error
+                continue
+            try:
+                found = self.first_lowered(number, fused, graph, candidates)
                 self.check_buffers(found)
                 return found
             except ScheduleError as error:
                 refusal = refusal or error
-            except InputError as error:
-                # An order may name the indices that another way to share has.
-                misnamed = misnamed or error
         refusal = refusal or misnamed
         assert refusal is not None
         raise refusal
@@ -128,18 +134,30 @@ class RegionCompiler:
                     f"{computation.why}; choose another order, or '{computation.tensor} = \"store\"'."
                 )
 
-    def shared(self, number: int, sharing: Sharing) -> CompiledRegion:
-        """The region in the first order that streams can follow."""
+    def shared(
+        self, number: int, sharing: Sharing
+    ) -> tuple[FusedRegion, "nx.DiGraph[str]", list[tuple[str, ...]]]:
+        """The region with its uses shared, the partial order of its indices, and the orders to try."""
         region = self.program.regions[number]
         anew = [s.lhs.tensor for s in region.statements if self.schedule.share_of(s.lhs.tensor) == "anew"]
         fused = FusedRegion(self.program, region, sharing, anew)
         graph = partial_order(fused)
         if region.order is not None:
-            return self.lowered(number, fused, graph, check_order(fused, graph, region.order))
+            return fused, graph, [check_order(fused, graph, region.order)]
+        return fused, graph, list(islice(orders(fused, graph), self.schedule.attempts))
+
+    def first_lowered(
+        self,
+        number: int,
+        fused: FusedRegion,
+        partial: "nx.DiGraph[str]",
+        candidates: Sequence[tuple[str, ...]],
+    ) -> CompiledRegion:
+        """The region in the first order that streams can follow."""
         refusal: ScheduleError | None = None
-        for candidate in islice(orders(fused, graph), self.schedule.attempts):
+        for candidate in candidates:
             try:
-                return self.lowered(number, fused, graph, candidate)
+                return self.lowered(number, fused, partial, candidate)
             except ScheduleError as error:
                 refusal = refusal or error
         assert refusal is not None

@@ -95,7 +95,7 @@ def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
 
 def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     """For each place a one at the coordinates that several index tensors name together."""
-    fetches = [_fetch(index) for index in ids]
+    fetches = [index.fetch for index in ids]
 
     def hot(tensors: Sequence[Any]) -> Any:
         held = torch.broadcast_tensors(*(_checked(t, size) for t, size in zip(tensors, sizes, strict=True)))
@@ -103,13 +103,13 @@ def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
         count = held[0].numel()
         return torch.sparse_coo_tensor(coords, torch.ones(count), (*held[0].shape, *sizes)).coalesce()
 
-    examples = [_example(index) for index in ids]
-    return Host(hot(examples), lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)
+    example = hot([index.example for index in ids])
+    return Host(example, lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)
 
 
 def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:
     """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
-    first, second = _fetch(ids), _fetch(offsets)
+    first, second = ids.fetch, offsets.fetch
 
     def hot(tensor: Any, starts: Any) -> Any:
         where = _checked(tensor.reshape(-1), size)
@@ -119,7 +119,7 @@ def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> 
         coords = torch.stack([bag, where])
         return torch.sparse_coo_tensor(coords, values, (len(starts), size)).coalesce()
 
-    return Host(hot(_example(ids), _example(offsets)), lambda env: hot(first(env), second(env)), ids.name)
+    return Host(hot(ids.example, offsets.example), lambda env: hot(first(env), second(env)), ids.name)
 
 
 def _places(shape: Sequence[int]) -> Any:
@@ -140,20 +140,9 @@ def _checked(tensor: Any, size: int) -> Any:
     return where
 
 
-def _example(x: Known | Host) -> Any:
-    return x.dense() if isinstance(x, Known) else x.example
-
-
-def _fetch(x: Known | Host) -> Callable[[Any], Any]:
-    if isinstance(x, Host):
-        return x.fetch
-    tensor = x.dense()
-    return lambda _: tensor
-
-
 def _from(x: Known | Host, change: Callable[[Any], Any]) -> Host:
-    fetch = _fetch(x)
-    return Host(change(_example(x)), lambda env: change(fetch(env)), x.name)
+    fetch = x.fetch
+    return Host(change(x.example), lambda env: change(fetch(env)), x.name)
 
 
 # Shapes

@@ -30,6 +30,9 @@ LARGEST_EXPRESSION = 24
 
 _FACTORS = (Access, Literal, Mul)
 
+_COMPUTED = ("takes indices that the module computes", "give it indices that are inputs")
+"""What is refused of index tensors, and the way out."""
+
 
 class Refusal(InputError):
     """What an importer cannot take, without the operator and the line, which the caller knows."""
@@ -76,7 +79,7 @@ class Importer:
                 return self._of_constant(x)
             case Host():
                 held = host.as_numbers(x)
-                return self.build.input(("host", id(x.fetch)), x.name, held.example, held.fetch)
+                return self.build.input(("host", x.key), x.name, held.example, held.fetch)
             case int() | float():
                 return self.build.literal(float(x))
         if isinstance(x, Refusal):
@@ -159,8 +162,7 @@ class Importer:
         """Whether it has the values of conditions."""
         if isinstance(x, Value):
             return x.truth
-        tensor = x.dense() if isinstance(x, Known) else x.example if isinstance(x, Host) else None
-        return tensor is not None and tensor.dtype == torch.bool
+        return isinstance(x, Known | Host) and bool(x.example.dtype == torch.bool)
 
     def truth(self, x: Operand) -> Operand:
         if not self.is_truth(x):
@@ -198,7 +200,7 @@ class Importer:
             fmt = host.rows_of(tensor)
             return self.build.input(("mask", condition.key), condition.name, tensor, lambda _: tensor, fmt)
         held = host.mapped(condition, lambda tensor: tensor.bool().float())
-        key = ("mask", id(condition.fetch))
+        key = ("mask", condition.key)
         return self.build.input(key, condition.name, held.example, held.fetch, host.rows_of(held.example))
 
     def unmasked_sum(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:
@@ -207,7 +209,7 @@ class Importer:
         for x, other in ((a, b), (b, a)):
             if not isinstance(x, Known | Host) or self.is_truth(x):
                 continue
-            example = x.dense() if isinstance(x, Known) else x.example
+            example = x.example
             if not example.is_floating_point() or not bool((example <= GREATEST_MASKED).any()):
                 continue
             keep = _mapped(x, lambda tensor: tensor > GREATEST_MASKED)
@@ -332,37 +334,40 @@ class Importer:
         equation = f"{places}{own[dim]},{''.join(own)}->{out}"
         return OPERATORS["aten.einsum"](self, equation, [matrix, x])
 
+    def indices(self, ids: Operand) -> Known | Host:
+        """An index tensor; refuses one that the hardware would have to compute."""
+        if not isinstance(ids, Known | Host):
+            raise self.refuse(*_COMPUTED)
+        return ids
+
     def one_hot(self, ids: Operand, size: int, *, by_place: bool = False) -> Value:
         """A matrix with a one in each row, at the place that an index tensor names; or its transpose."""
-        if not isinstance(ids, Known | Host) or self.is_truth(ids):
-            raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
+        if self.is_truth(ids):
+            raise self.refuse(*_COMPUTED)
+        ids = self.indices(ids)
         hot = host.one_hot(ids, size, by_place=by_place)
-        key = ("hot", id(ids.tensor) if isinstance(ids, Known) else id(ids.fetch), size, by_place)
+        key = ("hot", ids.key, size, by_place)
         return self.build.input(key, f"{ids.name}_hot", hot.example, hot.fetch, host.rows_of(hot.example))
 
     def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
         """The same for several index tensors, which name a place together."""
-        given = [index for index in ids if isinstance(index, Known | Host)]
-        if len(given) < len(ids):
-            raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
+        given = [self.indices(index) for index in ids]
         hot = host.one_hot_of(given, sizes)
-        key = ("hots", *(id(i.tensor) if isinstance(i, Known) else id(i.fetch) for i in given), *sizes)
+        key = ("hots", *(index.key for index in given), *sizes)
         fmt = host.rows_of(hot.example, compressed=len(sizes))
         return self.build.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, fmt)
 
     def bags(self, ids: Operand, offsets: Operand, size: int, *, mean: bool) -> Value:
         """A matrix with how often each bag names each row of a table, or with the shares."""
-        if not isinstance(ids, Known | Host) or not isinstance(offsets, Known | Host):
-            raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
+        ids, offsets = self.indices(ids), self.indices(offsets)
         hot = host.bags(ids, offsets, size, mean=mean)
-        key = ("bags", id(ids.tensor) if isinstance(ids, Known) else id(ids.fetch), size, mean)
+        key = ("bags", ids.key, offsets.key, size, mean)
         return self.build.input(key, f"{ids.name}_bags", hot.example, hot.fetch, "csr")
 
     def one_line(self, ids: Operand, dim: int) -> Operand | None:
         """The list of indices that an index tensor repeats along all dimensions but one."""
-        if not isinstance(ids, Known | Host):
-            raise self.refuse("takes indices that the module computes", "give it indices that are inputs")
-        example = ids.dense() if isinstance(ids, Known) else ids.example
+        ids = self.indices(ids)
+        example = ids.example
         others = [d for d in range(example.dim()) if d != dim and example.shape[d] > 1]
         if any(example.stride(d) for d in others):
             return None

@@ -243,7 +243,7 @@ class _Walk:
             keyword = {key: _picked(item, pick) for key, item in named.items() if key != "device"}
             return target(*[_picked(item, pick) for item in arguments], **keyword)
 
-        example = run(lambda x: x.dense() if isinstance(x, Known) else x.example)
+        example = run(lambda x: x.example)
         names = [item.name for item in _flat(arguments) if isinstance(item, Host)]
 
         def fetch(env: Mapping[str, Any]) -> Any:

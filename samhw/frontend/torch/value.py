@@ -8,12 +8,26 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr
 
-__all__ = ["Fetch", "Host", "Known", "Stored", "Value"]
+__all__ = ["Fetch", "Host", "Known", "Same", "Stored", "Value"]
 
 Indices = tuple[str, ...]
 
 Fetch = Callable[[Mapping[str, Any]], Any]
 """Gives a PyTorch tensor of the arguments of a run, by the names of their placeholders."""
+
+
+class Same:
+    """A key that is equal for one object only. It holds the object, so that no other one gets its place in
+    memory as long as somebody has the key."""
+
+    def __init__(self, held: object) -> None:
+        self._held = held
+
+    def __hash__(self) -> int:
+        return id(self._held)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self._held is other._held
 
 
 @dataclass(frozen=True)
@@ -66,9 +80,20 @@ class Known:
         return tuple((self.held if self.tensor is None else self.tensor).shape)
 
     @property
-    def key(self) -> int:
+    def key(self) -> Same:
         """Equal for the same tensor."""
-        return id(self.held if self.tensor is None else self.tensor)
+        return Same(self.held if self.tensor is None else self.tensor)
+
+    @property
+    def example(self) -> Any:
+        """As of a `Host`."""
+        return self.dense()
+
+    @property
+    def fetch(self) -> Fetch:
+        """As of a `Host`."""
+        tensor = self.dense()
+        return lambda _: tensor
 
     def stored(self) -> Any:
         """In its own layout."""
@@ -92,6 +117,11 @@ class Host:
     example: Any
     fetch: Fetch = field(compare=False)
     name: str = "index"
+
+    @property
+    def key(self) -> Same:
+        """Equal for what is worked out in the same way."""
+        return Same(self.fetch)
 
 
 @dataclass(eq=False)

@@ -110,6 +110,48 @@ def test_other_arguments_and_outputs():
     assert design._for((x,))[1].compiled is compiled
 
 
+class Masked(nn.Module):
+    """Softmax under several masks, each a tensor of its own that is made to be a condition on import."""
+
+    MASKS = 16
+
+    def __init__(self):
+        super().__init__()
+        for i in range(self.MASKS):
+            keep = (torch.rand(6, 6) < 0.5) | torch.eye(6, dtype=torch.bool)
+            self.register_buffer(f"mask{i}", torch.where(keep, 0.0, float("-inf")))
+
+    def forward(self, x):
+        return sum(torch.softmax(x * (i + 1) + self.get_buffer(f"mask{i}"), -1) for i in range(self.MASKS))
+
+
+class Bags(nn.Module):
+    """The same indices, put into bags in two ways."""
+
+    def forward(self, table, ids, first, second):
+        return F.embedding_bag(ids, table, first) + F.embedding_bag(ids, table, second)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        (Masked, lambda: (torch.randn(6, 6),)),
+        (
+            Bags,
+            lambda: (
+                torch.randn(5, 3),
+                torch.tensor([0, 2, 4, 4]),
+                torch.tensor([0, 1, 3]),
+                torch.tensor([0, 2, 3]),
+            ),
+        ),
+    ],
+)
+def test_each_tensor_is_an_input_of_its_own(module, arguments):
+    torch.manual_seed(0)
+    samhw.torch.compile(module().eval(), arguments(), value="f32").run().check()
+
+
 def test_saved_programs_are_programs(tmp_path):
     design = samhw.torch.compile(nn.Linear(4, 3).eval(), (torch.randn(2, 4),))
     design.save(tmp_path / "p.ein", tmp_path / "p.npz")

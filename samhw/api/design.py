@@ -102,19 +102,15 @@ class RunnableDesign:
 
     def bind(self, data: Mapping[str, Data]) -> Workload:
         """The program with these data; raises as `run` does."""
-        used = {access.tensor for statement in self.program.statements for access in statement.reads}
-        inputs = {decl.name: decl for decl in self.program.inputs if decl.name in used}
         for name in data:
-            if name not in inputs:
-                raise InputError(
-                    f"'{self.program.name}' reads no tensor '{name}'; it reads {', '.join(inputs)}."
-                )
-        if missing := [name for name in inputs if name not in data]:
+            self.program.check_operand(name)
+        operands = {decl.name: decl for decl in self.program.operands}
+        if missing := [name for name in operands if name not in data]:
             raise InputError(
                 f"The run lacks data for {', '.join(missing)}; give each input, as in {missing[0]}=array."
             )
-        self._take_formats({name: data[name] for name, decl in inputs.items() if decl.implied})
-        held = {name: as_tensor(name, data[name], self.program.tensors[name].format) for name in inputs}
+        self._take_formats({name: data[name] for name, decl in operands.items() if decl.implied})
+        held = {name: as_tensor(name, data[name], self.program.tensors[name].format) for name in operands}
         bound = self.program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
         return Workload("data", bound, held)

@@ -41,6 +41,12 @@ class Program:
         return tuple(decl for decl in self.tensors.values() if decl.name not in written)
 
     @property
+    def operands(self) -> tuple[TensorDecl, ...]:
+        """The inputs that a statement reads: those that a run takes data for."""
+        read = self._read()
+        return tuple(decl for decl in self.inputs if decl.name in read)
+
+    @property
     def outputs(self) -> tuple[TensorDecl, ...]:
         """The tensors that a statement writes and none reads: the program's results."""
         read = self._read()
@@ -93,6 +99,12 @@ class Program:
                 for name, decl in tensors.items()
             },
         )
+
+    def check_operand(self, name: str) -> None:
+        """Raises `InputError` for a name that is not that of an operand."""
+        names = [decl.name for decl in self.operands]
+        if name not in names:
+            raise InputError(f"'{self.name}' reads no tensor '{name}'; it reads {', '.join(names)}.")
 
     @property
     def unbound(self) -> "Program":

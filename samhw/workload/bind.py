@@ -5,7 +5,7 @@ compressed level; a further feature matrix to the first other matrix that it fit
 random, of the main matrix' density where it is sparse.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import log2, prod
 from pathlib import Path
@@ -19,7 +19,6 @@ from samhw.frontend import (
     Example,
     Program,
     Statement,
-    TensorDecl,
     accesses,
     check_size,
     load_named,
@@ -107,7 +106,6 @@ class _Binder:
         self.size = FEATURES
         self.density = RANDOM_DENSITY
         self.given: dict[str, Tensor] = {}
-        self.used = {a.tensor for s in program.statements for a in s.reads}
 
     def bind(self, data: Sequence[str]) -> Workload:
         for spec in data:
@@ -116,7 +114,7 @@ class _Binder:
         self.bind_free_extents()
         check_size(self.program)
         drawn: dict[str, Tensor] = {}
-        for n, decl in enumerate(self.inputs()):
+        for n, decl in enumerate(self.program.operands):
             tensor = self.given.get(decl.name)
             if tensor is None:
                 shape = tuple(extent or self.size for extent in decl.shape)
@@ -129,16 +127,13 @@ class _Binder:
         return Workload(
             "+".join(short_name(spec) for spec in data),
             self.program,
-            {d.name: self.given[d.name] for d in self.inputs()},
+            {d.name: self.given[d.name] for d in self.program.operands},
         )
-
-    def inputs(self) -> Iterator[TensorDecl]:
-        return (d for d in self.program.inputs if d.name in self.used)
 
     def bind_free_extents(self) -> None:
         """Gives every extent that is still open the default size, one tensor after another, since binding one
         may fix others."""
-        for name in [d.name for d in self.inputs()]:
+        for name in [d.name for d in self.program.operands]:
             shape = tuple(extent or self.size for extent in self.program.tensors[name].shape)
             self.program = self.program.bind({name: shape})
 
@@ -190,7 +185,7 @@ class _Binder:
         elif spec.partition(":")[0] == SYNTHETIC:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
-            self.check_read(name)
+            self.program.check_operand(name)
             self.give(name, read_tensor(Path(path)))
         elif is_archive(Path(spec)):
             for name, tensor in read_tensors(Path(spec)).items():
@@ -200,19 +195,12 @@ class _Binder:
 
     def give(self, name: str, tensor: Tensor) -> None:
         """Gives a tensor its data, and its format too if the text has none."""
-        self.check_read(name)
+        self.program.check_operand(name)
         self.given[name] = tensor
         decl = self.program.tensors[name]
         if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:
             fmt = "csr" if decl.rank == 2 else "csf"
             self.program = with_formats(self.program, self.program.regions, {name: fmt})
-
-    def check_read(self, name: str) -> None:
-        if name not in self.used:
-            raise InputError(
-                f"'{self.program.name}' reads no tensor '{name}'; it reads "
-                f"{', '.join(d.name for d in self.inputs())}."
-            )
 
     def take_random(self, spec: str) -> None:
         for item in filter(None, spec.partition(":")[2].split(",")):
@@ -262,7 +250,7 @@ class _Binder:
         """Gives the main matrix to the first operand with a compressed level; a tensor of higher rank gets
         fibers on it."""
         self.density = tensor.nnz / max(1, prod(tensor.shape))
-        free = [d for d in self.inputs() if d.name not in self.given]
+        free = [d for d in self.program.operands if d.name not in self.given]
         sparse = [d for d in free if LevelType.compressed in d.format.levels]
         for decl in sparse or [d for d in free if d.implied]:
             if decl.rank == tensor.rank:
@@ -291,7 +279,7 @@ class _Binder:
         return Tensor.from_coo(np.stack(modes), vals[chosen], shape, "coo")
 
     def give_features(self, tensor: Tensor) -> None:
-        for decl in self.inputs():
+        for decl in self.program.operands:
             if decl.name not in self.given and decl.rank == 2:
                 try:
                     self.program.bind(

@@ -45,10 +45,7 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
                 else:
                     sizes[item] = number
         elif equals and key.isidentifier():
-            if key not in {decl.name for decl in program.inputs}:
-                raise InputError(
-                    f"'{name}' reads no tensor '{key}'; it reads {', '.join(d.name for d in program.inputs)}."
-                )
+            program.check_operand(key)
             single[key] = read_tensor(Path(path))
         elif spec.partition(":")[0] == SYNTHETIC:
             found = synthetic(spec)
@@ -62,8 +59,8 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
             options["graph"], options["features"] = found["adjacency"], found.get("features")
         else:
             options["graph"] = read_tensor(Path(spec))
-    if unknown := single.keys() - {decl.name for decl in program.inputs}:
-        raise InputError(f"'{name}' reads no tensor '{min(unknown)}'; give data that it reads.")
+    for key in single:
+        program.check_operand(key)
     tensors = model_data(name, sizes=sizes, given=single, **options)
     program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
     return Workload("+".join(short_name(spec) for spec in data), program, tensors)

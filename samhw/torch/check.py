@@ -1,14 +1,10 @@
 """Whether a module's results are those of the module itself."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import torch
 
 from samhw.targets import Check
-from samhw.workload.module import leaves
 
-__all__ = ["ModuleCheck", "difference"]
+__all__ = ["ModuleCheck"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +21,3 @@ class ModuleCheck:
     program_error: float
     good: bool
     run: Check
-
-
-def difference(ours: Any, theirs: Any) -> float:
-    """The greatest, over all outputs."""
-    worst = 0.0
-    for mine, single in zip(leaves(ours), leaves(theirs), strict=True):
-        if isinstance(single, torch.Tensor) and single.numel():
-            apart = torch.abs(mine.double() - single.double())
-            apart = torch.where(mine == single, torch.zeros_like(apart), apart)
-            worst = max(worst, float(apart.nan_to_num(float("inf")).max()))
-    return worst

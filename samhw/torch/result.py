@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import torch
 from torch import nn
 
 from samhw.api import DesignResult
 from samhw.frontend.torch import ImportedModule
-from samhw.torch.check import ModuleCheck, difference
-from samhw.workload.module import check_program, outputs_of
+from samhw.torch.check import ModuleCheck
+from samhw.workload.module import check_program, difference, leaves, outputs_of
 
 __all__ = ["ModuleResult"]
 
@@ -48,8 +49,9 @@ class ModuleResult:
         """
         found = self.result.check()
         program = check_program(self.module, self.imported, self.arguments, self.result.workload.tensors)
-        error = difference(self.output, outputs_of(self.module, self.arguments))
-        return ModuleCheck(error, program, True, found)
+        outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)
+        errors = [difference(ours, theirs) for ours, theirs in outputs if isinstance(theirs, torch.Tensor)]
+        return ModuleCheck(max(errors, default=0.0), program, True, found)
 
     def _repr_html_(self) -> str:
         return self.result._repr_html_()

@@ -16,7 +16,7 @@ from samhw.tensors import Tensor
 from samhw.workload.data import DEFAULT
 from samhw.workload.workload import Workload
 
-__all__ = ["check_program", "leaves", "make_module_workload", "outputs_of"]
+__all__ = ["check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
 
 _F32 = 2.0**-20
 """Of the greatest element: what PyTorch's f32 may be off at the least, as sums are taken in other orders."""
@@ -71,13 +71,11 @@ def check_program(
                 f"The module gives the shape {tuple(single.shape)}, and its program {tuple(mine.shape)}; "
                 "please report this as a bug."
             )
-        wanted, found = double.double(), mine.double()
-        apart = torch.abs(found - wanted)
-        apart = torch.where(found == wanted, torch.zeros_like(apart), apart)
+        wanted = double.double()
         own = torch.abs(single.double() - wanted).nan_to_num(0).max() if single.numel() else 0.0
         greatest = wanted.abs().nan_to_num(0).max() if wanted.numel() else 0.0
         allowed = float(own) * 4 + float(greatest) * _F32 * (1 if exact is not None else 16) + 1e-30
-        error = float(apart.nan_to_num(float("inf")).max()) if apart.numel() else 0.0
+        error = difference(mine, double)
         if not error <= allowed:
             raise RunError(
                 f"The program of '{imported.program.name}' is off by {error:g} from the module; please "
@@ -85,6 +83,15 @@ def check_program(
             )
         worst = max(worst, error)
     return worst
+
+
+def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
+    """The greatest difference of two elements: none of equal infinities, and an infinite one of NaN."""
+    if not ours.numel():
+        return 0.0
+    apart = torch.abs(ours.double() - theirs.double())
+    apart = torch.where(ours == theirs, torch.zeros_like(apart), apart)
+    return float(apart.nan_to_num(float("inf")).max())
 
 
 def outputs_of(module: nn.Module, arguments: Sequence[Any]) -> Any:

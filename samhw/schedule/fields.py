@@ -12,7 +12,7 @@ __all__ = [
     "LATER",
     "FusionLevel",
     "Iteration",
-    "Sharing",
+    "Share",
     "check_formats",
     "check_fuse",
     "check_names",
@@ -29,8 +29,8 @@ FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
 Iteration = Literal["factored", "global"]
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
-Sharing = Literal["auto", "all", "none"]
-SHARINGS: tuple[Sharing, ...] = get_args(Sharing)
+Share = Literal["auto", "all", "none"]
+SHARES: tuple[Share, ...] = get_args(Share)
 WAYS = ("buffer", "store", "anew")
 """What may be asked for one intermediate."""
 
@@ -72,12 +72,12 @@ def check_order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
 
 
-def check_share(share: Any) -> Sharing | dict[str, str]:
+def check_share(share: Any) -> Share | dict[str, str]:
     """A word for all intermediates, or one for each of some."""
     if isinstance(share, str):
-        if share not in SHARINGS:
+        if share not in SHARES:
             raise InputError(
-                f"There is no share '{share}'; the choices are {', '.join(SHARINGS)}, or a table with one of "
+                f"There is no share '{share}'; the choices are {', '.join(SHARES)}, or a table with one of "
                 f"{', '.join(WAYS)} for an intermediate."
             )
         return share

@@ -14,7 +14,7 @@ from samhw.schedule.fields import (
     LATER,
     FusionLevel,
     Iteration,
-    Sharing,
+    Share,
     check_formats,
     check_fuse,
     check_names,
@@ -64,7 +64,7 @@ class Schedule:
     """The orders that are tried for a region before its first refusal is reported."""
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, how many copies of what lies inside of it share its coordinates."""
-    share: Sharing | Mapping[str, str] = field(default="auto", hash=False)
+    share: Share | Mapping[str, str] = field(default="auto", hash=False)
     """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
     region where streams do not allow that; `none` computes each use anew, and ends no region earlier than it
     is asked to. Or for some intermediates, by name: `buffer` keeps its streams for all uses, `store` ends the

@@ -34,6 +34,9 @@ class RunnableDesign:
         value: the value type that was asked for.
         arch: the latencies.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
+
+    Raises:
+        InputError: for a value type that there is not.
     """
 
     def __init__(
@@ -45,6 +48,8 @@ class RunnableDesign:
         arch: Arch | None = None,
         entries: Mapping[str, int] | None = None,
     ) -> None:
+        if value != AUTO:
+            value_type(value)
         self.program = program
         self.schedule = schedule
         self.value = value
@@ -162,11 +167,11 @@ class RunnableDesign:
         write_text(Path(program), self.program.unbound.text)
         if data is None:
             return
-        if tensors is None and self._last is None:
-            raise InputError("There are no data to save before the first run; run the design first.")
-        write_tensors(
-            Path(data), tensors if tensors is not None else self._last.tensors if self._last else {}
-        )
+        if tensors is None:
+            if self._last is None:
+                raise InputError("There are no data to save before the first run; run the design first.")
+            tensors = self._last.tensors
+        write_tensors(Path(data), tensors)
 
     @property
     def tables(self) -> dict[str, FusionTable]:

@@ -9,7 +9,6 @@ from samhw.api.design import RunnableDesign
 from samhw.compiler import AUTO
 from samhw.frontend import Capacity, Program, ProgramBuilder, check_program, load, load_program
 from samhw.graph import Arch
-from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule, with_formats
 
 __all__ = ["compile"]
@@ -44,14 +43,13 @@ def compile(
     Raises:
         InputError: for a program that breaks a rule, or a name that it does not have.
     """
-    chosen = Schedule.load(Path(schedule)) if isinstance(schedule, str | Path) else schedule or Schedule()
     fields: dict[str, Any] = {"fuse": fuse, "order": order, "permute": permute}
-    chosen = replace(chosen, **{name: field for name, field in fields.items() if field is not None})
+    chosen = replace(
+        Schedule.of(schedule), **{name: field for name, field in fields.items() if field is not None}
+    )
     found = _program(program)
     found = with_formats(found, found.regions, formats or {})
     Capacity().with_entries(chosen.apply(found), entries or {})
-    if value != AUTO:
-        value_type(value)
     return RunnableDesign(found, chosen, value=value, arch=arch, entries=entries)
 
 

@@ -143,6 +143,12 @@ class Schedule:
     # Files
 
     @classmethod
+    def of(cls, given: "Schedule | Path | str | None") -> "Schedule":
+        """A schedule as Python gives it: itself, its file, or nothing, which is the program's own; raises as
+        `load` does."""
+        return cls.load(Path(given)) if isinstance(given, str | Path) else given or cls()
+
+    @classmethod
     def load(cls, path: Path) -> "Schedule":
         """The schedule of a TOML file.
 

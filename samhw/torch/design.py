@@ -13,7 +13,6 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend.torch import ImportedModule, import_module
 from samhw.graph import Arch, Dram
-from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule, with_formats
 from samhw.torch.regions import module_regions
 from samhw.torch.result import ModuleResult
@@ -140,13 +139,10 @@ def compile(
     """
     if not isinstance(arguments, tuple | list):
         raise InputError("The example arguments are a tuple; give (x,) for one.")
-    chosen = Schedule.load(Path(schedule)) if isinstance(schedule, str | Path) else schedule or Schedule()
-    if value != AUTO:
-        value_type(value)
     return ModuleDesign(
         module,
         arguments,
-        replace(chosen, permute=permute),
+        replace(Schedule.of(schedule), permute=permute),
         fuse=fuse,
         value=value,
         formats=formats or {},

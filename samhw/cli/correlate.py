@@ -19,29 +19,22 @@ from samhw.targets import correlate as run_all
 
 __all__ = ["correlate"]
 
-_WIDE: tuple[tuple[str, str], ...] = (
-    *(
-        ("spmv", "i=4"),
-        ("spmm", "i=2"),
-        ("spmm", "i=3"),
-        ("spmm", "i=8"),
-        ("spmm", "k=4"),
-        ("spmm", "i=4+k=2"),
-    ),
-    *(("sddmm", "i=4"), ("sddmm", "j=3"), ("sddmm", "i=2+j=2"), ("spmspm_ikj", "i=4"), ("mttkrp", "k=4")),
-    *(
-        ("ttm", "i=2+j=2"),
-        ("innerprod", "i=3"),
-        ("gcn", "i=4"),
-        ("gcn", "i=2+f=2"),
-        ("bigbird_attention", "i=4"),
-    ),
-)
-"""Programs with lanes."""
+_WIDE = {
+    "spmv": ["i=4"],
+    "spmm": ["i=2", "i=3", "i=8", "k=4", "i=4+k=2"],
+    "sddmm": ["i=4", "j=3", "i=2+j=2"],
+    "spmspm_ikj": ["i=4"],
+    "mttkrp": ["k=4"],
+    "ttm": ["i=2+j=2"],
+    "innerprod": ["i=3"],
+    "gcn": ["i=4", "i=2+f=2"],
+    "bigbird_attention": ["i=4"],
+}
+"""The lanes that programs are run with."""
 _SUITES: dict[str, Callable[[], Sequence[str]]] = {
     "kernels": kernel_names,
     "models": model_names,
-    "wide": lambda: tuple(name for name, _ in _WIDE),
+    "wide": lambda: [name for name, lanes in _WIDE.items() for _ in lanes],
 }
 
 
@@ -81,7 +74,9 @@ def correlate(
     if suite == "wide":
         if options.schedule.lanes:
             raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
-        schedules = [override(options.schedule, lanes=parse_lanes(lanes)) for _, lanes in _WIDE]
+        schedules = [
+            override(options.schedule, lanes=parse_lanes(text)) for lanes in _WIDE.values() for text in lanes
+        ]
     workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
     at_once = min(jobs or os.cpu_count() or 1, len(names))
     warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)

@@ -76,20 +76,20 @@ def _time_address(worker: Worker) -> int:
 
 def phases_address() -> int:
     """The address of the code of `run_phases`."""
-    return compiled("phases", lambda: run_phases, "phases")
+    return _address_of(run_phases, "phases")
 
 
 def lines_addresses() -> tuple[int, int, int]:
     """The addresses of the code of `note_lines`, `serve_lines` and `make_line_room`."""
     note, serve, room = (
-        compiled(function, partial(_same, function), "off-chip memory")
-        for function in (note_lines, serve_lines, make_line_room)
+        _address_of(function, "off-chip memory") for function in (note_lines, serve_lines, make_line_room)
     )
     return note, serve, room
 
 
-def _same(function: Function) -> Function:
-    return function
+def _address_of(function: Function, where: str) -> int:
+    """That of the code of a function which is there as it is."""
+    return compiled(function, lambda: function, where)
 
 
 def compiled(made_from: Any, make: Callable[[], Function], where: str) -> int:

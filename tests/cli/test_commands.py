@@ -9,26 +9,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from click.testing import CliRunner, Result
 
-from samhw.cli import main
 from samhw.frontend import kernel_names, load_kernel, model_names
 from samhw.workload import make_workload
-
-
-def samhw(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
-
-
-def refused(*arguments: object) -> str:
-    """The sentence with which bad input is refused."""
-    result = samhw(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    message = result.stderr
-    assert message.startswith("samhw: ")
-    assert "Traceback" not in message
-    return message
+from tests.cli.command import refused, samhw
 
 
 def test_kernels_are_a_line_each() -> None:

@@ -1,31 +1,11 @@
 """Lanes as typed: --lanes of every command, in schedules, compared and swept."""
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from samhw.cli import main
-
-
-def samhw(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def report(*arguments: object) -> dict[str, Any]:
-    result = samhw(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
-
-
-def refused(*arguments: object) -> str:
-    result = samhw(*arguments)
-    assert result.exit_code == 2, result.output
-    return " ".join(result.stderr.split())
+from tests.cli.command import refused, report, samhw
 
 
 def test_a_run_with_lanes() -> None:

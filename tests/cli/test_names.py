@@ -4,9 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from samhw.cli import main
+from tests.cli.command import good
 from tests.hostile import WORDS
 
 STEMS = (
@@ -22,12 +21,6 @@ y[{0}] = {0}[{0}, {1}] * {1}[{1}]
 SECOND = "z[{0}] = y[{0}] + 1\n"
 
 
-def samhw(*arguments: object) -> str:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 def written(folder: Path, number: int) -> Path:
     """A program with a name of its own, of one region or of two."""
     words = [WORDS[(2 * number + n) % len(WORDS)] for n in range(2)]
@@ -40,14 +33,14 @@ def written(folder: Path, number: int) -> Path:
 def test_every_command_but_the_builds_of_rtl(tmp_path: Path, number: int) -> None:
     program = written(tmp_path, number)
     trace = () if number % 2 else ("--trace", tmp_path / "t.vcd")
-    assert "right" in samhw("run", program, "--stats", *trace)
+    assert "right" in good("run", program, "--stats", *trace).output
     page, drawing, graph = (tmp_path / name for name in ("t.html", "g.dot", "g.json"))
     shown = ("--table", "--channels", "--html", page, "--dot", drawing, "-o", graph)
-    samhw("compile", program, "--data", "random", *shown)
-    assert "right" in samhw("compare", program)
+    good("compile", program, "--data", "random", *shown)
+    assert "right" in good("compare", program).output
     for target, regions in (("sim", ()), ("vitis-hls", ("--regions", "top")), ("vitis-hls", ())):
         folder = tmp_path / f"{target}{len(regions)}"
-        samhw("build", program, "--data", "random", "--target", target, *regions, "-o", folder)
+        good("build", program, "--data", "random", "--target", target, *regions, "-o", folder)
         assert all(path.relative_to(folder).parts[0].isascii() for path in folder.rglob("*"))
 
 
@@ -56,7 +49,7 @@ def test_every_command_but_the_builds_of_rtl(tmp_path: Path, number: int) -> Non
 def test_a_build_of_long_names_runs(tmp_path: Path) -> None:
     program = tmp_path / "a*b c.ein"
     program.write_text(TEXT.format("x" * 200, "X" * 200))
-    samhw("build", program, "--data", "random", "--target", "verilator", "-o", tmp_path / "out")
+    good("build", program, "--data", "random", "--target", "verilator", "-o", tmp_path / "out")
     with (tmp_path / "out" / "run.txt").open() as commands:
         subprocess.run(["./simulate"], cwd=tmp_path / "out", stdin=commands, check=True, capture_output=True)
     assert list((tmp_path / "out" / "results").iterdir())

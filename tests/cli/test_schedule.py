@@ -1,15 +1,14 @@
 """`--schedule` of every command: what it overrides, what overrides it, and what is refused."""
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from samhw.cli import main
 from samhw.schedule import Schedule
+from tests.cli.command import report, samhw
 
 EVERY = {
     "run": ["spmm"],
@@ -22,17 +21,6 @@ EVERY = {
 """The commands that take a program, with what they do not go without."""
 
 FUTURE = ("[blocks]\ni = 16\n", 'brackets = "auto"\n')
-
-
-def samhw(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def report(*arguments: object) -> dict[str, Any]:
-    result = samhw(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
 
 
 @pytest.fixture

@@ -4,16 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from samhw.cli import main
 from samhw.graph import Arch
+from tests.cli.command import samhw
 
 LAYERS = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\ny[i] = 2 * x[i]\nz[i] = y[i] + 1\n"
-
-
-def samhw(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
 @pytest.fixture

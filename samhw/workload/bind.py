@@ -38,7 +38,7 @@ from samhw.tensors import (
     read_tensor,
     read_tensors,
 )
-from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
+from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, short_name, synthetic
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
@@ -196,6 +196,7 @@ class _Binder:
     def give(self, name: str, tensor: Tensor) -> None:
         """Gives a tensor its data, and its format too if the text has none."""
         self.program.check_operand(name)
+        check_free(name, self.given)
         self.given[name] = tensor
         decl = self.program.tensors[name]
         if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:

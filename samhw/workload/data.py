@@ -1,11 +1,12 @@
 """What `--data` is by default, and what reports call it."""
 
+from collections.abc import Container
 from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.tensors import Tensor, stand_in
 
-__all__ = ["DEFAULT", "SYNTHETIC", "short_name", "synthetic"]
+__all__ = ["DEFAULT", "SYNTHETIC", "check_free", "short_name", "synthetic"]
 
 DEFAULT = ("auto",)
 """The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
@@ -19,6 +20,12 @@ def short_name(spec: str) -> str:
 
 SYNTHETIC = "synthetic"
 """What stand-ins are called: `synthetic:cora`, or `synthetic:cora,seed=1`."""
+
+
+def check_free(name: str, taken: Container[str]) -> None:
+    """Raises `InputError` for a tensor that has data already."""
+    if name in taken:
+        raise InputError(f"--data gives '{name}' data twice; leave out all but one of them.")
 
 
 def synthetic(spec: str) -> dict[str, Tensor]:

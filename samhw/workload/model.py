@@ -2,19 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import load_model, model_data
 from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
-from samhw.workload.data import DEFAULT, SYNTHETIC, short_name, synthetic
+from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, short_name, synthetic
 from samhw.workload.workload import Workload
 
 __all__ = ["make_model_workload"]
 
 LONGEST = 20
 """Digits of a number in `random:..`."""
+
+_ROLES = {"adjacency": "A", "features": "X", "input": "X", "mask": "M"}
+"""The tensors that models make of those of a data set."""
 
 
 def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
@@ -31,39 +33,55 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
     program = load_model(name)
     reads_graph = any(decl.name == "A" for decl in program.inputs)
     data = [("karate" if reads_graph else "random") if spec == AUTO else spec for spec in data]
-    options: dict[str, Any] = {}
+    seed = 0
     sizes: dict[str, int] = {}
-    single: dict[str, Tensor] = {}
+    given: dict[str, Tensor] = {}
+    roles: dict[str, Tensor] = {}
+    taken: set[str] = set()
     for spec in data:
         key, equals, path = spec.partition("=")
-        if spec == "karate":
-            options["graph"] = karate() if reads_graph else None
-        elif spec.partition(":")[0] == "random":
+        if spec.partition(":")[0] == "random":
             for item, number in _settings(spec):
                 if item == "seed":
-                    options["seed"] = number
+                    seed = number
                 else:
                     sizes[item] = number
-        elif equals and key.isidentifier():
+            continue
+        if equals and key.isidentifier():
             program.check_operand(key)
-            single[key] = read_tensor(Path(path))
-        elif spec.partition(":")[0] == SYNTHETIC:
-            found = synthetic(spec)
-            options["graph"], options["features"] = (
-                found.get("adjacency"),
-                found.get("features", found.get("input")),
-            )
-            single |= {"M": found["mask"]} if "mask" in found else {}
-        elif is_dataset(Path(spec)):
-            found = read_dataset(Path(spec))
-            options["graph"], options["features"] = found["adjacency"], found.get("features")
-        else:
-            options["graph"] = read_tensor(Path(spec))
-    for key in single:
-        program.check_operand(key)
-    tensors = model_data(name, sizes=sizes, given=single, **options)
+            check_free(key, taken)
+            taken.add(key)
+            given[key] = read_tensor(Path(path))
+            continue
+        found = _by_role(spec) if spec != "karate" or reads_graph else {}
+        for role, tensor in found.items():
+            check_free(_ROLES[role], taken)
+            taken.add(_ROLES[role])
+            roles[role] = tensor
+    if "mask" in roles:
+        program.check_operand("M")
+        given["M"] = roles["mask"]
+    tensors = model_data(
+        name,
+        graph=roles.get("adjacency"),
+        features=roles.get("features", roles.get("input")),
+        given=given,
+        sizes=sizes,
+        seed=seed,
+    )
     program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
     return Workload("+".join(short_name(spec) for spec in data), program, tensors)
+
+
+def _by_role(spec: str) -> dict[str, Tensor]:
+    """The tensors of a `--data` that names none: those of a data set, or a graph alone."""
+    if spec == "karate":
+        return {"adjacency": karate()}
+    if spec.partition(":")[0] == SYNTHETIC:
+        return synthetic(spec)
+    if is_dataset(Path(spec)):
+        return read_dataset(Path(spec))
+    return {"adjacency": read_tensor(Path(spec))}
 
 
 def _settings(spec: str) -> Iterator[tuple[str, int]]:

@@ -9,8 +9,8 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.frontend import load_kernel, parse
-from samhw.tensors import karate
-from samhw.workload import make_model_workload, make_workload
+from samhw.tensors import karate, write_tensor
+from samhw.workload import bind_program, make_model_workload, make_workload
 
 
 def test_main_matrix_goes_to_the_first_sparse_operand() -> None:
@@ -91,6 +91,17 @@ def test_capacity_has_room_for_the_result_and_is_a_power_of_two() -> None:
 def test_bad_specs(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make_workload(load_kernel("spmm"), [spec])
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn"])
+@pytest.mark.parametrize("first", ["karate", "A=a.mtx"])
+def test_nothing_is_given_twice(
+    program: str, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tensor(Path("a.mtx"), karate())
+    with pytest.raises(InputError, match="--data gives 'A' data twice"):
+        bind_program(program, [first, "A=a.mtx"])
 
 
 def test_no_operand_for_the_main_matrix() -> None:

@@ -28,7 +28,7 @@ def read_board(path: Path) -> Board:
     """
     try:
         found = runpy.run_path(str(path)).get("BOARD")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"{type(error).__name__}: {error}"
         raise InputError(f"The board's file {path} cannot be run ({said}); mend it.") from error
     if not isinstance(found, Board):

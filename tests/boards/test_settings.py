@@ -207,6 +207,7 @@ def test_a_board_of_ones_own(tmp_path: Path) -> None:
         ("", "describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has"),
         ("BOARD = 3", "describes no board"),
         ("BOARD = (", "cannot be run (SyntaxError: '(' was never closed"),
+        ("raise SystemExit(3)", "cannot be run (SystemExit: 3)"),
         ("import nothing_like_it", "cannot be run (ModuleNotFoundError: No module named 'nothing_like_it')"),
     ],
 )

@@ -362,7 +362,7 @@ def parse_capacity(text: str) -> dict[str, int]:
     entries = {}
     for item in text.split(","):
         tensor, _, count = item.partition("=")
-        if not (tensor.strip() and count.strip().isdecimal()):
+        if not (tensor.strip() and count.strip().isdecimal() and len(count) < 20):
             raise InputError(f"--capacity {text}: give a tensor and a number of entries, such as T=4096.")
         entries[tensor.strip()] = int(count)
     return entries

@@ -1,7 +1,5 @@
 """`samhw compile --orders`."""
 
-from itertools import islice
-
 import click
 from rich.console import Console
 
@@ -32,7 +30,7 @@ def print_orders(program: Program, most: int) -> None:
         ]
         print_table(console, rows, title=", ".join(s.lhs.tensor for s in region.statements))
         try:
-            for order in islice(spaces[0].orders(), most):
+            for _, order in zip(range(most), spaces[0].orders(), strict=False):
                 click.echo(f"  {','.join(order) or '(no indices)'}")
         except ScheduleError as error:
             click.echo(f"  none: {error}")

@@ -46,7 +46,7 @@ def value_type(name: str) -> ValueType:
     text = name.replace(" ", "")
     if match := re.fullmatch(r"i(8|16|32)", text):
         return Integer(int(match[1]))
-    if match := re.fullmatch(r"fixed<(\d+),(\d+)>", text):
+    if match := re.fullmatch(r"fixed<(\d{1,9}),(\d{1,9})>", text):
         return Fixed(int(match[1]), int(match[2]))
     if text in ("bf16", "f32"):
         return Float(16 if text == "bf16" else 32)

@@ -25,7 +25,7 @@ def parse_lanes(text: str) -> dict[str, int]:
     lanes: dict[str, int] = {}
     for item in text.split("+") if text not in ("", "1") else ():
         index, _, count = (part.strip() for part in item.partition("="))
-        if not (index and count.isdecimal()) or index in lanes:
+        if not (index and count.isdecimal() and len(count) < 10) or index in lanes:
             raise InputError(
                 f"lanes '{text}': give each index once with its number of lanes, and a + between them, such "
                 "as i=4+j=2; or 1 for none."

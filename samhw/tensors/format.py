@@ -97,7 +97,7 @@ class Format:
         if not at:
             return format
         order = _tuple_items(order_text)
-        if order is None or not all(mode.isdecimal() for mode in order):
+        if order is None or not all(mode.isdecimal() and len(mode) < 10 for mode in order):
             raise InputError(f"mode order {order_text!r} does not parse: write it as in 'csf @ (2, 0, 1)'")
         return cls(format.levels, tuple(int(mode) for mode in order), format.block)
 
@@ -197,7 +197,7 @@ def _parse_levels(text: str, rank: int) -> Format:
     named = _named_formats(rank)
     if text in named:
         return named[text]
-    if (blocked := re.fullmatch(r"bcsr\(\s*(\d+)\s*\)", text)) and rank == 2:
+    if (blocked := re.fullmatch(r"bcsr\(\s*(\d{1,9})\s*\)", text)) and rank == 2:
         return Format(_BLOCKED_LEVELS, (0, 1), int(blocked[1]))
     items = _tuple_items(text)
     if items is None:

@@ -86,6 +86,7 @@ def test_compile_counts_and_lists_orders(monkeypatch: pytest.MonkeyPatch) -> Non
     listed = [line.strip() for line in graphsage.output.splitlines() if line.startswith("  i,")]
     assert len(listed) == len(set(listed)) == 3
     assert "11,732,745,024" in samhw("compile", "gcn_softmax", "--fuse", "full", "--orders").output
+    assert samhw("compile", "spmm", "--orders", str(10**20)).output.splitlines()[-1] == "  i,k,j"
 
 
 def test_compile_says_why_there_are_no_orders(tmp_path: Path) -> None:

@@ -84,6 +84,8 @@ def test_names_are_one_to_one(format):
         ("(dense, singleton)", 2, "singleton level must follow"),
         ("csr @ 1, 0", 2, "mode order '1, 0' does not parse"),
         ("csr @", 2, "mode order '' does not parse"),
+        (f"csf @ ({'9' * 5000}, 0)", 2, "does not parse"),
+        (f"bcsr({'9' * 5000})", 2, "unknown format"),
         ("csr @ (x, 0)", 2, "does not parse"),
         ("csr @ (0, 0)", 2, "not a permutation"),
         ("csr @ (0, 1, 2)", 2, "3 modes"),

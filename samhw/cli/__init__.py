@@ -65,6 +65,9 @@ class _Group(click.Group):
             return result
         except SamhwError as error:
             _end(str(error), error.exit_code)
+        except click.UsageError as error:
+            message = error.format_message().removesuffix(".")
+            _end(f"{message}; see '{_name(ctx)} --help'.", error.exit_code)
         except KeyboardInterrupt:
             _end(f"'{_name(ctx)}' was interrupted; it left nothing half-written.", 130)
         except MemoryError:
@@ -90,7 +93,7 @@ class _Group(click.Group):
 
 
 def _name(ctx: click.Context) -> str:
-    return f"samhw {ctx.invoked_subcommand}"
+    return f"samhw {ctx.invoked_subcommand}" if ctx.invoked_subcommand else "samhw"
 
 
 def _end(sentence: str, code: int) -> NoReturn:

@@ -18,7 +18,7 @@ from samhw.cli.options import (
     override,
     parse_order,
 )
-from samhw.cli.output import print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
@@ -62,7 +62,7 @@ __all__ = ["compare"]
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
 @data_option("As for run.")
 @ARCH
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @memory_options
 def compare(
     program: str,

@@ -11,7 +11,7 @@ from rich.console import Console
 from samhw.cli.after import print_after
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
-from samhw.cli.output import print_json, print_table
+from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
@@ -26,7 +26,7 @@ __all__ = ["compile"]
 @compile_options
 @BUILD_DATA
 @click.option("--table", is_flag=True, help="Print the fusion table.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write the fusion tables as a page.")
+@click.option("--html", type=OUTPUT, help="Write the fusion tables as a page.")
 @click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
 @click.option(
     "--orders",
@@ -38,13 +38,12 @@ __all__ = ["compile"]
     help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
 )
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
-@click.option(
-    "--dot", type=click.Path(dir_okay=False), help="Write the graph in Graphviz's language; .svg draws it."
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the graph as JSON.")
+@click.option("--dot", type=OUTPUT, help="Write the graph in Graphviz's language; .svg draws it.")
+@click.option("-o", "--output", type=OUTPUT, help="Write the graph as JSON.")
 @click.option(
     "--json",
     "json_target",
+    type=OUTPUT,
     metavar="FILE|-",
     help="Write as JSON what each region computes, how often each intermediate, and why.",
 )

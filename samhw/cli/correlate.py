@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option, override
-from samhw.cli.output import print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
@@ -50,7 +50,7 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
 @click.option(
     "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
 )
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 def correlate(
     programs: Sequence[str],

@@ -1,7 +1,9 @@
 """What commands print and write."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.cells import cell_len
@@ -9,9 +11,40 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from samhw.files import write_text
+from samhw.errors import InputError
+from samhw.files import reason, write_text
 
-__all__ = ["print_json", "print_table", "verdict"]
+__all__ = ["OUTPUT", "OutputFile", "print_json", "print_table", "verdict"]
+
+_OUTPUTS = "samhw.outputs"
+"""In the context of a command, the options that name files to write, by the files."""
+
+
+class OutputFile(click.Path):
+    """A file to write, or `-`. What cannot be written is refused before the command does anything, and so are
+    two options that name the same file."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        super().convert(value, param, ctx)
+        name = str(value)
+        path = Path(os.path.realpath(name))
+        if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+            return name  # A device or a pipe takes whatever comes.
+        try:
+            os.stat(path.parent / ".")
+        except OSError as error:
+            raise InputError(f"Cannot write {name} ({reason(error)}); choose another place.") from None
+        if ctx and param:
+            option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(path, param.opts[-1])
+            if option != param.opts[-1]:
+                raise InputError(f"{option} and {param.opts[-1]} both write {name}; name two files.")
+        return name
+
+
+OUTPUT = OutputFile(dir_okay=False, allow_dash=True)
+"""The type of an option for a file, and no folder."""
 
 
 def print_json(target: str, data: object) -> None:

@@ -23,7 +23,7 @@ from samhw.cli.options import (
     off_chip_memory,
     say_backends,
 )
-from samhw.cli.output import print_json, print_table
+from samhw.cli.output import OUTPUT, OutputFile, print_json, print_table
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
@@ -51,13 +51,13 @@ __all__ = ["run"]
     show_default=True,
     help="What runs it.",
 )
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the result as JSON.")
-@click.option("--save", type=click.Path(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
-@click.option("--wave", type=click.Path(dir_okay=False), help="Record the RTL's signals (.fst, .vcd).")
+@click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
     "--trace",
-    type=click.Path(dir_okay=False),
+    type=OUTPUT,
     help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")

@@ -33,6 +33,57 @@ def test_a_window_without_a_cycle(window: str, tmp_path: Path) -> None:
     assert "give two cycles" in refused("run", "spmv", "--trace", trace, f"--window={window}")
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        (("run", "spmv"), ("--trace", "t.json", "--json", "./t.json")),
+        (("run", "spmm"), ("--save", "t.json", "--json", "t.json")),
+        (("compile", "spmv"), ("--output", "t.json", "--dot", "here/t.json")),
+    ],
+)
+def test_two_outputs_to_one_file(
+    command: tuple[str, ...], options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here").symlink_to(tmp_path)
+    message = refused(*command, *options)
+    assert f"{options[0]} and {options[2]} both write {options[3]}; name two files." in message
+    assert not Path("t.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--json", "--save", "--trace", "--wave"])
+def test_a_folder_that_is_not_there_is_refused_before_the_run(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("samhw.cli.run.execute", None)
+    arguments = ["run", "spmv", "--backend", "verilator", option, tmp_path / "none" / "x.vcd"]
+    assert "No such file or directory" in refused(*arguments)
+
+
+@pytest.mark.parametrize("entries", ["B", "B=", "=4", "B=-1", "B=x", "B=" + "9" * 5000])
+def test_entries_that_are_no_number(entries: str) -> None:
+    assert "give a tensor and a number of entries" in refused("run", "spmv", "--capacity", entries)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nosuch"], "No such command 'nosuch'; see 'samhw --help'."),
+        (["run"], "Missing argument 'PROGRAM'; see 'samhw run --help'."),
+        (["run", "spmv", "--data"], "Option '--data' requires an argument; see 'samhw run --help'."),
+        (["build", "spmv", "--target", "sim"], "Missing option '-o' / '--output'; see 'samhw build --help'."),
+        (
+            ["correlate", "spmv", "--jobs", "two"],
+            "'two' is not a valid integer; see 'samhw correlate --help'.",
+        ),
+    ],
+)
+def test_a_call_that_no_command_understands(arguments: list[str], sentence: str) -> None:
+    message = refused(*arguments)
+    assert message.endswith(f"{sentence}\n")
+    assert message.count("\n") == 1
+
+
 def test_programs_or_a_suite() -> None:
     assert "--suite kernels stands for programs" in refused("correlate", "spmv", "--suite", "kernels")
 

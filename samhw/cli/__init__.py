@@ -8,6 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from itertools import pairwise
 from textwrap import shorten
 from typing import Any, NoReturn
@@ -59,9 +60,12 @@ class _Group(click.Group):
             )
 
     def invoke(self, ctx: click.Context) -> Any:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # Not every terminal has the marks of a table.
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout:
+                sys.stdout.flush()
             return result
         except SamhwError as error:
             _end(str(error), error.exit_code)

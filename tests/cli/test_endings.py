@@ -1,6 +1,7 @@
 """How commands end that cannot go on: a full disk, Ctrl-C, a kill. One sentence, and nothing half-written."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -84,6 +85,21 @@ def test_a_full_standard_output_is_a_sentence(arguments: list[str]) -> None:
         done.stderr
         == f"samhw: 'samhw {arguments[0]}' could not write (No space left on device); make room.\n"
     )
+
+
+def test_a_closed_standard_output_is_no_error() -> None:
+    """As of a daemon."""
+    command = shlex.join([*COMMAND, "kernels"])
+    done = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_the_marks_of_a_table() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    arguments = ["compile", "spmv", "--table"]
+    done = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "LS(?B_i?)" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -418,6 +418,8 @@ def test_no_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package.cluster, "PATIENCE", 0.1)
     with pytest.raises(InputError, match=r"No Dask scheduler answers at tcp://127.0.0.1:1"):
         sweep([Configuration("spmv", SMALL)], tmp_path / "r.csv", scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(InputError, match="missing port number"):
+        sweep([Configuration("spmv", SMALL)], tmp_path / "r.csv", scheduler="nosuch")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'samhw\[cluster\]'"):
         sweep([Configuration("spmv", SMALL)], tmp_path / "r.csv", scheduler="tcp://127.0.0.1:1")

@@ -28,11 +28,13 @@ def run_on_cluster(
     """
     try:
         from distributed import Client, as_completed
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise InputError("A cluster needs Dask; install it with pip install 'samhw[cluster]'.") from None
     # It would print how it loses a scheduler, which is said here in a sentence.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
+        get_address_host_port(address)  # A client asks for it too, and falls over its own end.
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(

@@ -64,11 +64,6 @@ class Cell:
     source: Feed
     label: str
 
-    @property
-    def is_reference(self) -> bool:
-        """A reference cell makes no node of its own."""
-        return isinstance(self.source, CellName)
-
 
 class FusionTable:
     """The grid. Cells are named by (row, column); filling one twice is how a cell is moved into a join."""

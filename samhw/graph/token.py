@@ -20,9 +20,6 @@ __all__ = [
     "stop_payload",
 ]
 
-STOP_BITS = 8
-"""Width of the payload of a stop: two nibbles, hence streams of at most 15 levels."""
-
 
 class Kind(IntEnum):
     """The 2-bit kind of a token; the codes are those of the hardware."""
@@ -65,7 +62,7 @@ class Token(NamedTuple):
 
 
 def stop_payload(lo: int, hi: int) -> int:
-    """The payload word of STOP(lo, hi)."""
+    """The payload word of STOP(lo, hi): two nibbles, hence streams of at most 15 levels."""
     return lo | hi << 4
 
 

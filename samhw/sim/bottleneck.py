@@ -9,9 +9,6 @@ from samhw.sim.result import ActorStats, Result
 
 __all__ = ["Bottleneck", "bottleneck"]
 
-ActorName = tuple[str, str]
-"""(node, actor)."""
-
 
 @dataclass(frozen=True)
 class Bottleneck:

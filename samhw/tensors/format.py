@@ -152,14 +152,6 @@ class Format:
         """Whether ``vals`` holds zeros that nobody stored, because the innermost level is dense."""
         return bool(self.levels) and self.levels[-1] is LevelType.dense
 
-    def is_unique(self, level: int) -> bool:
-        """Whether a coordinate occurs at most once in a fiber of that level.
-
-        A level above a singleton level repeats its coordinate for every entry below; only the coordinates
-        of the whole run of levels together are unique there.
-        """
-        return level + 1 == len(self.levels) or self.levels[level + 1] is not LevelType.singleton
-
     def level_sizes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The size of each stored level for a tensor of that shape. Blocks at the edge are padded."""
         sizes = tuple(shape[mode] for mode in self.mode_order)

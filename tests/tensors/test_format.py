@@ -114,11 +114,6 @@ def test_of_checks_the_rank():
         Format.of(Format.parse("csr", 2), 3)
 
 
-def test_a_level_above_a_singleton_is_not_unique():
-    format = Format.parse("(dense, compressed, singleton, singleton, compressed)", 5)
-    assert [format.is_unique(level) for level in range(5)] == [True, False, False, True, True]
-
-
 def test_fill():
     assert Format.parse("dense", 2).is_all_dense
     assert not Format.parse("csr", 2).is_all_dense

@@ -1,0 +1,123 @@
+"""One sentence with exit code 2 for each kind of bad input."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from tests.cli.command import refused
+
+
+def test_unknown_program() -> None:
+    assert "There is no program 'spnn'" in refused("run", "spnn")
+
+
+def test_malformed_text(tmp_path: Path) -> None:
+    path = tmp_path / "bad.ein"
+    path.write_text("tensor A[i, j] : csr\nx[i] = A[i,j] * )\n")
+    assert f"{path}:2:" in refused("run", path)
+
+
+def test_unknown_index(tmp_path: Path) -> None:
+    path = tmp_path / "bad.ein"
+    path.write_text("tensor A[i=3, j=3] : csr\nx[i,q] = A[i,j]\n")
+    assert "q" in refused("run", path)
+
+
+def test_order_with_an_unknown_index() -> None:
+    assert "does not name each index" in refused("run", "spmm", "--order", "i,k,q")
+
+
+def test_discordant_order() -> None:
+    assert "declare X with the mode order" in refused("run", "spmm", "--order", "i,j,k")
+
+
+def test_shapes_that_disagree(tmp_path: Path) -> None:
+    a, x = tmp_path / "a.mtx", tmp_path / "x.npz"
+    write_mtx(a, np.ones((3, 4)))
+    np.savez(x, X=np.ones((5, 2)))
+    message = refused("run", "spmm", "--data", f"A={a}", "--data", f"X={x}")
+    assert "k" in message
+    assert "4" in message
+    assert "5" in message
+
+
+def test_wrong_file_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text("this is no matrix\n")
+    assert str(path) in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_unknown_suffix(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("")
+    assert ".xyz" in refused("run", "spmm", "--data", f"A={path}")
+
+
+def test_missing_file() -> None:
+    assert "nowhere.mtx" in refused("run", "spmm", "--data", "A=nowhere.mtx")
+
+
+def test_data_for_an_unknown_tensor() -> None:
+    assert "reads no tensor 'Q'" in refused("run", "spmm", "--data", "Q=a.mtx")
+
+
+def test_nan_in_integer_data(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, A=np.array([[1.0, np.nan], [0.0, 2.0]]))
+    assert "NaN" in refused("run", "spmm", "--value", "i32", "--data", f"A={path}")
+
+
+def test_fractions_in_integer_data(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    write_mtx(path, np.array([[1.5, 0.0], [0.0, 2.0]]))
+    found = refused("run", "spmm", "--value", "i32", "--data", f"A={path}")
+    assert "1.5, which is no integer" in found
+
+
+def test_unknown_value_type() -> None:
+    assert "Unknown value type 'f99'" in refused("run", "spmm", "--value", "f99")
+
+
+def test_unknown_target(tmp_path: Path) -> None:
+    assert "There is no target 'asic'" in refused("build", "spmm", "--target", "asic", "-o", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_directory_that_is_not_empty(tmp_path: Path) -> None:
+    (tmp_path / "keep").write_text("")
+    assert "not empty" in refused("build", "spmm", "--data", "karate", "--target", "sim", "-o", tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["keep"]
+
+
+@pytest.mark.slow
+def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
+    # In a process of its own: this one may have found its tools already.
+    command = [sys.executable, "-c", "from samhw.cli import main; main()"]
+    arguments = ["build", "spmv", "--data", "karate", "--target", "verilator", "-o", str(tmp_path / "out")]
+    environment = {"PATH": str(tmp_path), "SAMHW_CACHE": str(tmp_path / "cache"), "CXX": "g++"}
+    done = subprocess.run(
+        [*command, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "The C++ compiler g++ was not found; set CXX" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_svg_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "graphviz" in refused("compile", "spmm", "--data", "karate", "--dot", tmp_path / "g.svg").lower()
+    assert not (tmp_path / "g.svg").exists()
+
+
+def test_correlate_needs_programs() -> None:
+    assert "correlate needs programs" in refused("correlate")
+
+
+def write_mtx(path: Path, array: np.ndarray) -> None:
+    scipy.io.mmwrite(path, scipy.sparse.coo_array(array))

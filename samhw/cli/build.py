@@ -6,16 +6,9 @@ from typing import Any
 
 import click
 
-from samhw.cli.options import (
-    BUILD_DATA,
-    CLOCK,
-    REGIONS,
-    REGIONS_HELP,
-    CompileOptions,
-    check_on_chip,
-    check_settings,
-    compile_options,
-)
+from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
+from samhw.cli.memory import check_on_chip
+from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.output import verdict
 from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled

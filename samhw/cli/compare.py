@@ -8,16 +8,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from samhw.cli.options import (
-    ARCH,
-    data_option,
-    load_arch,
-    load_schedule,
-    memory_options,
-    off_chip_memory,
-    override,
-    parse_order,
-)
+from samhw.cli.memory import memory_options, off_chip_memory
+from samhw.cli.options import ARCH, data_option, load_arch, load_schedule, override, parse_order
 from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.cli.options import CompileOptions, check_on_chip, compile_options, data_option, override
+from samhw.cli.memory import check_on_chip
+from samhw.cli.options import CompileOptions, compile_options, data_option, override
 from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError

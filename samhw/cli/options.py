@@ -1,10 +1,9 @@
-"""What several commands take."""
+"""How a program is to be compiled, in the options that several commands take."""
 
 import functools
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +14,22 @@ from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.frontend import Program, load_named
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch
 from samhw.passes import Lowerable
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule, parse_lanes
-from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = [
     "ARCH",
-    "BACKEND",
     "BUILD_DATA",
-    "CLOCK",
-    "REGIONS",
-    "REGIONS_HELP",
     "CompileOptions",
-    "board_options",
-    "check_on_chip",
-    "check_settings",
     "compile_options",
     "data_option",
     "load_arch",
     "load_schedule",
-    "memory_options",
-    "off_chip_memory",
     "override",
     "parse_order",
-    "say_backends",
-    "say_targets",
 ]
-
-OPTION_NAMES = {"on_chip": "--memories", "one_top": "--regions"}
-"""The options that are not called as the settings that they make."""
-
-REGIONS = ("kernels", "top")
-REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
 
 ARCH = click.option(
     "--arch",
@@ -63,37 +44,6 @@ BUILD_DATA = click.option(
     help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
 )
 
-
-class _Clock(click.ParamType):
-    """A clock: its period in ns, or its frequency, as in 80MHz. Gives the period in ns."""
-
-    name = "NS|NMHz"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        text = str(value).strip().lower()
-        number, mega = text.removesuffix("ns").removesuffix("mhz"), text.endswith("mhz")
-        try:
-            return 1e3 / float(number) if mega else float(number)
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{value} is no clock; give its period in ns, as 12.5, or its frequency, as 80MHz.")
-
-
-CLOCK = _Clock()
-"""The type of --clock."""
-
-
-class _BackendName(click.Choice[str]):
-    """The name of a backend, or of a board's file."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if is_board(value) else super().convert(value, param, ctx)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return f"[{'|'.join([*self.choices, 'board:FILE.py'])}]"
-
-
-BACKEND = _BackendName([backend.name for backend in BACKENDS])
-"""The type of --backend."""
 
 _COMPILE = (
     click.option(
@@ -138,19 +88,6 @@ _COMPILE = (
         help="Entries of the compressed levels of T, in place of as many as the data may need.",
     ),
     ARCH,
-)
-
-
-_BOARD = (
-    click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),
-    click.option("--emulate", is_flag=True, help="In its place the board under Verilator, pins to pins."),
-    click.option(
-        "--clock",
-        type=CLOCK,
-        metavar="NS|MHz",
-        help="The board's clock; by default the greatest that is reached.",
-    ),
-    click.option("--baud", type=int, help="Speed of its link; by default the board's own."),
 )
 
 
@@ -270,86 +207,6 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     return click.option(
         "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
     )
-
-
-def board_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options of a run on a board, which it takes as `board`: those that were given."""
-
-    @functools.wraps(command)
-    def on_board(
-        *, port: str | None, emulate: bool, clock: float | None, baud: int | None, **others: Any
-    ) -> None:
-        chosen = {"port": port, "emulate": emulate or None, "clock": clock, "baud": baud}
-        given = {name: value for name, value in chosen.items() if value is not None}
-        command(board=given, **others)
-
-    for option in reversed(_BOARD):
-        on_board = option(on_board)
-    return on_board
-
-
-def memory_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command `memory` and `off_chip`, for `off_chip_memory`."""
-    command = click.option(
-        "--off-chip", metavar="A,B", help="The tensors that lie there, by default all; needs --memory."
-    )(command)
-    return click.option(
-        "--memory", metavar="hbm2|ddr4|FILE.json", help="Simulate with tensors in off-chip memory."
-    )(command)
-
-
-def off_chip_memory(
-    memory: str | None, tensors: str | None, schedule: Schedule
-) -> tuple[Dram | None, Schedule]:
-    """What --memory and --off-chip ask for: the memory, and the schedule with the tensors that lie there."""
-    if tensors is not None:
-        schedule = replace(schedule, off_chip=tuple(name.strip() for name in tensors.split(",")))
-    if memory is None:
-        if tensors is not None:
-            raise InputError("--off-chip says what lies in a memory; add '--memory ddr4'.")
-        if schedule.off_chip:
-            raise InputError(
-                "The schedule has tensors off chip ('off_chip'), but there is no memory; add '--memory ddr4'."
-            )
-        return None, schedule
-    return Dram.load(memory), schedule
-
-
-def check_on_chip(schedule: Schedule, what: str) -> None:
-    """Raises `InputError` for a schedule with tensors off chip, in hardware that has none there."""
-    if schedule.off_chip:
-        raise InputError(
-            f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
-            "them on chip; leave that line out."
-        )
-
-
-def check_settings(chosen: Collection[str], target: Target, said: str) -> None:
-    """Raises `InputError` for an option that a target has no use for.
-
-    Args:
-        chosen: the settings of targets that were given, by name.
-        said: how a user chooses one: `--target`, or `--backend`.
-    """
-    for setting in sorted(set(chosen) - target.settings):
-        option = OPTION_NAMES.get(setting, f"--{setting}")
-        able = say_backends if said == "--backend" else say_targets
-        mends = able(partial(_takes, setting))
-        raise InputError(f"{option} belongs to {mends}; leave it out.")
-
-
-def _takes(setting: str, target: Target) -> bool:
-    return setting in target.settings
-
-
-def say_backends(can: Callable[[Backend], bool]) -> str:
-    """What to add for a backend that can do something."""
-    return " or ".join(f"'--backend {backend.name}'" for backend in BACKENDS if can(backend))
-
-
-def say_targets(can: Callable[[Target], bool]) -> str:
-    """What to add for a build of such a backend."""
-    return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
 def parse_order(text: str) -> tuple[str, ...]:

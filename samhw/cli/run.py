@@ -10,19 +10,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from samhw.cli.options import (
-    BACKEND,
-    REGIONS,
-    REGIONS_HELP,
-    CompileOptions,
-    board_options,
-    check_settings,
-    compile_options,
-    data_option,
-    memory_options,
-    off_chip_memory,
-    say_backends,
-)
+from samhw.cli.backends import BACKEND, REGIONS, REGIONS_HELP, board_options, check_settings, say_backends
+from samhw.cli.memory import memory_options, off_chip_memory
+from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, print_json, print_table
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.tracing import recording, write_trace

@@ -20,7 +20,7 @@ from samhw.names import identifiers
 from samhw.numerics import Words
 from samhw.sim import Result, simulated_regions
 from samhw.targets import processes
-from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_program
+from samhw.targets.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
@@ -93,7 +93,7 @@ class HlsDesign:
     def build(
         cls, design: Design, arch: Arch, options: Options | None = None, *, optimise: bool = False
     ) -> "HlsDesign":
-        """Emits and compiles, unless the build cache has the program; raises as `emit` and `compile_program`.
+        """Emits and compiles, unless the build cache has the program; raises as `emit` and `compile_cpp`.
 
         Args:
             optimise: build for speed: takes twice as long to compile, and runs five times as fast.
@@ -102,18 +102,18 @@ class HlsDesign:
         # As one unit, since most of the compiler's work is the library.
         files["all.cpp"] = "".join(f'#include "{path}"\n' for path in files if path.endswith(".cpp"))
         flags = (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")
-        return cls(design, arch, compile_program(files, ["all.cpp"], flags))
+        return cls(design, arch, compile_cpp(files, ["all.cpp"], flags))
 
     @classmethod
     def build_together(
         cls, designs: Sequence[Design], arch: Arch, options: Options | None = None
     ) -> list["HlsDesign"]:
         """As `build` for each of the designs, in a fraction of the time: all of them are in one program, with
-        one library. Raises as `emit_together` and `compile_program`."""
+        one library. Raises as `emit_together` and `compile_cpp`."""
         if len(designs) == 1:
             return [cls.build(designs[0], arch, options)]
         files = emit_together(designs, arch, options)
-        program = compile_program(files, ["all.cpp"], (*FLAGS, "-DSAMHW_CSIM"))
+        program = compile_cpp(files, ["all.cpp"], (*FLAGS, "-DSAMHW_CSIM"))
         return [cls(design, arch, program, shared=True) for design in designs]
 
     def run(

@@ -11,7 +11,7 @@ from samhw.errors import InputError, RunError
 from samhw.targets.cache import cached, digest
 from samhw.targets.cpp_compiler import CppCompiler, find_cpp_compiler
 
-__all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_program"]
+__all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_cpp"]
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def _folder(folder: Path, mend: str) -> Path:
     return folder
 
 
-def compile_program(sources: Mapping[str, str], units: Sequence[str], flags: Sequence[str] = FLAGS) -> Path:
+def compile_cpp(sources: Mapping[str, str], units: Sequence[str], flags: Sequence[str] = FLAGS) -> Path:
     """The program of some C++ texts, through the build cache.
 
     Args:

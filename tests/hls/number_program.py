@@ -10,7 +10,7 @@ from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
-from samhw.targets.hls_tools import compile_program
+from samhw.targets.hls_tools import compile_cpp
 
 TYPES = (
     "i8",
@@ -98,7 +98,7 @@ def _program() -> Path:
             f"            const auto result = {expression};\n            put(result, overflow);\n        }}\n"
         )
     sources["main.cpp"] = text + "}\n"
-    return compile_program(sources, ["main.cpp"])
+    return compile_cpp(sources, ["main.cpp"])
 
 
 def apply(name: str, *operands: Words) -> Words:

@@ -18,7 +18,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
 from samhw.targets import run
 from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.hls_tools import FLAGS, ap_headers, compile_program
+from samhw.targets.hls_tools import FLAGS, ap_headers, compile_cpp
 from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload
 from tests.hls.bench import run_design
@@ -53,7 +53,7 @@ def csim(folder: Path) -> str:
     """What the testbench of a project prints. Without its Makefile, since `make` need not be there."""
     sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.?pp")}
     units = [path for path in sources if path.endswith(".cpp")]
-    program = compile_program(sources, units, (*FLAGS, "-DSAMHW_CSIM"))
+    program = compile_cpp(sources, units, (*FLAGS, "-DSAMHW_CSIM"))
     done = subprocess.run([program, "tb_data"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

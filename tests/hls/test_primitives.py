@@ -14,7 +14,7 @@ from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
 from samhw.hls.region_builder import RegionBuilder
-from samhw.targets.hls_tools import compile_program
+from samhw.targets.hls_tools import compile_cpp
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
 from tests.strategies.drawn import drawn
@@ -159,7 +159,7 @@ def text(tokens: list[Token]) -> str:
 @pytest.mark.parametrize("kind", CASES)
 def test_tokens(kind: str) -> None:
     bench = Bench(draw_cases(kind))
-    program = compile_program(bench.sources(), ["main.cpp"])
+    program = compile_cpp(bench.sources(), ["main.cpp"])
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     lines = iter(done.stdout.splitlines())
     for case in bench.cases:

@@ -106,7 +106,7 @@ arch.slack = 2
         ("program = 'spmv'\narch = 3", "'arch' is no table"),
         ("program = 'spmv'\n[arch]\nslak = 3", "no field 'slak' to set: Arch has index_bits"),
         ("program = 'spmv'\n[arch]\nalu.f32.mull = 3", "no field 'alu.f32.mull' to set: alu.f32 has max"),
-        ("program = 'spmv'\n[arch]\nalu = 3", "no field 'alu'"),
+        ("program = 'spmv'\n[arch]\nalu = 3", "Arch.alu is a table, of alu.integer, "),
         ("program = 'spmv'\n[arch]\nslack = 'much'", "of another kind"),
         ("program = 'spmv'\n[arch]\nmemory = 0", "Arch.memory is 0"),
         ("program = 'spmv'\n[exclude]\nvalue = 'f32'", r"write \[\[exclude\]\]"),

@@ -161,7 +161,10 @@ def _set(data: dict[str, Any], name: str, value: Setting) -> None:
     *tables, last = name.split(".")
     for table in tables:
         data = cast(dict[str, Any], data.get(table)) if isinstance(data.get(table), dict) else {}
-    if last not in data or isinstance(data[last], dict):
+    if isinstance(entries := data.get(last), dict):
+        names = ", ".join(f"{name}.{entry}" for entry in entries)
+        raise InputError(f"Arch.{name} is a table, of {names}; set an entry of it.")
+    if last not in data:
         inside = f"{'.'.join(tables)} has {', '.join(data)}" if data else f"{'.'.join(tables)} has no entries"
         if not tables:
             inside = f"Arch has {', '.join(data)}"

@@ -69,6 +69,9 @@ class ValueType(ABC):
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"value_type({self.name!r})"
+
     def _check_op(self, op: str) -> None:
         if op not in self.operations:
             raise InputError(f"{self.name} has no operation {op!r}; it has {', '.join(self.operations)}.")

@@ -8,6 +8,7 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
+from samhw.rtl.shared import Shared
 
 __all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "error_bits"]
 
@@ -47,7 +48,7 @@ class MemoryWriteSignature(wiring.Signature):
         super().__init__({"addr": Out(addr_width), "en": Out(1), "data": Out(width)})
 
 
-class Primitive(wiring.Component):
+class Primitive(Shared):
     """Base of the components. Inputs are `stream` consumers, outputs are pushes (`PushSignature`).
 
     Args:

@@ -4,6 +4,8 @@ from amaranth.hdl import Const, Elaboratable, Module, Mux, Shape, ShapeLike, Sig
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.rtl.shared import Shared
+
 __all__ = ["Fifo", "PushSignature"]
 
 
@@ -26,7 +28,7 @@ class PushSignature(wiring.Signature):
         super().__init__({"push": Out(1), "ready": In(1), "strobe": Out(1), "token": Out(shape)})
 
 
-class Fifo(wiring.Component):
+class Fifo(Shared):
     """A FIFO of `depth` tokens. A slot is taken at the push and is free again the cycle after the pop.
 
     A token that is strobed in cycle t is at the output from cycle t + 1 on; with an operation of L - 1 cycles

@@ -1,18 +1,18 @@
 """One step of a reduction: a value is added to what has been accumulated, or is the first of its fiber."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
+from samhw.rtl.shared import SharedPart
 from samhw.rtl.units import accumulate_unit
 from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["ReduceStep"]
 
 
-class ReduceStep(wiring.Component):
+class ReduceStep(SharedPart):
     """A pipeline that takes operands in every cycle and gives `op(a, b)`, or `b` bit for bit.
 
     `b` alone passes beside the unit, not through it, since an addition of zero would change the bits of a

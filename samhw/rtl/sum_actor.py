@@ -9,12 +9,13 @@ from amaranth.lib.wiring import In, Out
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
+from samhw.rtl.shared import SharedPart
 from samhw.rtl.token import CONTROL, TokenKind, make_token, stop_hi, stop_lo, stop_token, token_layout
 
 __all__ = ["SumActor"]
 
 
-class SumActor(wiring.Component):
+class SumActor(SharedPart):
     """Pushes `sum` and `stop` together.
 
     Args:

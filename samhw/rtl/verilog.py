@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from amaranth.back import rtlil
 from amaranth.back import verilog as verilog_backend
 
 from samhw.graph import Arch, Design
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
-from samhw.rtl.verilog_memory import VerilogMemories
+from samhw.rtl.verilog_platform import VerilogPlatform
 
 __all__ = ["LINT_EXCEPTIONS", "split_modules", "verilog"]
 
@@ -28,6 +29,7 @@ LINT_EXCEPTIONS = {
 """The warnings of `verilator --lint-only -Wall` that the Verilog gives, and why each is harmless."""
 
 _MODULE = re.compile(r"^module (\\\S+|\w+)", re.MULTILINE)
+_INSTANCE = re.compile(r"^  \w+ +\\?(\S+) +\($", re.MULTILINE)
 _END = "endmodule\n"
 _EMPTY = re.compile(r"^ *(?:\(\*.*\*\)\n *)*(?:wire|reg) \[-1:0\] \S+ ?;\n", re.MULTILINE)
 
@@ -43,13 +45,14 @@ def verilog(
         stall_ports, probes: as for `Top`.
     """
     top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
-    memories = VerilogMemories(f"{name}_memory")
+    platform = VerilogPlatform(name)
     with _no_garbage_collection():
-        text: str = verilog_backend.convert(
-            top, name=name, platform=memories, emit_src=False, strip_internal_attrs=True
-        )
-    text = _tidy(text, _notes(top, name))
-    return text + memories.text if memories.module in text else text
+        own = rtlil.convert(top, name=name, platform=platform, emit_src=False)
+    # Amaranth's `convert` is for one component; here the modules that components share go with it.
+    modules = "".join([own, *platform.shared])
+    text: str = verilog_backend._convert_rtlil_text(modules, strip_internal_attrs=True)
+    text = _with_notes(_tidy(text), top, name, platform)
+    return text + platform.text if platform.module in text else text
 
 
 def split_modules(text: str) -> dict[str, str]:
@@ -62,36 +65,39 @@ def split_modules(text: str) -> dict[str, str]:
     return modules
 
 
-def _tidy(text: str, notes: dict[str, str]) -> str:
-    """Modules get plain names and their notes. Signals of no width, which in Verilog would have two bits, go:
-    nothing refers to them."""
+def _tidy(text: str) -> str:
+    """Modules get plain names. Signals of no width, which in Verilog would have two bits, go: nothing refers
+    to them."""
     found = [name.removeprefix("\\") for name in _MODULE.findall(text)]
     plain = identifiers(found)
     escaped = re.compile(r"\\(" + "|".join(map(re.escape, sorted(plain, key=len, reverse=True))) + ") ")
     text = escaped.sub(lambda match: f"{plain[match[1]]} ", text)
-    notes = {plain[name]: note for name, note in notes.items() if name in plain}
-    text = _MODULE.sub(lambda match: notes.get(match[1], "") + match[0], text)
     return _EMPTY.sub("", text)
 
 
-def _notes(top: Top, name: str) -> dict[str, str]:
-    """The comment above the module of each node: the cell of the fusion table that it comes from, its
-    parameters, and what its kind does."""
-    design, fabric = top.fabric.design, top.fabric
-    notes = {
-        name: f"// {comment_text(design.name)}, of {design.value}: docs/host_port.md says how it is driven.\n"
+def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> str:
+    """Comments: above the top what it is of, above the modules of primitives what their kind does, and above
+    their instances the cell of the fusion table that each comes from, and its parameters."""
+    design = top.fabric.design
+    rules = {
+        module: (inspect.getdoc(kind) or "").partition("\n\n")[0] for module, kind in platform.modules.items()
     }
-    for region, node in design.nodes:
+    rules[name] = f"{design.name}, of {design.value}: docs/host_port.md says how it is driven."
+    text = _MODULE.sub(lambda match: _comment(rules.get(match[1], "")) + match[0], text)
+    cells = {}
+    for key, node in design.nodes:
         params = ", ".join(f"{key}={value}" for key, value in node.params.items())
-        rule = inspect.getdoc(type(fabric.nodes[region, node.name])) or ""
-        lines = [
-            node.note or node.spec.note(node.spec.subject(node.name), node.params, {}),
-            f"{node.kind}({params}), as docs/primitives.md has it.",
-            *rule.partition("\n\n")[0].splitlines(),
-        ]
-        module = f"{name}.fabric.{fabric.submodules[region, node.name]}"
-        notes[module] = "".join(f"// {comment_text(line)}\n" for line in lines if line)
-    return notes
+        cell = node.note or node.spec.note(node.spec.subject(node.name), node.params, {})
+        rule = f"{node.kind}({params}), as docs/primitives.md has it."
+        cells[top.fabric.submodules[key, node.name]] = _comment(f"{cell}\n{rule}", "  ")
+    begin = text.index(f"\nmodule {name}_fabric")
+    end = text.index(_END, begin)
+    fabric = _INSTANCE.sub(lambda match: cells.get(match[1], "") + match[0], text[begin:end])
+    return text[:begin] + fabric + text[end:]
+
+
+def _comment(text: str, indent: str = "") -> str:
+    return "".join(f"{indent}// {comment_text(line)}\n" for line in text.splitlines() if line)
 
 
 @contextmanager

@@ -341,8 +341,10 @@ def test_verilog_is_the_same_every_time_and_has_readable_names():
     assert text == verilog(Design.of(copy_graph()), Arch(), name="copy")
     assert "/work" not in text
     assert ".py" not in text
-    for module in ("copy", "copy_fabric_scan_A1", "copy_fabric_ch_write_crd_crd", "copy_shell_mem_A_crd1"):
-        assert re.search(rf"^module \\?{re.escape(module)} ?\(", text, re.MULTILINE), module
+    for module in ("copy", "copy_fabric", "copy_scan_compressed_1", "copy_fifo_1", "copy_shell_mem_A_crd1"):
+        assert re.search(rf"^module {module} ?\(", text, re.MULTILINE), module
+    for instance in ("copy_scan_compressed_1 scan_A1", r"copy_fifo_\d+ ch_write_crd_crd"):
+        assert re.search(rf"^  {instance} \($", text, re.MULTILINE), instance
     top = text.split("module copy(")[1]
     ports = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+)", top, re.MULTILINE))
     assert {"aclk", "aresetn", "running", "done", "error", "cycle", "s_axi_awaddr", "s_axi_rready"} <= ports

@@ -69,14 +69,19 @@ def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "SAMHW_TOP" not in header
 
 
-def test_a_module_says_where_it_comes_from(tmp_path: Path) -> None:
+def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
+    """Its module says what it does, and each of its instances where in the fusion table it comes from."""
     out = built(tmp_path, "spmm", "--data", "karate")
-    text = (out / "rtl" / "samhw_top_fabric_scan_compressed_A_k.v").read_text()
-    assert text.startswith(
-        "// k, A: LS(⟨A_i⟩)\n"
-        "// scan_compressed(pos=A.pos1, crd=A.crd1, extent=k), as docs/primitives.md has it.\n"
-        "// In `ref`, out `crd` and `ref`: the actors *fetch* and *walk*.\nmodule "
-    )
+    (module,) = (out / "rtl").glob("samhw_top_scan_dense_?.v")
+    rule = "In `ref`, out `crd` and `ref`, N being the run-time `extent`: the actors *scale* and *walk*."
+    assert module.read_text().startswith(f"// {rule}\nmodule ")
+    fabric = (out / "rtl" / "samhw_top_fabric.v").read_text()
+    for index, tensor, ref in [("i", "A", "root"), ("j", "X", "⟨X_k⟩")]:
+        assert (
+            f"  // {index}, {tensor}: LS({ref})\n"
+            f"  // scan_dense(extent={index}), as docs/primitives.md has it.\n"
+            f"  {module.stem} scan_dense_{tensor}_{index} (\n"
+        ) in fabric
 
 
 @pytest.mark.parametrize("name", ["", "2nd", "a b", "a.b", "wire", "../x"])

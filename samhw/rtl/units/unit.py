@@ -1,15 +1,15 @@
 """What every numeric unit has in common."""
 
 from amaranth.hdl import Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
+from samhw.rtl.shared import SharedPart
 
 __all__ = ["Unit"]
 
 
-class Unit(wiring.Component):
+class Unit(SharedPart):
     """A pipeline from operands to a result; it takes operands in every cycle and never stalls.
 
     Args:

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The tables of `samhw.numerics` as memories, and the polynomials that they hold."""
 
 from collections.abc import Iterator

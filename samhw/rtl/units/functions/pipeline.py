@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """A pipeline that is written stage by stage, and delays by itself what later stages ask for."""
 
 from collections.abc import Callable

@@ -1,0 +1,55 @@
+# amaranth: UnusedElaboratable=no
+"""Components of which generated Verilog has one module for all that are made alike."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self
+
+from amaranth.hdl import Elaboratable
+from amaranth.lib import wiring
+
+__all__ = ["Shared", "SharedPart"]
+
+
+class Shared(wiring.Component):
+    """A component whose hardware follows from its class and from the arguments that it is made with.
+
+    On a platform with `get_shared`, such as `VerilogPlatform`, those that are made alike become instances of
+    one module; on any other one each is a submodule of its own, as every component in Amaranth.
+
+    Attributes:
+        make: what it is made of and with; equal for those that are made alike.
+    """
+
+    make: tuple[object, ...]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        self: Self = super().__new__(cls)
+        # Equal numbers may be written in two ways: 0.0 and -0.0 are two words.
+        self.make = (cls, args, kwargs, repr((args, kwargs)))
+        return self
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "elaborate" in vars(cls):
+            cls.elaborate = _shared(vars(cls)["elaborate"])
+
+
+class SharedPart(wiring.Component):
+    """A component that a shared one makes along with itself. It stays unused where the module of another one
+    serves, and Amaranth's warning of that is off for what this file makes."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        made: Self = super().__new__(cls)
+        return made
+
+
+def _shared(elaborate: Callable[[Any, Any], Elaboratable]) -> Callable[[Any, Any], Elaboratable]:
+    @wraps(elaborate)
+    def wrapper(self: Shared, platform: Any) -> Elaboratable:
+        if hasattr(platform, "get_shared"):
+            found: Elaboratable = platform.get_shared(self, elaborate)
+            return found
+        return elaborate(self, platform)
+
+    return wrapper

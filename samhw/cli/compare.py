@@ -14,11 +14,10 @@ from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import Program
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule, parse_lanes, regions_of
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
 from samhw.targets import Outcome
 from samhw.targets import compare as compare_all
-from samhw.workload import bind_program
+from samhw.workload import Workload, bind_program, scheduled
 
 __all__ = ["compare"]
 
@@ -33,7 +32,10 @@ __all__ = ["compare"]
     help="Schedules to compare; the following options override them.",
 )
 @click.option(
-    "--fuse", metavar="LEVEL,..", help="Levels of fusion; without --schedule by default none,partial,full."
+    "--fuse",
+    metavar="LEVEL,..",
+    help="Levels of fusion; without --schedule by default none,partial,full; of a module of PyTorch "
+    "none,module,full.",
 )
 @click.option("--iteration", metavar="SPACE,..", help="factored (the default), global, or both.")
 @click.option(
@@ -75,7 +77,7 @@ def compare(
 
     A level of fusion with several regions is measured once, with the orders of its own statements.
     """
-    levels = _choices("--fuse", fuse, FUSION_LEVELS)
+    levels = _choices("--fuse", fuse, (*FUSION_LEVELS, MODULE))
     spaces = _choices("--iteration", iteration, ITERATIONS)
     dram = None
     bases = []
@@ -85,10 +87,11 @@ def compare(
     workload = bind_program(program, data, value=value)
     value = workload.value(value)
     if not files:
-        levels = levels or list(FUSION_LEVELS)
+        # The regions of a module as they are imported are its statements.
+        levels = levels or (list(FUSION_LEVELS) if workload.scopes is None else ["none", MODULE, "full"])
     chosen = list(map(parse_order, orders))
     many = [parse_lanes(word) for word in lanes.split(",")] if lanes else []
-    schedules = list(_combined(workload.program, bases, levels, spaces, chosen, many))
+    schedules = list(_combined(workload, bases, levels, spaces, chosen, many))
     if chosen and not any(s.order in chosen for s in schedules):
         where = ",".join(levels) or "each of these schedules"
         raise InputError(
@@ -118,7 +121,7 @@ def compare(
 
 
 def _combined(
-    program: Program,
+    workload: Workload,
     bases: Sequence[Schedule],
     levels: Sequence[Any],
     spaces: Sequence[Any],
@@ -129,8 +132,8 @@ def _combined(
     for base in bases:
         for level, space in product(levels or [base.fuse], spaces or [base.iteration]):
             schedule = override(base, fuse=level, iteration=space)
-            several = len(regions_of(program, schedule.fuse)) > 1
-            for order in [schedule.order] if several or not orders else orders:
+            one = orders and len(regions_of(workload.program, scheduled(workload, schedule).fuse)) == 1
+            for order in orders if one else [schedule.order]:
                 for lanes in many or [schedule.lanes]:
                     yield override(schedule, order=order, lanes=lanes)
 

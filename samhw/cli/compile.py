@@ -69,7 +69,7 @@ def compile(
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
         if listed is not None:
             written = given.program if isinstance(given, Workload) else given
-            print_orders(options.schedule.apply(written), listed)
+            print_orders(options.scheduled(given).apply(written), listed)
         if after is not None:
             print_after(options.lowerable(given), after)
         return

@@ -16,8 +16,17 @@ from samhw.files import check_readable
 from samhw.frontend import Program, load_named
 from samhw.graph import Arch
 from samhw.passes import Lowerable
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, Iteration, Schedule, parse_lanes
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.schedule import (
+    FUSION_LEVELS,
+    ITERATIONS,
+    MODULE,
+    ByModules,
+    FusionLevel,
+    Iteration,
+    Schedule,
+    parse_lanes,
+)
+from samhw.workload import Workload, bind_program, compile_workload, scheduled
 
 __all__ = [
     "ARCH",
@@ -55,8 +64,9 @@ _COMPILE = (
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
         "--fuse",
-        type=click.Choice(FUSION_LEVELS),
-        help="Regions: one for each statement, as the program says (the default), or all in one.",
+        type=click.Choice((*FUSION_LEVELS, MODULE)),
+        help="Regions: one for each statement, as the program says (the default), or all in one; of a module "
+        "of PyTorch by the tree of its modules.",
     ),
     click.option(
         "--value",
@@ -138,11 +148,16 @@ class CompileOptions:
 
     def lowerable(self, given: Workload | Program) -> Lowerable:
         """What the first pass takes, with the capacities that `compile` has."""
+        schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity = given.program, given.capacity(self.schedule)
+            program, capacity = given.program, given.capacity(schedule)
         else:
             program, capacity = given, None
-        return make_lowerable(program, self.schedule, capacity=capacity, entries=self.entries)
+        return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
+
+    def scheduled(self, given: Workload | Program) -> Schedule:
+        """The schedule, with the regions of a module where it asks for them."""
+        return scheduled(given, self.schedule) if isinstance(given, Workload) else self.schedule
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -153,7 +168,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         *,
         schedule_file: str | None,
         order: str | None,
-        fuse: FusionLevel | None,
+        fuse: FusionLevel | ByModules | None,
         value: str,
         iteration: Iteration | None,
         lanes: str | None,

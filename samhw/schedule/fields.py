@@ -10,6 +10,8 @@ __all__ = [
     "FUSION_LEVELS",
     "ITERATIONS",
     "LATER",
+    "MODULE",
+    "ByModules",
     "FusionLevel",
     "Iteration",
     "Share",
@@ -25,6 +27,9 @@ __all__ = [
 
 FusionLevel = Literal["none", "partial", "full"]
 FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
+ByModules = Literal["module"]
+MODULE: ByModules = "module"
+"""The fusion by the tree of a module of PyTorch, which a program by itself does not have."""
 
 Iteration = Literal["factored", "global"]
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
@@ -39,24 +44,21 @@ LATER = ("blocks", "brackets")
 _LATER_LEVELS = ("auto",)
 
 
-def check_fuse(fuse: Any) -> FusionLevel | tuple[tuple[str, ...], ...]:
+def check_fuse(fuse: Any) -> FusionLevel | ByModules | tuple[tuple[str, ...], ...]:
     """A level, or lists of results."""
     if isinstance(fuse, str):
-        if fuse == "module":
-            raise InputError(
-                "The fusion 'module' goes by the tree of a module of PyTorch; give it to samhw.torch.compile."
-            )
+        choices = (*FUSION_LEVELS, MODULE)
         if fuse in _LATER_LEVELS:
             raise InputError(
-                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(FUSION_LEVELS)}, or lists "
-                "of results."
+                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(choices)}, or lists of "
+                "results."
             )
-        check_one_of("fuse", fuse, FUSION_LEVELS)
+        check_one_of("fuse", fuse, choices)
         return fuse  # type: ignore[return-value]  # It is one of them.
     if not _is_list(fuse):
         raise InputError(
-            f"'fuse' is {fuse!r}; give one of {', '.join(FUSION_LEVELS)}, or for each region a list of its "
-            "results."
+            f"'fuse' is {fuse!r}; give one of {', '.join((*FUSION_LEVELS, MODULE))}, or for each region a "
+            "list of its results."
         )
     lists = tuple(check_names("fuse", names) for names in fuse)
     if not all(lists):

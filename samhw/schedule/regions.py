@@ -22,6 +22,11 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
             return [Region((statement,)) for statement in program.statements]
         case "full":
             return list(_merged(program.statements))
+        case "module":
+            raise InputError(
+                f"'{program.name}' is no module of PyTorch, by whose tree 'module' fuses; fuse it another "
+                "way, or name the function that gives the module, as in model.py:NAME."
+            )
         case str():
             raise ValueError(f"{fuse} is no level of fusion")
     return list(_listed(program, fuse))

@@ -12,6 +12,7 @@ from samhw.schedule import toml
 from samhw.schedule.fields import (
     ITERATIONS,
     LATER,
+    ByModules,
     FusionLevel,
     Iteration,
     Share,
@@ -42,9 +43,10 @@ class Schedule:
         InputError: for a field that is of another kind, or has a value that there is not.
     """
 
-    fuse: FusionLevel | Sequence[Sequence[str]] = "partial"
+    fuse: FusionLevel | ByModules | Sequence[Sequence[str]] = "partial"
     """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
-    `full` merges all that follow each other, up to a reshape or a concatenation of what has been computed.
+    `full` merges all that follow each other, up to a reshape or a concatenation of what has been computed;
+    `module` merges what one module of PyTorch computes (`samhw.workload.scheduled`).
     Or, for each region, the results that it computes, in the program's order; a statement that no list names
     is a region of its own."""
     iteration: Iteration = "factored"

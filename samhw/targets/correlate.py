@@ -17,7 +17,7 @@ from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
 from samhw.targets.run import run
-from samhw.workload import Workload
+from samhw.workload import Workload, scheduled
 
 __all__ = ["Correlation", "Row", "correlate"]
 
@@ -107,14 +107,22 @@ def correlate(
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
         return Correlation(tuple(_gather(map(one, programs, schedules), programs, rows, progress)))
+    sent = [[_checked(workload) for workload in workloads] for workloads in programs]
     try:
         with ending(workers(jobs)) as pool:
-            return Correlation(tuple(_gather(pool.map(one, programs, schedules), programs, rows, progress)))
+            return Correlation(tuple(_gather(pool.map(one, sent, schedules), programs, rows, progress)))
     except BrokenProcessPool:
         raise RunError(
             "A process that ran a program was ended from outside (out of memory?); try fewer of them, as "
             "with --jobs 1."
         ) from None
+
+
+def _checked(workload: Workload) -> Workload:
+    """The workload without its oracle, which has been asked: another process does not have what it needs."""
+    if workload.oracle is not None:
+        workload.oracle()
+    return replace(workload, oracle=None)
 
 
 def _gather(
@@ -136,6 +144,7 @@ def _correlate_program(
     *,
     options: Mapping[str, Any],
 ) -> list[Row]:
+    schedule = scheduled(workloads[0], schedule)
     capacity = reduce(or_, [w.capacity(schedule) for w in workloads])
     program = workloads[0].program
     # One type holds the data of all.

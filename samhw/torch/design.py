@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,13 +13,11 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend.torch import ImportedModule, import_module
 from samhw.graph import Arch, Dram
-from samhw.schedule import FusionLevel, Schedule, with_formats
-from samhw.torch.regions import module_regions
+from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
 from samhw.torch.result import ModuleResult
+from samhw.workload import module_regions
 
 __all__ = ["ModuleDesign", "compile"]
-
-Fusion = FusionLevel | Literal["module"] | Sequence[Sequence[str]]
 
 
 class ModuleDesign:
@@ -36,7 +34,6 @@ class ModuleDesign:
         arguments: Sequence[Any],
         schedule: Schedule,
         *,
-        fuse: Fusion | None,
         value: str,
         formats: Mapping[str, str],
         sparsify: float | None,
@@ -45,7 +42,6 @@ class ModuleDesign:
         self.module = module
         self.arguments = tuple(arguments)
         self._schedule = schedule
-        self._fuse = fuse
         self._value = value
         self._formats = formats
         self._sparsify = sparsify
@@ -99,11 +95,11 @@ class ModuleDesign:
         return self._known[key]
 
     def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
-        fuse = self._fuse
-        if fuse == "module":
+        schedule = self._schedule
+        if schedule.fuse == MODULE:
             shapes = {name: tensor.shape for name, tensor in imported.tensors(arguments).items()}
-            fuse = module_regions(imported.program.bind(shapes), imported.scopes, self._schedule)
-        schedule = self._schedule if fuse is None else replace(self._schedule, fuse=fuse)
+            fuse = module_regions(imported.program.bind(shapes), imported.scopes, schedule)
+            schedule = replace(schedule, fuse=fuse)
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
 
@@ -116,7 +112,7 @@ def compile(
     arguments: Sequence[Any],
     *,
     value: str = AUTO,
-    fuse: Fusion | None = None,
+    fuse: FusionLevel | ByModules | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str] | None = None,
     sparsify: float | None = None,
     schedule: Schedule | Path | str | None = None,
@@ -139,11 +135,11 @@ def compile(
     """
     if not isinstance(arguments, tuple | list):
         raise InputError("The example arguments are a tuple; give (x,) for one.")
+    chosen = Schedule.of(schedule)
     return ModuleDesign(
         module,
         arguments,
-        replace(Schedule.of(schedule), permute=permute),
-        fuse=fuse,
+        replace(chosen, permute=permute, fuse=chosen.fuse if fuse is None else fuse),
         value=value,
         formats=formats or {},
         sparsify=sparsify,

@@ -5,6 +5,7 @@ from samhw.workload.compile import compile_workload
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, estimate
 from samhw.workload.model import make_model_workload
+from samhw.workload.regions import module_regions, scheduled
 from samhw.workload.workload import Workload
 
 __all__ = [
@@ -17,4 +18,6 @@ __all__ = [
     "estimate",
     "make_model_workload",
     "make_workload",
+    "module_regions",
+    "scheduled",
 ]

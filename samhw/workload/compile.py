@@ -5,6 +5,7 @@ from typing import Any
 from samhw.compiler import AUTO, Compiled, compile_program
 from samhw.graph import Arch
 from samhw.schedule import Schedule
+from samhw.workload.regions import scheduled
 from samhw.workload.workload import Workload
 
 __all__ = ["compile_workload"]
@@ -14,6 +15,7 @@ def compile_workload(
     workload: Workload, schedule: Schedule | None = None, *, arch: Arch | None = None, **options: Any
 ) -> Compiled:
     """Compiles a workload's program with room for its data; `options` as for `compile_program`."""
+    schedule = scheduled(workload, schedule)
     options.setdefault("capacity", workload.capacity(schedule))
     options["value"] = workload.value(options.get("value", AUTO))
     return compile_program(workload.program, schedule, arch=arch, **options)

@@ -1,8 +1,8 @@
 """A module of PyTorch on its example arguments, and the comparison with the module itself."""
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -33,20 +33,34 @@ def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFA
     """
     if tuple(data) != DEFAULT:
         raise InputError(f"'{spec}' has its own data, the example arguments that it gives; leave out --data.")
-    try:
-        given = example()
-    except Exception as error:
-        raise InputError(f"'{spec}' failed: {type(error).__name__}: {error}; mend the file.") from error
+    with warnings.catch_warnings():
+        # Once a process, whoever makes such a tensor.
+        warnings.filterwarnings("ignore", message="Sparse .* tensor support is in beta")
+        given = example.function()
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], tuple | list)
     if not is_pair or not isinstance(given[0], nn.Module):
         raise InputError(
-            f"'{spec}' is to give a torch.nn.Module and a tuple of example arguments; mend the file."
+            f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module and a tuple of example "
+            "arguments; mend the file."
         )
     module, arguments = given
-    imported = import_module(module, arguments, name=spec.rpartition(":")[2])
-    tensors = imported.tensors(arguments)
+    with example.script.around():
+        imported = import_module(module, arguments, name=spec.rpartition(":")[2])
+        tensors = imported.tensors(arguments)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
-    return Workload("example", program, tensors, partial(check_program, module, imported, arguments, tensors))
+
+    def oracle() -> float:
+        with example.script.around():
+            return check_program(module, imported, arguments, tensors)
+
+    return Workload("example", program, tensors, oracle, imported.scopes)
+
+
+def _said(given: object) -> str:
+    """What a function has given, in words."""
+    if isinstance(given, tuple) and len(given) < 4:
+        return f"({', '.join(type(item).__name__ for item in given)})"
+    return f"a {type(given).__name__}"
 
 
 def check_program(

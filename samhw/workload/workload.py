@@ -1,6 +1,6 @@
 """A program bound to data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -24,6 +24,9 @@ class Workload:
     oracle: Callable[[], float] | None = None
     """Of a program that was made of something else: how far it is from that on these data, in float64. Raises
     RunError if it is further than it may be."""
+    scopes: Mapping[str, str] | None = None
+    """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
+    it."""
 
     def value(self, asked: str = AUTO) -> str:
         """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""

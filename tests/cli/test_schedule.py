@@ -54,7 +54,6 @@ def test_what_comes_later_is_refused_by_name(command: str, text: str, folder: Pa
     [
         ("fuze = 1", "A schedule has no field 'fuze'; its fields are fuse, iteration, permute,"),
         ('fuse = "auto"', "The fusion 'auto' is not there yet"),
-        ('fuse = "module"', "The fusion 'module' goes by the tree of a module of PyTorch"),
         ("fuse", "is no TOML"),
     ],
 )

@@ -1,5 +1,6 @@
 """From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
 
+import logging
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _dense(module):
+        with warnings.catch_warnings(), _without_logs(), torch.no_grad(), _dense(module):
             warnings.simplefilter("ignore")
             program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
@@ -42,6 +43,17 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
     return program
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """PyTorch logs what it raises too, over many lines."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def sparse_parts(module: nn.Module) -> dict[str, Any]:
@@ -103,14 +115,15 @@ def _is_torch(path: str) -> bool:
     return Path(torch.__file__).parent in Path(path).parents
 
 
+def _is_users(path: str) -> bool:
+    own = Path(__file__).parents[2] in Path(path).parents
+    return not own and not _is_torch(path) and Path(path).is_file()
+
+
 def _refusal(module: nn.Module, error: Exception) -> InputError:
     """What PyTorch could not export, in a sentence."""
     frames = traceback.extract_tb(error.__traceback__)
-    users = [
-        f
-        for f in frames
-        if not _is_torch(f.filename) and Path(__file__).parents[2] not in Path(f.filename).parents
-    ]
+    users = [f for f in frames if _is_users(f.filename)]
     place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
     text = str(error).strip().splitlines()
     first = text[0] if text else type(error).__name__

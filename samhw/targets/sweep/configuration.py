@@ -1,7 +1,7 @@
 """One configuration of a sweep: all that its result follows from, and a key made of that."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from hashlib import file_digest, sha256
@@ -11,7 +11,7 @@ from typing import Any, cast
 import samhw
 from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import load_named
+from samhw.frontend import Example, Script, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule, lanes_text
@@ -138,6 +138,7 @@ class Configuration:
         for spec in (_program_parts(self.program), *map(_data_parts, self.specs())):
             if spec is not None:
                 yield Path(spec[1])
+        yield from _imported(self.program)
 
     def anywhere(self) -> "Configuration":
         """The same with absolute paths, for a process in another working directory."""
@@ -154,6 +155,17 @@ def _fields(configuration: Configuration) -> dict[str, Any]:
 @cache
 def _known_program(spec: str) -> None:
     load_named(spec)
+
+
+@cache
+def _imported(spec: str) -> Sequence[Path]:
+    """The files beside a user's Python file that the program needs."""
+    if ".py:" not in spec:
+        return ()
+    found = load_named(spec)
+    if isinstance(found, Example):
+        found.function()
+    return Script(spec.rpartition(":")[0]).neighbours()
 
 
 def _set(data: dict[str, Any], name: str, value: Setting) -> None:

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 import samhw.torch
-from samhw.cli import main
 from samhw.errors import InputError
 from samhw.frontend.expr import Reshape
 from samhw.frontend.torch import import_module
@@ -87,15 +85,3 @@ def test_scores_are_computed_under_the_mask():
     masked = [s for s in program.statements if s.mask is not None]
     assert [s.reduction for s in masked] == ["sum", "sum", "max", "sum"]
     assert all(str(program.tensors[s.lhs.tensor].format).endswith("compressed)") for s in masked[:2])
-
-
-@pytest.mark.slow
-def test_on_the_command_line():
-    for command in (["run"], ["compile"], ["compare", "--fuse", "none,full"]):
-        done = CliRunner().invoke(main, [*command, f"{FILE}:gcn"])
-        assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(main, ["run", f"{FILE}:gcn", "--json", "-"])
-    assert '"checked": true' in done.output
-    done = CliRunner().invoke(main, ["run", f"{FILE}:graph"])
-    assert done.exit_code == 2
-    assert "missing 1 required positional argument" in done.output

@@ -6,9 +6,22 @@ from dataclasses import replace
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Program, Region, Reshape, Statement
-from samhw.schedule import Schedule
+from samhw.schedule import MODULE, Schedule
+from samhw.workload.workload import Workload
 
-__all__ = ["module_regions"]
+__all__ = ["module_regions", "scheduled"]
+
+
+def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
+    """The schedule with the regions that `module` stands for, if it has that.
+
+    Raises:
+        InputError: for a program that was not made of a module.
+    """
+    chosen = schedule or Schedule()
+    if chosen.fuse != MODULE or workload.scopes is None:
+        return chosen  # Which is refused where it is applied.
+    return replace(chosen, fuse=module_regions(workload.program, workload.scopes, chosen))
 
 
 def module_regions(program: Program, scopes: Mapping[str, str], schedule: Schedule) -> list[list[str]]:
@@ -86,7 +99,17 @@ def _compiles(program: Program, region: Sequence[Statement], schedule: Schedule)
         readers.append(Region((reader,)))
     alone = replace(program, tensors=tensors, regions=(Region(tuple(region)), *readers))
     try:
-        compile_program(alone, replace(schedule, fuse="partial", formats={}))
+        compile_program(alone, _alone(schedule, alone))
     except ScheduleError:
         return False
     return True
+
+
+def _alone(schedule: Schedule, program: Program) -> Schedule:
+    """What of a schedule is for any region of a program, and what of it names tensors of this one."""
+    formats = {name: text for name, text in schedule.formats.items() if name in program.tensors}
+    share = schedule.share
+    if not isinstance(share, str):
+        computed = [statement.lhs.tensor for statement in program.statements]
+        share = {name: way for name, way in share.items() if name in computed}
+    return replace(schedule, fuse="partial", formats=formats, share=share, order={}, lanes={}, off_chip=None)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import samhw
 from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import Example, Script, load_named
+from samhw.frontend import Example, Program, Script, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule, lanes_text
@@ -153,8 +153,8 @@ def _fields(configuration: Configuration) -> dict[str, Any]:
 
 
 @cache
-def _known_program(spec: str) -> None:
-    load_named(spec)
+def _known_program(spec: str) -> Program | Example:
+    return load_named(spec)
 
 
 @cache
@@ -162,8 +162,8 @@ def _imported(spec: str) -> Sequence[Path]:
     """The files beside a user's Python file that the program needs."""
     if ".py:" not in spec:
         return ()
-    found = load_named(spec)
-    if isinstance(found, Example):
+    found = _known_program(spec)
+    if isinstance(found, Example):  # It may import more.
         found.function()
     return Script(spec.rpartition(":")[0]).neighbours()
 

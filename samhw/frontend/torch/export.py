@@ -145,4 +145,6 @@ def _refusal(module: nn.Module, error: Exception) -> InputError:
 def arguments_by_name(program: Any, arguments: Sequence[Any]) -> Mapping[str, Any]:
     """The arguments of a call by the placeholders of an exported program."""
     flat, _ = torch.utils._pytree.tree_flatten((tuple(arguments), {}))
-    return dict(zip(program.graph_signature.user_inputs, flat, strict=True))
+    kind = torch.export.graph_signature.InputKind.USER_INPUT
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == kind]
+    return dict(zip(names, flat, strict=True))

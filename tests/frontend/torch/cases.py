@@ -256,13 +256,33 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "convolution": shaped(
         lambda x, w, b: (
             F.conv2d(torch.cat([x, x], 2), w[:, :, :2, None], b, padding=(1, 0), stride=(1, 2))
-            + F.conv2d(torch.cat([x, x], 2), w[:, :, :1, None], b, stride=(2, 2)).sum()
+            + F.conv2d(torch.cat([x, x], 2), w[:, :, :1, None], b, stride=(2, 2)).sum(),
+            F.conv2d(x[0], w[:, :, :2, None], b, padding="same"),
         ),
         *("aicd", "bij", "b"),
     ),
     "max_pool1d": shaped(lambda x: F.max_pool1d(x, 2), "abc"),
-    "max_pool2d": shaped(lambda x: F.max_pool2d(x, 2), "abcd"),
+    "max_pool2d": shaped(
+        lambda x: (
+            F.max_pool2d(x, 2),
+            F.max_pool2d(x, 3, 2, 1),
+            F.max_pool2d(x, 2, 3, 1, ceil_mode=True),
+            F.max_pool2d(x, 2, 1, 1, dilation=2),
+        ),
+        "abcd",
+    ),
     "avg_pool1d": shaped(lambda x: F.avg_pool1d(x, 2), "abc"),
-    "avg_pool2d": shaped(lambda x: F.avg_pool2d(x, (2, 1)), "abcd"),
-    "adaptive_avg_pool2d": shaped(lambda x: F.adaptive_avg_pool2d(x, 1), "abcd"),
+    "avg_pool2d": shaped(
+        lambda x: (
+            F.avg_pool2d(x, (2, 1)),
+            F.avg_pool2d(x, 3, 2, 1),
+            F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
+            F.avg_pool2d(x, 2, 1, divisor_override=3),
+        ),
+        "abcd",
+    ),
+    "adaptive_avg_pool2d": shaped(
+        lambda x: (F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (3, 2))), "abcd"
+    ),
+    "to": shaped(lambda x: torch.where(x.relu().to(torch.bool), x, -x), "ab"),
 }

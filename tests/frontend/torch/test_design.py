@@ -110,6 +110,19 @@ def test_other_arguments_and_outputs():
     assert design._for((x,))[1].compiled is compiled
 
 
+def test_arguments_that_are_no_tensors():
+    class Scaled(nn.Module):
+        def forward(self, x, scale=1.0, negative=False, other=None):
+            return {"y": -x * scale if negative else x * scale, "none": other}
+
+    design = samhw.torch.compile(Scaled(), (torch.randn(2, 3), 0.5, True), value="f32")
+    design.run().check()
+    x = torch.randn(4, 3)
+    output = design.run(x, 2.0).output
+    torch.testing.assert_close(output["y"], x * 2)
+    assert output["none"] is None
+
+
 class Masked(nn.Module):
     """Softmax under several masks, each a tensor of its own that is made to be a condition on import."""
 

@@ -1,6 +1,8 @@
 """Convolutions and pooling: windows are views where they do not overlap, else constant matrices pick them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import torch
@@ -12,6 +14,8 @@ from samhw.frontend.torch.registry import operator
 from samhw.frontend.torch.value import Value
 
 __all__: list[str] = []
+
+Pads = tuple[int, int]
 
 
 def _each(number: Any, count: int) -> list[int]:
@@ -36,14 +40,17 @@ def import_convolution(
             raise importer.refuse("is a transposed convolution", "use a linear layer and a view")
     else:
         groups = rest[0] if rest else 1
-    if isinstance(padding, str):
-        raise importer.refuse(f"pads '{padding}'", "give numbers")
     x, weight = importer.value(x), importer.value(weight)
-    shape, kernel = importer.build.shape(x), importer.build.shape(weight)[2:]
+    kernel = importer.build.shape(weight)[2:]
     count = len(kernel)
-    if len(shape) == count + 1:
-        raise importer.refuse("has no dimension of a batch", "add one with unsqueeze(0)")
-    numbers = zip(shape[2:], kernel, *(_each(n, count) for n in (stride, padding, dilation)), strict=True)
+    if len(x.modes) == count + 1:
+        batch = replace(x, modes=((), *x.modes))
+        made = import_convolution(importer, batch, weight, bias, stride, padding, dilation, *rest)
+        return replace(made, modes=made.modes[1:])
+    shape = importer.build.shape(x)
+    strides, dilations = _each(stride, count), _each(dilation, count)
+    pads = _padding(padding, kernel, dilations)
+    numbers = zip(shape[2:], kernel, strides, pads, dilations, strict=True)
     windows = [_Windows(*each) for each in numbers]
     sizes = [shape[0], groups, shape[1] // groups]
     letters = "ngc"
@@ -64,18 +71,28 @@ def import_convolution(
     return importer.scaled(made, None, bias, mode=1) if bias is not None else made
 
 
+def _padding(padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
+    """Along each dimension, what stands before and behind it."""
+    if padding == "same":
+        wide = [dilation * (size - 1) for size, dilation in zip(kernel, dilations, strict=True)]
+        return [(number // 2, number - number // 2) for number in wide]
+    return [(number, number) for number in _each(0 if padding == "valid" else padding, len(kernel))]
+
+
+@dataclass(frozen=True)
 class _Windows:
     """The windows along a dimension."""
 
-    def __init__(self, size: int, kernel: int, stride: int, padding: int, dilation: int) -> None:
-        self.size, self.kernel, self.stride, self.padding, self.dilation = (
-            size,
-            kernel,
-            stride,
-            padding,
-            dilation,
-        )
-        self.count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    size: int
+    kernel: int
+    stride: int
+    padding: Pads
+    dilation: int
+
+    @property
+    def count(self) -> int:
+        reach = self.dilation * (self.kernel - 1) + 1
+        return (self.size + sum(self.padding) - reach) // self.stride + 1
 
     @property
     def is_view(self) -> bool:
@@ -83,56 +100,85 @@ class _Windows:
         alone = self.kernel == 1 or self.dilation == 1
         return (
             alone
-            and self.padding == 0
+            and not any(self.padding)
             and self.stride == self.kernel
             and self.count * self.kernel == self.size
         )
 
     @property
+    def is_side_by_side(self) -> bool:
+        """Whether they are views of the data, but for what is left behind the last one."""
+        return self.dilation == 1 and not any(self.padding) and self.stride == self.kernel
+
+    @property
     def sizes(self) -> list[int]:
         return [self.count, self.kernel] if self.is_view else [self.size]
 
-    def matrix(self, importer: Importer) -> Value:
-        """Of shape (windows, kernel, size): a one where a window's element lies."""
+    def matrix(self, importer: Importer, *, repeated: bool = False) -> Value:
+        """Of shape (windows, kernel, size): a one where a window's element lies.
+
+        Args:
+            repeated: in the place of what lies outside of the data, some element of the window, which changes
+                no maximum.
+        """
         held = torch.zeros(self.count, self.kernel, self.size)
         for window in range(self.count):
-            for inside in range(self.kernel):
-                place = window * self.stride + inside * self.dilation - self.padding
+            places = self.places(window)
+            inside = [place for place in places if 0 <= place < self.size]
+            for n, place in enumerate(places):
                 if 0 <= place < self.size:
-                    held[window, inside, place] = 1
-        key = ("windows", self.size, self.kernel, self.stride, self.padding, self.dilation)
+                    held[window, n, place] = 1
+                elif repeated:
+                    held[window, n, inside[0]] = 1
+        key = ("windows", self, repeated)
         return importer.build.input(key, "windows", held, lambda _: held, "(dense, compressed, compressed)")
 
+    def places(self, window: int) -> list[int]:
+        """Where the elements of a window lie."""
+        first = window * self.stride - self.padding[0]
+        return [first + n * self.dilation for n in range(self.kernel)]
 
-def _pooled(importer: Importer, x: Any, kernel: Any, stride: Any, padding: Any, kind: str) -> Value:
-    x = importer.value(x)
-    shape = importer.build.shape(x)
+
+def _pooling(importer: Importer, x: Value, *numbers: Any, ceil: bool = False) -> tuple[int, list[_Windows]]:
+    """How many modes of the data are pooled, and the windows along each of them.
+
+    Args:
+        numbers: kernel, stride, padding and dilation.
+        ceil: a last window that only begins within the data counts.
+    """
     count = 1 if "1d" in importer.operator else 2
-    kernel = _each(kernel, count)
-    stride = _each(stride, count) if stride not in (None, []) else kernel
-    first = len(shape) - count
-    sizes, gone = list(shape[:first]), []
-    for size, k, s, p in zip(shape[first:], kernel, stride, _each(padding, count), strict=True):
-        if s != k or p or size < k:
-            raise importer.refuse("has windows that overlap, or padding", "use a stride of the window's size")
-        gone.append(len(sizes) + 1)
-        sizes += [size // k, k]
-    for n, (size, k) in enumerate(zip(shape[first:], kernel, strict=True)):
-        x = importer.cut(x, first + n, 0, size // k * k)
-    x = importer.viewed(x, sizes)
-    if kind == "max":
-        return reduced(importer, x, gone, False, "max")
-    number = 1
-    for k in kernel:
-        number *= k
-    return total(importer, x, gone, False, 1 / number)
+    kernel, stride, padding, dilation = numbers
+    stride = kernel if stride in (None, []) else stride
+    each = zip(*(_each(n, count) for n in (kernel, stride, padding, dilation)), strict=True)
+    windows = []
+    for size, (k, step, pad, d) in zip(importer.build.shape(x)[-count:], each, strict=True):
+        made = _Windows(size, k, step, (pad, pad), d)
+        reach = d * (k - 1) + 1
+        if ceil and (size + 2 * pad - reach) % step and made.count * step < size + pad:
+            made = _Windows(size, k, step, (pad, made.count * step + reach - size - pad), d)
+        windows.append(made)
+    return count, windows
 
 
 @operator("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
 def import_max_pool(
-    importer: Importer, x: Any, kernel: Any, stride: Any = None, padding: Any = 0, *_: Any
+    importer: Importer,
+    x: Any,
+    kernel: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil: bool = False,
 ) -> Any:
-    made = _pooled(importer, x, kernel, stride, padding, "max")
+    made = importer.value(x)
+    count, windows = _pooling(importer, made, kernel, stride, padding, dilation, ceil=ceil)
+    for n, window in enumerate(windows):
+        dim = len(made.modes) - count + n
+        if window.is_side_by_side:
+            made = _parted(importer, made, dim, window)
+        else:
+            made = importer.by_matrix(made, dim, window.matrix(importer, repeated=True))
+        made = reduced(importer, made, dim + 1, False, "max")
     if importer.operator.endswith("indices"):
         return made, importer.without("the places of extremes", "use the extremes")
     return made
@@ -140,14 +186,67 @@ def import_max_pool(
 
 @operator("avg_pool1d", "avg_pool2d")
 def import_avg_pool(
-    importer: Importer, x: Any, kernel: Any, stride: Any = None, padding: Any = 0, *_: Any
+    importer: Importer,
+    x: Any,
+    kernel: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil: bool = False,
+    with_padding: bool = True,
+    divisor: int | None = None,
 ) -> Value:
-    return _pooled(importer, x, kernel, stride, padding, "mean")
+    made = importer.value(x)
+    count, windows = _pooling(importer, made, kernel, stride, padding, 1)
+    if ceil and windows != _pooling(importer, made, kernel, stride, padding, 1, ceil=True)[1]:
+        raise importer.refuse("has windows that end outside of the data (ceil_mode)", "pad the data before")
+    if all(window.is_side_by_side for window in windows):
+        first = len(made.modes) - count
+        for n, window in enumerate(windows):
+            made = _parted(importer, made, first + 2 * n, window)
+        gone = [first + 2 * n + 1 for n in range(count)]
+        return total(importer, made, gone, False, 1 / (divisor or prod(window.kernel for window in windows)))
+    for n, window in enumerate(windows):
+        places = [window.places(number) for number in range(window.count)]
+        if divisor or with_padding:
+            share = (divisor ** (1 / count)) if divisor else window.kernel
+            shares = [1 / share] * window.count
+        else:
+            shares = [1 / sum(0 <= place < window.size for place in inside) for inside in places]
+        made = _averaged(importer, made, len(made.modes) - count + n, places, shares)
+    return made
 
 
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
 def import_adaptive_pool(importer: Importer, x: Any, size: Sequence[int] | int) -> Value:
-    shape = importer.shape(importer.value(x))
+    made = importer.value(x)
     count = 1 if "1d" in importer.operator else 2
-    kernel = [have // want for have, want in zip(shape[-count:], _each(size, count), strict=True)]
-    return _pooled(importer, x, kernel, kernel, 0, "mean")
+    have, want = importer.build.shape(made)[-count:], _each(size, count)
+    if all(one % other == 0 for one, other in zip(have, want, strict=True)):
+        kernel = [one // other for one, other in zip(have, want, strict=True)]
+        return import_avg_pool(importer, made, kernel)
+    for n, (one, other) in enumerate(zip(have, want, strict=True)):
+        ends = [(k * one // other, -(-(k + 1) * one // other)) for k in range(other)]
+        places = [list(range(*end)) for end in ends]
+        made = _averaged(
+            importer, made, len(made.modes) - count + n, places, [1 / len(each) for each in places]
+        )
+    return made
+
+
+def _parted(importer: Importer, x: Value, dim: int, window: _Windows) -> Value:
+    """A mode as windows and what is in them: a view."""
+    x = importer.cut(x, dim, 0, window.count * window.kernel)
+    shape = importer.build.shape(x)
+    return importer.viewed(x, [*shape[:dim], window.count, window.kernel, *shape[dim + 1 :]])
+
+
+def _averaged(
+    importer: Importer, x: Value, dim: int, places: Sequence[Sequence[int]], shares: Sequence[float]
+) -> Value:
+    """Of each list of places along a mode the sum, times a share."""
+    size = importer.build.shape(x)[dim]
+    held = torch.zeros(len(places), size)
+    for n, (inside, share) in enumerate(zip(places, shares, strict=True)):
+        held[n, [place for place in inside if 0 <= place < size]] = share
+    key = ("averages", size, *map(tuple, places), *shares)
+    return importer.by_matrix(x, dim, importer.build.input(key, "windows", held, lambda _: held, "csr"))

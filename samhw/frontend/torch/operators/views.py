@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import torch
+
 from samhw.frontend.expr import Expr
+from samhw.frontend.functions import eq
 from samhw.frontend.torch.importer import Importer
 from samhw.frontend.torch.registry import operator
 from samhw.frontend.torch.value import Value
@@ -37,7 +40,10 @@ def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
 )
 def import_same(importer: Importer, x: Any, *_: Any, **named: Any) -> Value:
     dtype = named.get("dtype")
-    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+    if dtype == torch.bool and not importer.is_truth(x):
+        importer.refuse_masked(x)
+        return importer.elementwise(lambda e: 1 - eq(e, 0), x, truth=True)
+    if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         raise importer.refuse(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
     return importer.value(x)
 

@@ -4,6 +4,7 @@ import functools
 import runpy
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -76,7 +77,9 @@ class Script:
         held = _neighbours.setdefault(self._file.parent, {})
         sys.modules.update(held)
         try:
-            with redirect_stdout(sys.stderr):
+            with redirect_stdout(sys.stderr), warnings.catch_warnings():
+                # PyTorch says so once a process, whatever anybody does.
+                warnings.filterwarnings("ignore", message="Sparse .* tensor support is in beta")
                 yield
         finally:
             sys.path[:] = import_path

@@ -1,7 +1,6 @@
 """A module of PyTorch on its example arguments, and the comparison with the module itself."""
 
 import copy
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,10 +32,7 @@ def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFA
     """
     if tuple(data) != DEFAULT:
         raise InputError(f"'{spec}' has its own data, the example arguments that it gives; leave out --data.")
-    with warnings.catch_warnings():
-        # Once a process, whoever makes such a tensor.
-        warnings.filterwarnings("ignore", message="Sparse .* tensor support is in beta")
-        given = example.function()
+    given = example.function()
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], tuple | list)
     if not is_pair or not isinstance(given[0], nn.Module):
         raise InputError(

@@ -13,7 +13,7 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.frontend.torch import import_module
 
-DOCS = Path(__file__).parents[3] / "docs"
+ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
 
 
@@ -250,10 +250,10 @@ def test_what_is_no_module():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["pytorch.md", "python.md"])
+@pytest.mark.parametrize("page", ["docs/pytorch.md", "docs/python.md", "README.md"])
 def test_the_pages_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL)):
         path = tmp_path / f"snippet_{number}.py"
         path.write_text(code)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["vanishes"]
+__all__ = ["vanishes", "vanishes_by_first"]
 
 _BY_FIRST = frozenset(("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "mul", "div"))
 """Operations that are zero where their first operand is."""
@@ -17,7 +17,7 @@ def vanishes(operation: str, operands: Sequence[int | float | None]) -> bool:
         operation: a function of expressions, or `neg`, `add`, `sub`, `mul`, `div`.
         operands: the numbers among the operands, None for the others.
     """
-    if operation in _BY_FIRST:
+    if vanishes_by_first(operation):
         return operands[0] is None or operands[0] == 0
     if operation not in _BY_ALL:
         return False
@@ -34,3 +34,8 @@ def vanishes(operation: str, operands: Sequence[int | float | None]) -> bool:
             return not (a if condition else b)
         case _:
             return all(number == 0 for number in numbers)
+
+
+def vanishes_by_first(operation: str) -> bool:
+    """Whether an operation is zero wherever its first operand is."""
+    return operation in _BY_FIRST

@@ -173,7 +173,7 @@ class Build:
                 value = self._onto(self.reshaped(value), result)
             held.append(value)
         held = [self.resolve(value) for value in held]
-        masks = {value.mask for value in held if value.mask is not None}
+        masks = dict.fromkeys(value.mask for value in held)
         return (
             tuple(self.axes.resolved(mode) for mode in result),
             [value.expr for value in held],
@@ -280,10 +280,6 @@ class Build:
         if not isinstance(value.expr, Access):
             value = replace(value, expr=self.statement(lhs, value.expr))
         return value
-
-    def reshape_of(self, access: Access) -> Reshape:
-        """What moves all elements of a tensor."""
-        return Reshape(access)
 
     def is_move(self, made: Made) -> bool:
         """Whether a statement only moves elements."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+import torch
+
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import (
@@ -25,6 +27,7 @@ from samhw.frontend.statement import Region, Statement
 from samhw.frontend.torch.build import Build, Made
 from samhw.frontend.torch.order import loop_order
 from samhw.frontend.torch.value import Stored
+from samhw.frontend.vanishing import vanishes_by_first
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]
@@ -34,7 +37,6 @@ Indices = tuple[str, ...]
 SPARSE = 0.5
 """The share of a tensor's points up to which what follows its pattern is stored by it."""
 
-_ZERO_AT_ZERO = frozenset(("relu", "leaky_relu", "abs", "silu", "gelu", "tanh", "sqrt"))
 _LETTERS = "ijklmnpqruvwxyzabcdefgh"
 
 
@@ -240,16 +242,17 @@ class _Emitter:
 
     def named(self, made: Made, order: Indices) -> dict[str, str]:
         """Names for the indices of a statement: an axis has a letter, further indices on it a number too."""
-        names: dict[str, str] = {}
-        taken: set[str] = set()
         every = (*order, *made.lhs.indices, *(i for access in reads(made) for i in access.indices))
-        for index in dict.fromkeys(every):
-            letter = self.letter(index)
-            name, number = letter, 1
-            while name in taken:
+        return self.letters_of(every)
+
+    def letters_of(self, indices: Sequence[str]) -> dict[str, str]:
+        """The letters of the axes of indices, with numbers behind those that others have."""
+        names: dict[str, str] = {}
+        for index in dict.fromkeys(indices):
+            name, number = self.letter(index), 1
+            while name in names.values():
                 number += 1
-                name = f"{letter}{number}"
-            taken.add(name)
+                name = f"{self.letter(index)}{number}"
             names[index] = name
         return names
 
@@ -264,14 +267,7 @@ class _Emitter:
         if tensor in self.tensors:
             return
         place = self.placed[tensor]
-        names: dict[str, str] = {}
-        for index in place.indices:
-            letter, number = self.letter(index), 1
-            name = letter
-            while name in names.values():
-                number += 1
-                name = f"{letter}{number}"
-            names[index] = name
+        names = self.letters_of(place.indices)
         rank = len(place.indices)
         shape = tuple(self.build.axes.size([i]) if with_extents else None for i in place.indices)
         fmt = Format(place.levels, tuple(range(rank)))
@@ -304,8 +300,6 @@ class _Emitter:
 
 def share(example: Any) -> float:
     """How many of a PyTorch tensor's points are not zero, of all."""
-    import torch
-
     stored = example if example.layout == torch.strided else example.to_sparse_coo().coalesce().values()
     return float(torch.count_nonzero(stored)) / max(1, prod(example.shape))
 
@@ -325,7 +319,7 @@ def followed_by(expr: Expr) -> Collection[Access]:
             return [*followed_by(left), *followed_by(right)]
         case Div(left, _) | Neg(left):
             return followed_by(left)
-        case Call(function, arguments) if function in _ZERO_AT_ZERO:
+        case Call(function, arguments) if vanishes_by_first(function):
             return followed_by(arguments[0])
     return []
 
@@ -341,29 +335,26 @@ def push_masks(made: Sequence[Made]) -> None:
         plain = not isinstance(statement.rhs, Reshape | Concat) and statement.reduction == "sum"
         if not found or statement.mask is not None or not plain:
             continue
-        masks: set[Access | None] = set()
+        masks: dict[Access | None, None] = {}
         for reader, access in found:
             names = dict(zip(access.indices, statement.lhs.indices, strict=True))
             mask = reader.mask
             if mask is None or mask is access or not set(mask.indices) <= set(names):
-                masks.add(None)
+                masks[None] = None
             else:
-                masks.add(replace(mask, indices=tuple(names[index] for index in mask.indices)))
+                masks[replace(mask, indices=tuple(names[index] for index in mask.indices))] = None
         (mask, *others) = masks
         if mask is None or others or not _before(made, mask.tensor, statement):
             continue
         if set(mask.indices) <= set(statement.lhs.indices) & set(free_indices(statement.rhs)):
             statement.mask = mask
-            for access in [mask]:
-                readers.setdefault(access.tensor, []).append((statement, access))
+            readers.setdefault(mask.tensor, []).append((statement, mask))
 
 
 def _before(made: Sequence[Made], tensor: str, statement: Made) -> bool:
     """Whether a tensor is there when a statement runs."""
-    for other in made:
-        if other is statement:
-            return all(later.lhs.tensor != tensor for later in made[made.index(statement) :])
-    return False
+    (place,) = [n for n, other in enumerate(made) if other is statement]
+    return all(later.lhs.tensor != tensor for later in made[place:])
 
 
 def _renamed(node: Expr, names: Mapping[str, str]) -> Expr:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, accesses, free_indices
+from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Reshape, accesses, free_indices
 from samhw.frontend.functions import eq
 from samhw.frontend.torch import host
 from samhw.frontend.torch.axes import AxisConflict
@@ -232,10 +232,6 @@ class Importer:
                 "takes a value that is -inf at places", "only a softmax does; mask right before it"
             )
 
-    def causal(self, rows: int, columns: int) -> Tensor:
-        """The mask of attention to what is not later."""
-        return torch.ones(rows, columns, dtype=torch.bool).tril()
-
     # Shapes
 
     def viewed(self, x: Value, shape: Sequence[int]) -> Value:
@@ -253,7 +249,7 @@ class Importer:
             _, access = build.tensor(build.in_order(build.whole(x)))
             modes = tuple(() if size == 1 else (build.axes.index(size),) for size in shape)
             lhs = [i for mode in modes for i in mode]
-            return Value(modes, build.statement(lhs, build.reshape_of(access)))
+            return Value(modes, build.statement(lhs, Reshape(access)))
         return build.resolve(replace(x, modes=modes))
 
     def onto(self, x: Operand, sizes: Sequence[int]) -> Value:
@@ -444,29 +440,6 @@ class Importer:
         """The value with an expression that has these indices."""
         modes = [n for n, mode in enumerate(x.modes) if set(mode) & set(indices)]
         return self.build.whole(x, modes)
-
-    # Odds and ends of operators
-
-    def folded_norm(self, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> tuple[Known, Known]:
-        """The scale and the offset of a batch norm, worked out before."""
-        scale = 1 / torch.sqrt(var.dense().double() + eps)
-        if weight is not None:
-            scale = scale * weight.dense().double()
-        offset = -mean.dense().double() * scale
-        if bias is not None:
-            offset = offset + bias.dense().double()
-        name = mean.name.removesuffix("running_mean")
-        return Known(scale.float(), f"{name}scale"), Known(offset.float(), f"{name}offset")
-
-    def variance_arguments(self, *arguments: Any, **named: Any) -> tuple[Any, float, bool]:
-        """Dimensions, correction, and whether they stay."""
-        values = list(arguments)
-        dim = None if not values or isinstance(values[0], bool) else values.pop(0)
-        correction = float(values.pop(0)) if values else 1.0
-        keepdim = bool(values.pop(0)) if values else False
-        chosen = named.get("correction", named.get("unbiased", correction))
-        dim = named.get("dim", dim)
-        return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))
 
 
 def _mapped(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Known | Host:

@@ -14,9 +14,10 @@ from samhw.frontend.torch import host
 from samhw.frontend.torch.annotations import annotation_of
 from samhw.frontend.torch.build import Build
 from samhw.frontend.torch.emit import Emitted, emit, reads
-from samhw.frontend.torch.export import arguments_by_name, exported, in_users_file, sparse_parts
+from samhw.frontend.torch.export import arguments_by_name, exported, sparse_parts
 from samhw.frontend.torch.imported import ImportedModule, InputSource, OutputSource
 from samhw.frontend.torch.importer import Importer, Refusal
+from samhw.frontend.torch.node import is_truth, located, makes_integers, name_of, of_shape, scope_of
 from samhw.frontend.torch.registry import MASKED, VIEWS, handler_of, operator_name
 from samhw.frontend.torch.value import Host, Known, Stored, Value
 
@@ -172,12 +173,12 @@ class _Walk:
         if name.startswith(_CHECKS):
             return None
         self.importer.operator = name
-        self.build.scope = _scope(node)
-        self.build.wish_name = _name(self.build.scope, name)
+        self.build.scope = scope_of(node)
+        self.build.wish_name = name_of(self.build.scope, name)
         try:
             return self.kept(node, self.made(node, name, arguments, named))
         except InputError as error:
-            raise _located(node, name, error) from None
+            raise located(node, name, error) from None
 
     def made(self, node: Any, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         held = [
@@ -192,7 +193,7 @@ class _Walk:
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
-            return Known(_of_shape(node, name, arguments), self.build.wish_name)
+            return Known(of_shape(node, name, arguments), self.build.wish_name)
         if handler is None:
             raise Refusal(
                 "is an operator that the importer does not know",
@@ -200,7 +201,7 @@ class _Walk:
             )
         if name not in MASKED:
             self.importer.refuse_masked(*held)
-        if _makes_integers(node) and name not in _OF_TRUTH and not _is_truth(node):
+        if makes_integers(node) and name not in _OF_TRUTH and not is_truth(node):
             raise Refusal("computes whole numbers", "hardware has one type of values; give indices as inputs")
         plain = [_as_number(item) for item in arguments]
         return handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
@@ -215,7 +216,8 @@ class _Walk:
             return Known(
                 None,
                 source.name,
-                _sparse_view(source.held, node, rest),
+                # Of a shape alone; the values stay with what it is a view of.
+                torch.zeros(()).expand(tuple(node.meta["val"].shape)),
                 _replayed(source, name, handler, rest, named),
             )
         plain = [_dense(item) for item in arguments]
@@ -261,7 +263,7 @@ class _Walk:
     def kept(self, node: Any, found: Any) -> Any:
         """A value that several operators use is a tensor of its own."""
         if isinstance(found, Refusal) and node.target is python_operator.getitem:
-            raise _located(node, operator_name(node.args[0].target), found)
+            raise located(node, operator_name(node.args[0].target), found)
         if isinstance(found, Value) and len(node.users) > 1:
             return self.build.stored_value(found)
         return found
@@ -364,17 +366,6 @@ def _as_number(item: Any) -> Any:
     return item
 
 
-def _of_shape(node: Any, name: str, arguments: Sequence[Any]) -> Any:
-    """A tensor that depends on another one's shape only."""
-    meta = node.meta["val"]
-    number = 0.0
-    if "ones" in name:
-        number = 1.0
-    elif "full" in name:
-        number = arguments[-1]
-    return torch.full(tuple(meta.shape), number, dtype=meta.dtype)
-
-
 def _is_of_indices(node: Any, name: str, held: Sequence[Any]) -> bool:
     """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
     if any(isinstance(item, Known) and not _is_plain(item) for item in held):
@@ -386,15 +377,6 @@ def _is_plain(constant: Known) -> bool:
     """Integers, conditions, or one number all over."""
     tensor = constant.dense()
     return not tensor.is_floating_point() or host.uniform(tensor) is not None
-
-
-def _makes_integers(node: Any) -> bool:
-    meta = node.meta.get("val")
-    return isinstance(meta, torch.Tensor) and not meta.is_floating_point()
-
-
-def _is_truth(node: Any) -> bool:
-    return bool(node.meta["val"].dtype == torch.bool)
 
 
 def _dense(item: Any) -> Any:
@@ -411,32 +393,3 @@ def _flat(items: Any) -> list[Any]:
     if isinstance(items, list | tuple):
         return [leaf for item in items for leaf in _flat(item)]
     return [items]
-
-
-def _sparse_view(held: Any, node: Any, rest: Sequence[Any]) -> Any:
-    """A sparse constant's shape after a view; its values stay with what it is a view of."""
-    return torch.zeros(()).expand(tuple(node.meta["val"].shape))
-
-
-def _scope(node: Any) -> str:
-    """The path of the module that an operator stands in."""
-    stack = list(node.meta.get("nn_module_stack", {}).values())
-    return str(stack[-1][0]).replace("L['self'].", "").removeprefix("L['self']") if stack else ""
-
-
-def _name(scope: str, operator: str) -> str:
-    short = operator.rpartition(".")[2].strip("_")
-    path = scope.replace(".", "_")
-    if short in ("linear", path.rpartition("_")[2]):
-        return path or short
-    return f"{path}_{short}" if path else short
-
-
-def _located(node: Any, name: str, error: InputError) -> InputError:
-    """A refusal with the operator's name and the user's line."""
-    place = in_users_file(node.meta.get("stack_trace") or "")
-    where, line = place if place else ("", "")
-    said = f"'{name}' {error}" if isinstance(error, Refusal) else f"'{name}': {error}"
-    return InputError(
-        f"{where}{': ' if where else ''}{said.rstrip('.')}.{f'{chr(10)}  {line}' if line else ''}"
-    )

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import torch
+
 from samhw.frontend.torch.importer import Importer
 from samhw.frontend.torch.operators.products import import_matmul
 from samhw.frontend.torch.operators.reductions import softmax
@@ -37,7 +39,8 @@ def import_attention(
     scores = import_matmul(importer, query, transposed(importer, key, -2, -1))
     scores = importer.elementwise(lambda s: s * factor, scores)
     if is_causal:
-        scores = importer.masked(scores, Known(importer.causal(rows, columns), "causal"))
+        # To what is not later.
+        scores = importer.masked(scores, Known(torch.ones(rows, columns, dtype=torch.bool).tril(), "causal"))
     if attn_mask is not None:
         if importer.is_truth(attn_mask):
             scores = importer.masked(scores, attn_mask)

@@ -3,11 +3,13 @@
 import math
 from typing import Any
 
+import torch
+
 from samhw.frontend.functions import rsqrt
 from samhw.frontend.torch.importer import Importer
 from samhw.frontend.torch.operators.reductions import total, variance
 from samhw.frontend.torch.registry import operator
-from samhw.frontend.torch.value import Value
+from samhw.frontend.torch.value import Known, Value
 
 __all__: list[str] = []
 
@@ -64,7 +66,7 @@ def import_batch_norm(
         return importer.scaled(made, weight, bias, mode=1)
     # Scale and offset are constants, and so is what they make.
     eps = rest[2] if importer.operator == "aten.batch_norm" else rest[1]
-    scale, offset = importer.folded_norm(weight, bias, mean, var, eps)
+    scale, offset = _folded(weight, bias, mean, var, eps)
     made = importer.scaled(importer.value(x), scale, offset, mode=1)
     return made if importer.operator == "aten.batch_norm" else importer.first_of_three(made)
 
@@ -78,3 +80,15 @@ def import_group_norm(
     split = importer.viewed(x, [shape[0], groups, shape[1] // groups, *shape[2:]])
     made = normalised(importer, split, list(range(2, len(split.modes))), eps)
     return importer.scaled(importer.viewed(made, list(shape)), weight, bias, mode=1)
+
+
+def _folded(weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> tuple[Known, Known]:
+    """The scale and the offset of a batch norm, worked out before."""
+    scale = 1 / torch.sqrt(var.dense().double() + eps)
+    if weight is not None:
+        scale = scale * weight.dense().double()
+    offset = -mean.dense().double() * scale
+    if bias is not None:
+        offset = offset + bias.dense().double()
+    name = mean.name.removesuffix("running_mean")
+    return Known(scale.float(), f"{name}scale"), Known(offset.float(), f"{name}offset")

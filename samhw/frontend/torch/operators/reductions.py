@@ -74,7 +74,7 @@ def variance(importer: Importer, x: Value, dim: Any, correction: float, keepdim:
 
 @operator("var", "std")
 def import_var(importer: Importer, x: Any, *arguments: Any, **named: Any) -> Value:
-    dim, correction, keepdim = importer.variance_arguments(*arguments, **named)
+    dim, correction, keepdim = _variance_arguments(*arguments, **named)
     _, found = variance(importer, importer.value(x), dim, correction, keepdim)
     return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
 
@@ -163,3 +163,14 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
     build.stored[access.tensor].wish = build.stored[access.tensor].wish or importer.last(access, removed)
     return Value(x.modes, above), Value(modes, sums)
+
+
+def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Any, float, bool]:
+    """Dimensions, correction, and whether they stay."""
+    values = list(arguments)
+    dim = None if not values or isinstance(values[0], bool) else values.pop(0)
+    correction = float(values.pop(0)) if values else 1.0
+    keepdim = bool(values.pop(0)) if values else False
+    chosen = named.get("correction", named.get("unbiased", correction))
+    dim = named.get("dim", dim)
+    return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))

@@ -64,16 +64,15 @@ ALL: list[Way] = list(product(("f32", "bf16"), (None, "module")))
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("name", "way"),
+    ("name", "value", "fuse"),
     [
-        (name, way)
+        (name, *way)
         for name in EXAMPLES
         for way in (ALL if os.environ.get("SAMHW_ALL_EXAMPLES") else [IN_HARDWARE[name]])
     ],
 )
-def test_example_in_hardware(name, way):
+def test_example_in_hardware(name, value, fuse):
     """`SAMHW_ALL_EXAMPLES=1` builds each in both types, unfused and fused."""
-    value, fuse = way
     design = samhw.torch.compile(*EXAMPLES[name](), value=value, fuse=fuse)
     model, hardware = design.run(), design.run(backend="verilator")
     assert hardware.cycles == model.cycles

@@ -3,10 +3,11 @@
 What lies inside of the index is copied for each lane. A `scatter` deals each stream of its coordinates that
 enters, a `gather` takes back each stream that leaves, and so the streams outside are those of one lane, in
 the same order. Only a vector reducer that sums over the index stays in its lane: the lanes' sums meet in a
-tree.
+tree. And a result whose outermost index has the lanes is stored where it is made: each lane has writers of
+its own, and memories for its part.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ import networkx as nx
 
 from samhw.compiler.generate import wired
 from samhw.errors import InputError, ScheduleError
-from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, make
+from samhw.graph import Arch, Endpoint, Graph, Memory, Node, StreamKind, levels, make, memory_name
 from samhw.names import Names
 from samhw.spec import MOST_LANES
 
@@ -49,11 +50,21 @@ def lane_factors(lanes: int) -> tuple[int, ...]:
     return (*factors, left) if left > 1 else tuple(factors)
 
 
-def with_lanes(graph: Graph, order: Sequence[str], lanes: Mapping[str, int], arch: Arch) -> Graph:
+def with_lanes(
+    graph: Graph,
+    order: Sequence[str],
+    lanes: Mapping[str, int],
+    arch: Arch,
+    divisible: Collection[str] = (),
+) -> Graph:
     """The graph with lanes on some of the indices of its order, those further in inside of those further out.
     An index that has nothing inside gets none.
 
-    The graph has producers before those that read them, and scanners that have their index.
+    The graph has producers before those that read them, and scanners that have their index. Parts of memories
+    have the capacity of the whole.
+
+    Args:
+        divisible: the results that may lie in parts, one for each lane.
 
     Raises:
         ScheduleError: where what is inside of an index does not come and go with its coordinates.
@@ -61,7 +72,7 @@ def with_lanes(graph: Graph, order: Sequence[str], lanes: Mapping[str, int], arc
     for index in reversed(order):
         for count in reversed(lane_factors(lanes.get(index, 1))):
             if count > 1:
-                graph = _Copier(graph, index, count, arch).laned()
+                graph = _Copier(graph, index, count, arch, divisible).laned()
     return graph
 
 
@@ -80,7 +91,7 @@ class _Inputs:
 class _Copier:
     """Lanes on one index."""
 
-    def __init__(self, graph: Graph, index: str, lanes: int, arch: Arch):
+    def __init__(self, graph: Graph, index: str, lanes: int, arch: Arch, divisible: Collection[str]):
         self.graph = graph
         self.index = index
         self.lanes = lanes
@@ -88,6 +99,9 @@ class _Copier:
         self.levels = levels(graph)
         self.streams = {node.name: self._streams(node) for node in graph.nodes}
         self.copied = self._copied()
+        tails = {tensor: self._tail(tensor) for tensor in divisible}
+        self.divided = frozenset(tensor for tensor, tail in tails.items() if tail)
+        self.copied |= self._checks().union(*tails.values())
         self.names = Names(graph.node)
         self.nodes: dict[str, Node] = {n.name: n for n in graph.nodes if n.name not in self.copied}
         self.ends: list[Ends] = []
@@ -138,6 +152,44 @@ class _Copier:
         copied = frozenset(seeds | along)
         self._check(copied)
         return copied
+
+    def _tail(self, tensor: str) -> frozenset[str]:
+        """The writers of a result, and what drops coordinates for them alone, if lanes can have copies of
+        these: they take rows of the index, some of them from the lanes, and all from where rows are dealt."""
+        tail = set[str]()
+        for node in reversed(self.graph.nodes):
+            readers = {
+                channel.sink.node
+                for port in node.outputs
+                for channel in self.graph.fanout.get(Endpoint(node.name, port.name), ())
+            }
+            drops = node.spec.thins and not node.spec.ordered_inputs
+            writes = not readers and tensor in self._stored(node)
+            if writes or (drops and readers and readers <= tail):
+                tail.add(node.name)
+        sources = [c.source for c in self.graph.channels if c.sink.node in tail and c.source.node not in tail]
+        streams = [self.levels[source] for source in sources]
+        dealt = all(
+            stream[:1] == (self.index,) and (source.node in self.copied or len(stream) == 1)
+            for source, stream in zip(sources, streams, strict=True)
+        )
+        made = any(source.node in self.copied and self._is_inside(self.levels[source]) for source in sources)
+        return frozenset(tail if dealt and made else ())
+
+    def _stored(self, node: Node) -> set[str]:
+        """The tensors whose memories a node uses."""
+        return {self.graph.memory[name].tensor for name in node.memories.values()}
+
+    def _checks(self) -> frozenset[str]:
+        """The writers that store nothing, of what is made inside of the index."""
+        return frozenset(
+            channel.sink.node
+            for channel in self.graph.channels
+            if channel.source.node in self.copied
+            and self._is_inside(self.levels[channel.source])
+            and not self.graph.node[channel.sink.node].outputs
+            and not self.graph.node[channel.sink.node].memories
+        )
 
     def _works_inside(self, node: Node) -> bool:
         """It has streams inside of the index, or deals the index already, and gives something."""
@@ -191,9 +243,26 @@ class _Copier:
             for node in self.graph.nodes:
                 if node.name in self.copied:
                     name = names[node.name] = self.names.fresh(f"{node.name}_{self.index}{lane}")
-                    self.nodes[name] = replace(node, name=name, copy_of=node.copy_of or node.name)
+                    params = {**node.params, **self._parts(node, lane)}
+                    self.nodes[name] = replace(
+                        node, name=name, params=params, copy_of=node.copy_of or node.name
+                    )
             result.append(names)
         return result
+
+    def _parts(self, node: Node, lane: int) -> dict[str, str]:
+        """The parameters with the memories that the copy of a writer writes."""
+        if node.outputs:
+            return {}
+        return {
+            param: self._part(self.graph.memory[name], lane).name for param, name in node.memories.items()
+        }
+
+    def _part(self, memory: Memory, lane: int) -> Memory:
+        """What a lane has of a memory. Lanes in lanes deal what has been dealt, so the outer ones count
+        first."""
+        part = lane + self.lanes * (memory.part or 0)
+        return replace(memory, name=memory_name(memory.tensor, memory.array, part), part=part)
 
     def _add(self, kind: str, wish: str, depth: int, sources: Mapping[str, Endpoint], **params: Any) -> Node:
         node = make(kind, self.names.fresh(wish), depth, index=self.index, **params)
@@ -279,5 +348,24 @@ class _Copier:
         places = {name: place for place, name in enumerate(self.nodes)}
         order = list(nx.lexicographical_topological_sort(flow, key=places.__getitem__))
         nodes = {name: self.nodes[name] for name in order}
-        channels = wired(nodes, self.ends, self.arch, self.graph.value)
-        return replace(self.graph, nodes=tuple(nodes.values()), channels=channels)
+        written = {m for n in self.graph.writers() if n.name in self.copied for m in n.memories.values()}
+        memories = [
+            part
+            for memory in self.graph.memories
+            for part in (
+                [self._part(memory, lane) for lane in range(self.lanes)]
+                if memory.name in written
+                else [memory]
+            )
+        ]
+        tensors = [
+            replace(t, parts=t.parts * self.lanes) if t.name in self.divided else t
+            for t in self.graph.tensors
+        ]
+        return replace(
+            self.graph,
+            nodes=tuple(nodes.values()),
+            channels=wired(nodes, self.ends, self.arch, self.graph.value),
+            memories=tuple(memories),
+            tensors=tuple(tensors),
+        )

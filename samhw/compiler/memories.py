@@ -1,24 +1,42 @@
 """The memories of tensors."""
 
+from collections.abc import Iterator, Sequence
+
 from samhw.frontend import Capacity, Program
 from samhw.fusion import greatest_sizes, stored_format
-from samhw.graph import Memory, MemoryRole
-from samhw.tensors import LevelType
+from samhw.graph import Memory, MemoryRole, memory_name
+from samhw.tensors import Format, LevelType
 
 __all__ = ["memories_of"]
 
 
 def memories_of(
-    program: Program, tensor: str, role: MemoryRole, shape: tuple[int, ...], capacity: Capacity
+    program: Program,
+    tensor: str,
+    role: MemoryRole,
+    shape: tuple[int, ...],
+    capacity: Capacity,
+    parts: int = 1,
 ) -> list[Memory]:
-    """The memories of a tensor's storage, sized for its greatest shape and number of entries."""
+    """The memories of a tensor's storage, sized for its greatest shape and number of entries, of which one
+    part may hold all."""
     fmt = stored_format(program.tensors[tensor].format)
-    memories = []
+    numbers = [None] if parts == 1 else range(parts)
+    outermost = fmt.mode_order[:1]
+    dealt = [-(-size // parts) if mode in outermost else size for mode, size in enumerate(shape)]
+    return [
+        Memory(memory_name(tensor, array, part), tensor, array, role, words, part=part)
+        for array, words in _arrays(fmt, greatest_sizes(fmt, dealt, capacity.entries_of(tensor)))
+        for part in numbers
+    ]
+
+
+def _arrays(fmt: Format, sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """The arrays of a tensor's storage, with the words of each."""
     fibers = 1
-    for level, size in enumerate(greatest_sizes(fmt, shape, capacity.entries_of(tensor))):
-        if fmt.levels[level] is not LevelType.dense:
-            memories.append(Memory(f"{tensor}.pos{level}", tensor, f"pos{level}", role, fibers + 1))
-            memories.append(Memory(f"{tensor}.crd{level}", tensor, f"crd{level}", role, size))
+    for level, (kind, size) in enumerate(zip(fmt.levels, sizes, strict=True)):
+        if kind is not LevelType.dense:
+            yield f"pos{level}", fibers + 1
+            yield f"crd{level}", size
         fibers = size
-    memories.append(Memory(f"{tensor}.vals", tensor, "vals", role, fibers))
-    return memories
+    yield "vals", fibers

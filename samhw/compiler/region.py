@@ -255,7 +255,10 @@ class RegionCompiler:
         index_extents = {index: extents[d] for index, d in dimension.items()}
         # What is computed, and the choices between graphs, are those of one lane.
         expected = estimate(graph, self.arch, index_extents)
-        laned = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch)
+        read = {access.tensor for statement in self.program.statements for access in statement.reads}
+        divisible = {tensor.name for tensor in tensors if tensor.name not in read}
+        laned = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch, divisible)
+        laned = replace(laned, memories=self.in_parts(laned))
         sized = size_channels(laned, self.arch, index_extents)
         region = self.program.regions[number]
         return CompiledRegion(
@@ -269,6 +272,18 @@ class RegionCompiler:
             expected,
             computations(region, table, graph, expected, sized.reasons, self.points(region)),
         )
+
+    def in_parts(self, graph: Graph) -> tuple[Memory, ...]:
+        """The memories of a region with lanes, with those of parts as large as these may become."""
+        memories = {memory.name: memory for memory in graph.memories}
+        for tensor in graph.tensors:
+            if tensor.parts > 1:
+                shape = self.dimensions.shape(tensor.name, self.extents)
+                parts = memories_of(
+                    self.program, tensor.name, tensor.role, shape, self.capacity, tensor.parts
+                )
+                memories |= {part.name: part for part in parts if part.name in memories}
+        return tuple(memories.values())
 
     def points(self, region: Region) -> dict[str, int]:
         """The most values of each result of a region."""

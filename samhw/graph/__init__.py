@@ -16,6 +16,7 @@ from samhw.graph.ir import (
     MemoryRole,
     Node,
     TensorBinding,
+    memory_name,
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
@@ -59,6 +60,7 @@ __all__ = [
     "levels",
     "loads",
     "make",
+    "memory_name",
     "stop",
     "to_dot",
     "to_svg",

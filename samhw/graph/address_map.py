@@ -19,8 +19,8 @@ _WORD = 4
 _CHANNELS_PER_WORD = 16
 _ADDRESS_BITS = 32
 
-_NOT_BUILT = ("index",)
-"""Fields of a graph's parts that leave no trace in hardware."""
+_NOT_BUILT = ("index", "part", "parts")
+"""Fields of a graph's parts that leave no trace in hardware, or only one in the names of memories."""
 
 NO_NODE = 0xFFFF_FFFF
 """What ERROR_NODE reads for an error that is no single node's: a deadlock, or none."""

@@ -16,6 +16,7 @@ __all__ = [
     "MemoryRole",
     "Node",
     "TensorBinding",
+    "memory_name",
 ]
 
 
@@ -102,7 +103,8 @@ class MemoryRole(StrEnum):
 class Memory:
     """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
 
-    `value` names the type of the values, if it is not the graph's.
+    `value` names the type of the values, if it is not the graph's. `part` is the number of a part, if the
+    array lies in several (`TensorBinding.parts`).
     """
 
     name: str
@@ -111,6 +113,7 @@ class Memory:
     role: MemoryRole
     capacity: int
     value: str | None = None
+    part: int | None = None
 
     @property
     def is_value(self) -> bool:
@@ -118,12 +121,21 @@ class Memory:
         return self.array == "vals"
 
 
+def memory_name(tensor: str, array: str, part: int | None = None) -> str:
+    """The memory of a tensor's array, or of a part of it."""
+    return f"{tensor}.{array}" if part is None else f"{tensor}.{array}.{part}"
+
+
 @dataclass(frozen=True)
 class TensorBinding:
-    """How a tensor of the program lies in the graph's memories `<name>.<array>`.
+    """How a tensor of the program lies in the graph's memories (`memory_name`).
 
     `format` is the text form of `samhw.tensors.Format`; `indices` and `shape` are in the order of the
     tensor's modes, `shape` being the greatest extents that the build takes.
+
+    A result in n `parts` was stored by n lanes, each of which had some coordinates of the outermost level:
+    p, p + n, p + 2n, .. are in part p if that level is dense, and if it is compressed, those which the part
+    itself stores. A part has arrays of its own for all levels.
     """
 
     name: str
@@ -131,6 +143,7 @@ class TensorBinding:
     format: str
     indices: tuple[str, ...]
     shape: tuple[int, ...]
+    parts: int = 1
 
 
 @dataclass(frozen=True)

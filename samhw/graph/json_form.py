@@ -39,6 +39,7 @@ def dumps(design: Design) -> str:
                 "format": t.format,
                 "indices": t.indices,
                 "shape": t.shape,
+                "parts": t.parts,
             }
             for t in design.tensors
         ],
@@ -50,6 +51,7 @@ def dumps(design: Design) -> str:
                 "role": m.role,
                 "capacity": m.capacity,
                 "value": m.value,
+                "part": m.part,
             }
             for m in design.memories
         ],
@@ -168,4 +170,5 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         format=data["format"],
         indices=tuple(data["indices"]),
         shape=tuple(data["shape"]),
+        parts=data.get("parts", 1),
     )

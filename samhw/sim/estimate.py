@@ -72,23 +72,23 @@ def _visited(
 
 
 def _written(graph: Graph, extents: Mapping[str, int]) -> dict[str, int]:
-    """For each writer of values of a dense tensor about how often it fires: once for each element, and once
-    for each of its innermost fibers."""
+    """For each writer of values of a dense tensor, or of a part of one, about how often it fires: once for
+    each element, and once for each of its innermost fibers."""
     if any(_sums_everything(node) for node in graph.nodes):
         return {}
     arrays = Counter(memory.tensor for memory in graph.memories)
-    shapes = {
-        binding.name: [extents[index] for index in binding.indices]
-        for binding in graph.tensors
-        if arrays[binding.name] == 1
-    }
+    firings = {}
+    for binding in graph.tensors:
+        if arrays[binding.name] == binding.parts:
+            shape = [extents[index] for index in binding.indices]
+            firings[binding.name] = (prod(shape) + prod(shape[:-1])) // binding.parts
     written = {
-        node.name: shapes.get(graph.memory[name].tensor)
+        node.name: graph.memory[name].tensor
         for node in graph.nodes
         for param, name in node.memories.items()
         if node.spec.memories[param].written
     }
-    return {name: prod(shape) + prod(shape[:-1]) for name, shape in written.items() if shape is not None}
+    return {name: firings[tensor] for name, tensor in written.items() if tensor in firings}
 
 
 def _sums_everything(node: Node) -> bool:

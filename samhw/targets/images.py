@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding
+from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words, value_type
+from samhw.targets.parts import joined, part_sizes
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
@@ -54,10 +55,10 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
     for binding in graph.tensors:
         if binding.role is MemoryRole.OUTPUT:
             words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
-            arrays = {name.rpartition(".")[2]: array for name, array in words.items()}
-            arrays["vals"] = values.decode(arrays["vals"])
-            shape = [extents[index] for index in binding.indices]
+            shape = tuple(extents[index] for index in binding.indices)
             try:
+                arrays = joined(binding, shape, words)
+                arrays["vals"] = values.decode(arrays["vals"])
                 tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
             except InputError as error:
                 raise RunError(
@@ -78,27 +79,28 @@ def stored_words(
     compressed level has as many entries as the last word of its `pos` says. Raises `RunError` where that is
     more than fits.
     """
+    words: dict[str, Words] = {}
 
-    def take(array: str, count: int) -> Words:
-        name = f"{binding.name}.{array}"
+    def take(array: str, part: int | None, count: int) -> Words:
+        name = memory_name(binding.name, array, part)
         capacity = memories[name].capacity
         if not 0 <= count <= capacity:
             raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")
         words[name] = fetch(name, count)
         return words[name]
 
-    words: dict[str, Words] = {}
     format = Format.parse(binding.format, len(binding.indices))
-    sizes = format.level_sizes(tuple(extents[index] for index in binding.indices))
-    entries = 1
-    for depth, (level, size) in enumerate(zip(format.levels, sizes, strict=True)):
-        if level is LevelType.dense:
-            entries *= size
-            continue
-        if level is LevelType.compressed:
-            entries = int(take(f"pos{depth}", entries + 1)[-1])
-        take(f"crd{depth}", entries)
-    take("vals", entries)
+    shape = tuple(extents[index] for index in binding.indices)
+    for part, sizes in part_sizes(binding, format.level_sizes(shape)):
+        entries = 1
+        for depth, (level, size) in enumerate(zip(format.levels, sizes, strict=True)):
+            if level is LevelType.dense:
+                entries *= size
+                continue
+            if level is LevelType.compressed:
+                entries = int(take(f"pos{depth}", part, entries + 1)[-1])
+            take(f"crd{depth}", part, entries)
+        take("vals", part, entries)
     return words
 
 

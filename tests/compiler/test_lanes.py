@@ -10,7 +10,7 @@ from samhw.compiler import Compiled, compile_program
 from samhw.compiler.lanes import lane_factors
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
-from samhw.graph import Arch, Graph, dumps, loads, to_dot
+from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
 from samhw.schedule import Schedule
 from samhw.sim import DeadlockError, lane_loads
 from samhw.targets import run
@@ -22,12 +22,20 @@ tensor X[k, j=5] : dense
 tensor T[i, j] : csr
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
+READ_AGAIN = f"tensor y[i=9] : dense\n{SPMM}y[i] = T[i, j]    order i, j\n"
+"""T is no part of a lane: a later region reads it."""
 SDDMM = """
 tensor B[i=9, j=12] : dcsr
 tensor C[i, k=5] : dense
 tensor D[j, k] : dense
 tensor X[i, j] : dcsr
 X[i, j] = B[i, j] * C[i, k] * D[j, k]    order i, j, k
+"""
+CUBE = """
+tensor A[i=7, j=3, k=4] : csf
+tensor w[k] : dense
+tensor Y[i, j, k] : csf
+Y[i, j, k] = A[i, j, k] * w[k]    order i, j, k
 """
 OUTER_SUM = """
 tensor A[k=6, i=5] : csr
@@ -67,7 +75,7 @@ def tensors_of(text: str, seed: int = 0) -> dict[str, Tensor]:
 
 
 def test_rows_are_dealt_and_taken_back() -> None:
-    one, three = graph_of(SPMM), graph_of(SPMM, i=3)
+    one, three = graph_of(READ_AGAIN), graph_of(READ_AGAIN, i=3)
     copied = {node.copy_of for node in three.nodes} - {""}
     assert copied == {
         *("scan_compressed_A_k", "locate_X_k", "scan_dense_X_j", "repeat_A_j"),
@@ -81,6 +89,50 @@ def test_rows_are_dealt_and_taken_back() -> None:
     # What a copy works on is what the node works on.
     assert all(n.index == one.node[n.copy_of].index for n in three.nodes if n.copy_of)
     assert {n.index for n in three.nodes if n.kind in ("scatter", "gather")} == {"i"}
+
+
+@pytest.mark.parametrize("text", [SPMM, SDDMM])
+def test_lanes_store_what_they_make(text: str) -> None:
+    """With the rows of SDDMM that are left."""
+    one, three = graph_of(text), graph_of(text, i=3)
+    kinds = [Counter(node.kind for node in graph.nodes) for graph in (one, three)]
+    stored = Counter(write_compressed=3, write_val=3) if text == SPMM else Counter(drop_crd=3)
+    assert kinds[1]["gather"] == 0
+    assert {kind: kinds[1][kind] for kind in stored} == stored
+    names = {f"{'T' if text == SPMM else 'X'}.{array}" for array in ("pos1", "crd1", "vals")}
+    parts = {memory.name for memory in three.memories if memory.part is not None}
+    names |= set() if text == SPMM else {"X.pos0", "X.crd0"}
+    assert parts == {f"{name}.{part}" for name in names for part in range(3)}
+    assert [tensor.parts for tensor in three.tensors] == [1] * (len(three.tensors) - 1) + [3]
+    assert all(three.node[name].copy_of for name in ("drop_val_X_i0",) if text == SDDMM)
+
+
+def test_capacities_of_parts() -> None:
+    """Nine rows of five: a part has five rows at most, and may have all of the entries."""
+    sizes = {memory.name: memory.capacity for memory in graph_of(SPMM, i=2).memories if memory.tensor == "T"}
+    assert sizes == {
+        "T.pos1.0": 6,
+        "T.crd1.0": 25,
+        "T.vals.0": 25,
+        "T.pos1.1": 6,
+        "T.crd1.1": 25,
+        "T.vals.1": 25,
+    }
+    (region,) = compiled(SPMM, i=18).regions
+    assert region.graph.memory["T.vals.17"].capacity == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "lanes", "gathers"),
+    [
+        (READ_AGAIN, {"i": 2}, 2),  # A later region reads it whole.
+        (SPMM, {"k": 2}, 0),
+        (SDDMM, {"j": 2}, 1),  # Its outermost index has no lanes.
+        (SDDMM, {"i": 2, "j": 2}, 2),
+    ],
+)
+def test_what_is_taken_back(text: str, lanes: dict[str, int], gathers: int) -> None:
+    assert sum(node.kind == "gather" for node in graph_of(text, **lanes).nodes) == gathers
 
 
 def test_lanes_in_lanes() -> None:
@@ -119,6 +171,7 @@ def test_a_graph_with_lanes_as_json() -> None:
     [
         *((SPMM, {"i": count}) for count in (2, 8, 9, 10, 32)),
         *((SPMM, lanes) for lanes in ({"k": 4}, {"k": 18}, {"i": 4, "k": 2})),
+        *((text, {"i": 3}) for text in (READ_AGAIN, CUBE, CUBE.replace("csf", "dense"))),
         *((SDDMM, lanes) for lanes in ({"i": 2}, {"j": 3}, {"i": 4, "j": 5}, {"i": 3, "j": 18})),
     ],
 )
@@ -182,20 +235,21 @@ def test_the_order_in_which_sums_of_lanes_meet() -> None:
 def test_what_passes_lanes_by_has_room_for_their_rows() -> None:
     """A lane ends its row when it sees its next coordinate, a round later; these wait to meet the row."""
     arch = Arch(lane_rows=0, lane_tokens=0, slack=1)
-    tensors = tensors_of(SDDMM)
-    made = compiled(SDDMM, arch, i=4)
+    text = f"tensor y[i=9] : dense\n{SDDMM}y[i] = X[i, j]    order i, j\n"
+    tensors = tensors_of(text)
+    made = compiled(text, arch, i=4)
     assert run(made, tensors).cycles
-    (region,) = made.regions
+    region, after = made.regions
     (waiting,) = [name for name, reason in region.reasons.items() if "rows that are in lanes" in reason]
     assert waiting == "scan_compressed_B_i.crd->drop_crd_X_i.outer"
     depths = {c.name: c.depth for c in region.graph.channels} | {waiting: 3}
     shallow = replace(region, graph=region.graph.with_depths(depths))
     with pytest.raises(DeadlockError):
-        run(replace(made, regions=(shallow,)), tensors)
+        run(replace(made, regions=(shallow, after)), tensors)
 
 
 def test_room_for_lanes_that_do_not_keep_pace() -> None:
-    region = compiled(SPMM, Arch(lane_rows=10, lane_tokens=40), i=3).regions[0]
+    region = compiled(READ_AGAIN, Arch(lane_rows=10, lane_tokens=40), i=3).regions[0]
     scattered = {n: r for n, r in region.reasons.items() if "a lane may be behind" in r}
     gathered = {n: r for n, r in region.reasons.items() if "wait for their turn" in r}
     assert len(scattered) == 6
@@ -244,7 +298,7 @@ def test_a_number_that_no_tree_has() -> None:
 
 
 def test_lanes_are_drawn_as_one() -> None:
-    text = to_dot(compiled(SPMM, i=3, k=2).design)
+    text = to_dot(Design.of(graph_of(READ_AGAIN, i=3, k=2)))
     assert text.count("mul (6 lanes)") == text.count('"mul" [label') == 1
     assert text.count('-> "mul"') == 2
     assert text.count('-> "gather_') == 2

@@ -1,0 +1,70 @@
+"""A result that lanes have stored in parts, as one (`TensorBinding.parts`)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from samhw.errors import InputError
+from samhw.graph import TensorBinding, memory_name
+from samhw.numerics import Words
+from samhw.tensors.format import Format, LevelType
+
+__all__ = ["joined", "part_sizes"]
+
+
+def part_sizes(binding: TensorBinding, sizes: Sequence[int]) -> Iterator[tuple[int | None, Sequence[int]]]:
+    """The parts that a tensor lies in, None for a whole one, each with the sizes of its levels.
+
+    Args:
+        sizes: those of the whole.
+    """
+    if binding.parts == 1:
+        yield None, sizes
+        return
+    for part in range(binding.parts):
+        yield part, (len(range(part, sizes[0], binding.parts)), *sizes[1:])
+
+
+def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, Words]) -> dict[str, Words]:
+    """The arrays of an output tensor, from the words of its memories.
+
+    Args:
+        shape: that of the run.
+
+    Raises:
+        InputError: where a part has fibers that end before they start.
+    """
+    format = Format.parse(binding.format, len(shape))
+    if binding.parts == 1:
+        return {name.removeprefix(f"{binding.name}."): array for name, array in words.items()}
+
+    def stored(array: str) -> list[Words]:
+        return [words[memory_name(binding.name, array, part)] for part in range(binding.parts)]
+
+    # For each part, the outermost coordinate that each of its fibers lies in.
+    sizes = format.level_sizes(shape)
+    if format.levels[0] is LevelType.dense:
+        rows = [np.arange(part, sizes[0], binding.parts) for part in range(binding.parts)]
+        whole: dict[str, Words] = {}
+    else:
+        rows = stored("crd0")
+        whole = {"crd0": _by_row(rows, rows)}
+        whole["pos0"] = np.array([0, len(whole["crd0"])])
+    for level, size in list(enumerate(sizes))[1:]:
+        if format.levels[level] is LevelType.dense:
+            rows = [np.repeat(own, size) for own in rows]
+            continue
+        lengths = [np.diff(pos) for pos in stored(f"pos{level}")]
+        if any((own < 0).any() for own in lengths):
+            raise InputError(f"a fiber of level {level} ends before it starts")
+        whole[f"pos{level}"] = np.concatenate([[0], np.cumsum(_by_row(rows, lengths))])
+        rows = [np.repeat(own, length) for own, length in zip(rows, lengths, strict=True)]
+        whole[f"crd{level}"] = _by_row(rows, stored(f"crd{level}"))
+    whole["vals"] = _by_row(rows, stored("vals"))
+    return whole
+
+
+def _by_row(rows: Sequence[Words], parts: Sequence[Words]) -> Words:
+    """What the parts have, row after row. Within a row the order stays."""
+    found: Words = np.concatenate(parts)[np.argsort(np.concatenate(rows), kind="stable")]
+    return found

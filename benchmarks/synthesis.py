@@ -204,9 +204,9 @@ def measure(case: Case, depth: int) -> Result:
     """Synthesizes the component alone and in its build."""
     component = case.make()
     build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
-    area = _place(case.make(), None)
+    area = place(case.make(), None)
     used = {cell: count["used"] for cell, count in area["utilization"].items()}
-    (clock,) = _place(Fragment.get(build, None), build.ports)["fmax"].values()
+    (clock,) = place(Fragment.get(build, None), build.ports)["fmax"].values()
     return Result(
         case.primitive,
         case.params,
@@ -218,7 +218,7 @@ def measure(case: Case, depth: int) -> Result:
     )
 
 
-def _place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
+def place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
     """The report of nextpnr."""
     text = rtlil.convert(design, name="top", ports=ports)
     with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ from itertools import islice
 
 import networkx as nx
 
+from samhw.compiler.banks import with_banks
 from samhw.compiler.channels import size_channels
 from samhw.compiler.computations import Computation, computations
 from samhw.compiler.einsum import View
@@ -258,7 +259,7 @@ class RegionCompiler:
         read = {access.tensor for statement in self.program.statements for access in statement.reads}
         divisible = {tensor.name for tensor in tensors if tensor.name not in read}
         laned = with_lanes(with_indices(graph), table.rows[:-1], lanes, self.arch, divisible)
-        laned = replace(laned, memories=self.in_parts(laned))
+        laned = with_banks(replace(laned, memories=self.in_parts(laned)), lanes, self.arch)
         sized = size_channels(laned, self.arch, index_extents)
         region = self.program.regions[number]
         return CompiledRegion(

@@ -170,8 +170,8 @@ def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
 
 
 def _reduce_vector(to: RegionBuilder, node: Node) -> None:
-    """The second bank of docs/primitives.md is a stream that holds a whole fiber, and with it the room of all
-    internal channels that the rule has between the banks and the end."""
+    """The further banks of docs/primitives.md are a stream that holds a whole fiber for each of them, and
+    with it the room of all internal channels that the rule has between the banks and the end."""
     arch, value = to.arch, to.graph.operand_type(node)
     bits = node.params["bits"]
     address_bits = sum(bits)
@@ -179,7 +179,7 @@ def _reduce_vector(to: RegionBuilder, node: Node) -> None:
     spacing = arch.reduce_latency(node.params["op"], value)
     room = arch.internal_depth(spacing + 1)
     room += bitmaps * (arch.internal_depth(arch.memory) + arch.internal_depth(arch.step))
-    depth = (1 << address_bits) + room
+    depth = (node.params.get("banks", 2) - 1) * ((1 << address_bits) + 1) + room
     addr = to.internal(node, "addr", INDEX, depth)
     sums = to.internal(node, "sum", value_class(value), depth)
     inputs = tuple(to.input(node, port.name) for port in node.inputs)

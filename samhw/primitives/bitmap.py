@@ -8,11 +8,12 @@ BANK = 0
 W = 0
 
 
-def fetch(n: int, top: bool) -> Step:
-    """Reads the words of one bitmap, and clears them. Memory: that bitmap of bank 0, and of bank 1.
+def fetch(n: int, top: bool, banks: int) -> Step:
+    """Reads the words of one bitmap, and clears them. Memory: that bitmap of each bank.
 
     The fetch at the top of the chain reads its one word at each flush, the others one for each address.
     """
+    last = banks - 1
     wait = firing(1)
     take = firing(1, 1, 0b11)
     protocol = fault(PROTOCOL, 1)
@@ -39,7 +40,7 @@ def fetch(n: int, top: bool) -> Step:
         out_kind[0] = head
         out_data[0] = data[0]
         if flush:
-            state[BANK] = 1 - state[BANK]
+            state[BANK] = state[BANK] + 1 if state[BANK] < last else 0
         return take
 
     return step

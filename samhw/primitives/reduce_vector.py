@@ -10,8 +10,6 @@ from samhw.spec.reduce import REDUCE_VECTOR
 
 __all__ = ["ReduceVector"]
 
-BANKS = (0, 1)
-
 
 class ReduceVector(Model):
     """The vector reducer (one width in `bits`), the matrix reducer (two widths) and so on."""
@@ -21,36 +19,38 @@ class ReduceVector(Model):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         bits = node.params["bits"]
         n, total = len(bits), sum(bits)
+        banks = range(node.params.get("banks", 2))
         value, reduction = value_type(graph.operand_type(node)), node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
         latency = arch.reduce_latency(reduction, value.name)
-        points = [(_bank("values", b, total), _bank("present", b, total)) for b in BANKS]
+        points = [(_bank("values", b, total), _bank("present", b, total)) for b in banks]
         levels = range(max(1, -(-total // 5)))
-        bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in BANKS) for k in levels]
+        bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in banks) for k in levels]
 
-        into = tuple(store for b in BANKS for store in (*points[b], *(bitmap[b] for bitmap in bitmaps)))
+        into = tuple(store for b in banks for store in (*points[b], *(bitmap[b] for bitmap in bitmaps)))
         heads = tuple(port.name for port in node.inputs)
         tails = tuple(port.name for port in node.outputs)
-        step = accumulate(bits, len(levels), op)
-        spacing = Spacing(latency, len(BANKS) << total, KEY)
+        step = accumulate(bits, len(levels), len(banks), op)
+        spacing = Spacing(latency, len(banks) << total, KEY)
         actors = [
             Actor("accumulate", step, (*heads, "bank"), ("flush",), ACCUMULATE_STATE, into, spacing=spacing)
         ]
         links = {
             "flush": _link(arch, latency + 1),
-            "bank": Link(arch.step, 2, (Token(VAL, 0),)),
+            "bank": Link(arch.step, len(banks), (Token(VAL, 0),) * (len(banks) - 1)),
         }
         feed = "flush"
         for k in reversed(levels):
             addr, word, out = f"addr{k}", f"word{k}", f"out{k}"
-            step = fetch(n, top=k == levels[-1])
+            step = fetch(n, k == levels[-1], len(banks))
             actors.append(Actor(f"fetch{k}", step, (feed,), (addr, word), (0,), bitmaps[k]))
             actors.append(Actor(f"iterate{k}", iterate(), (addr, word), (out,), (0,)))
             links[addr] = links[word] = _link(arch, arch.memory)
             links[out] = _link(arch, arch.step)
             feed = out
-        out_of = (*points[0], *points[1])
-        actors.append(Actor("emit", emit(bits), (feed,), (*tails, "bank"), EMIT_STATE, out_of))
+        out_of = tuple(store for of_bank in points for store in of_bank)
+        step = emit(bits, len(banks))
+        actors.append(Actor("emit", step, (feed,), (*tails, "bank"), EMIT_STATE, out_of))
         return ActorNetwork(tuple(actors), links)
 
 

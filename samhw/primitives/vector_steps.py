@@ -35,7 +35,7 @@ def _shifts(bits: Sequence[int]) -> tuple[int, ...]:
     return tuple(running_sum(bits, initial=0))[:-1]
 
 
-def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
+def accumulate(bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
     Inputs: crd0 .. crd<n-1>, val, bank. Output: flush. Memory, for each bank: values, present, the bitmaps.
@@ -46,6 +46,7 @@ def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
     shifts = _shifts(bits)
     size = 1 << sum(widths)
     stride = 2 + bitmaps
+    last = banks - 1
     heads = (1 << n + 1) - 1
     with_bank = heads | 1 << n + 1
     wait = firing(heads)
@@ -99,14 +100,14 @@ def accumulate(bits: Sequence[int], bitmaps: int, op: ScalarOp) -> Step:
         out_kind[0] = head
         out_data[0] = data[n]
         if flush:
-            state[BANK] = 1 - state[BANK]
+            state[BANK] = state[BANK] + 1 if state[BANK] < last else 0
             return take_bank_push
         return take_push
 
     return step
 
 
-def emit(bits: Sequence[int]) -> Step:
+def emit(bits: Sequence[int], banks: int) -> Step:
     """Reads out the addresses that are present, and clears them.
 
     Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, present.
@@ -116,6 +117,7 @@ def emit(bits: Sequence[int]) -> Step:
     shifts = _shifts(bits)
     inner_width = bits[0]
     val, bank = n, n + 1
+    last = banks - 1
     streams = (1 << n + 1) - 1
     wait = look = firing(1)
     take = firing(1, 1)
@@ -176,7 +178,7 @@ def emit(bits: Sequence[int]) -> Step:
             if lo > n:
                 return take_push
             out_kind[bank], out_data[bank] = VAL, 0
-            state[BANK] = 1 - state[BANK]
+            state[BANK] = state[BANK] + 1 if state[BANK] < last else 0
             state[OPEN] = 0
             return take_flush
         if head == DONE:

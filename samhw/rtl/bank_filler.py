@@ -7,6 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
+from samhw.rtl.banked_memory import next_bank
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import all_of
@@ -30,7 +31,7 @@ class BankFiller(wiring.Component):
 
         i: `crd0` .. `crd<n-1>` and `val`.
         flush: the stops that the bank before them is drained for, DONE, and the stops of lists without any.
-        free: a token for the bank that is not in use, when it has been drained.
+        free: a token for each bank that is not in use and has been drained.
         bank: the bank in use.
         update, addr, value: the value is to be added at the address.
         pending: an accumulation at that address is still under way; its next one waits.
@@ -41,6 +42,7 @@ class BankFiller(wiring.Component):
         val_width: bits of the payload of a val token.
         bits: the width of each kept coordinate, innermost first.
         addr_width: bits of an address, which is made of the coordinates.
+        banks: how many take turns.
         latency: L₊, cycles from one accumulation to the next that may use its result.
     """
 
@@ -56,7 +58,10 @@ class BankFiller(wiring.Component):
     fired: Signal
     protocol: Signal
 
-    def __init__(self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int, latency: int):
+    def __init__(
+        self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int, banks: int, latency: int
+    ):
+        self.banks = banks
         self.latency = latency
         self.bits = tuple(bits)
         inputs = {f"crd{s}": In(stream.Signature(token_layout(arch.index_bits))) for s in range(len(bits))}
@@ -66,7 +71,7 @@ class BankFiller(wiring.Component):
                 "i": Out(wiring.Signature(inputs)),
                 "flush": Out(PushSignature(CONTROL)),
                 "free": In(stream.Signature(CONTROL)),
-                "bank": Out(1),
+                "bank": Out(range(banks)),
                 "update": Out(1),
                 "addr": Out(addr_width),
                 "value": Out(val_width),
@@ -106,7 +111,7 @@ class BankFiller(wiring.Component):
             with m.Elif(stop_hi(first) < n), table.row(takes=heads):
                 pass
             with m.Elif(stop_lo(first) <= n), table.row(takes=[*heads, self.free], pushes=token):
-                m.d.sync += self.bank.eq(~self.bank)
+                m.d.sync += self.bank.eq(next_bank(self.bank, self.banks))
             with m.Else(), table.row(takes=heads, pushes=token):
                 pass
         return m

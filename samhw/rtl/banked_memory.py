@@ -1,13 +1,18 @@
-"""A memory of two banks: one is updated in place, a word a cycle, while the other is read and cleared."""
+"""A memory of several banks: one is updated in place, a word a cycle, while another is read and cleared."""
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.actor import MemoryReadSignature
 from samhw.rtl.logic import any_of
 
-__all__ = ["BankedMemory", "CombineSignature", "UpdateSignature"]
+__all__ = ["BankedMemory", "CombineSignature", "UpdateSignature", "next_bank"]
+
+
+def next_bank(bank: Value, banks: int) -> Value:
+    """The bank whose turn comes behind that of `bank`."""
+    return ~bank if banks == 2 else Mux(bank == banks - 1, 0, bank + 1)
 
 
 class UpdateSignature(wiring.Signature):
@@ -28,7 +33,7 @@ class CombineSignature(wiring.Signature):
 
 
 class BankedMemory(wiring.Component):
-    """Two banks of words, zero at power-on. Each bank is a memory with one read and one write port.
+    """Banks of words, zero at power-on. Each bank is a memory with one read and one write port.
 
     With L for `latency`: an update in cycle t reads the word in t, hands it out with the operand in t + 2,
     and writes the new word in t + L + 1: a read in t + L + 2 sees it. Updates of one word must be L cycles
@@ -38,21 +43,23 @@ class BankedMemory(wiring.Component):
     A drain in cycle t gives the word in t + 1 (only then) and clears it in t + 1.
 
     Members:
-        bank (In): the bank that updates work on; drains work on the other one. A bank's first drain must come
-            L + 2 cycles or more after its last update, its first update three or more after its last drain.
-            `bank` changes in between, but not in the cycle after a drain.
+        bank (In), drain_bank (In): the banks that updates and drains work on, never the same in a cycle with
+            a drain or behind one. A bank's first drain must come L + 2 cycles or more after its last update,
+            its first update three or more after its last drain.
         update (In), drain (In): at most one update and one drain a cycle.
         pending (Out): the word at `update.addr` was updated less than L cycles ago; `update.en` must be low.
             Depends on the address and the bank alone.
         combine (Out): asks for the new word, two cycles after `update`.
-        sweep (In), sweep_addr (In): clears a word of both banks. Not together with the others.
+        sweep (In), sweep_addr (In): clears a word of all banks. Not together with the others.
 
     Args:
+        banks: 2 or more.
         addr_width, width, operand_width: in bits.
         latency: L.
     """
 
     bank: Signal
+    drain_bank: Signal
     update: wiring.PureInterface
     pending: Signal
     drain: wiring.PureInterface
@@ -60,11 +67,13 @@ class BankedMemory(wiring.Component):
     sweep: Signal
     sweep_addr: Signal
 
-    def __init__(self, *, addr_width: int, width: int, operand_width: int, latency: int):
+    def __init__(self, *, banks: int, addr_width: int, width: int, operand_width: int, latency: int):
+        self.banks = banks
         self.latency = latency
         super().__init__(
             {
-                "bank": In(1),
+                "bank": In(range(banks)),
+                "drain_bank": In(range(banks)),
                 "update": In(UpdateSignature(addr_width, operand_width)),
                 "pending": Out(1),
                 "drain": In(MemoryReadSignature(addr_width, width)),
@@ -76,7 +85,7 @@ class BankedMemory(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        here = Signal(len(self.update.addr) + 1)  # address and bank
+        here = Signal(len(self.update.addr) + len(self.bank))  # address and bank
         m.d.comb += here.eq(Cat(self.update.addr, self.bank))
 
         # The updates of 1 .. L + 1 cycles ago. The last of them is being written.
@@ -123,16 +132,27 @@ class BankedMemory(wiring.Component):
             self.combine.operand.eq(operand),
         ]
 
+        self._connect(m, updates[-1], places[-1], places[1], read_word)
+        return m
+
+    def _connect(self, m: Module, update: Signal, place: Signal, read_place: Signal, word: Signal) -> None:
+        """The banks. `update` writes the result at `place`; `word` is what was read for `read_place`."""
+        addr_width = len(self.update.addr)
         drained = Signal()
+        drained_bank = Signal.like(self.drain_bank)
         drained_addr = Signal.like(self.drain.addr)
         cleared_addr = Signal.like(self.drain.addr)
-        m.d.sync += [drained.eq(self.drain.en), drained_addr.eq(self.drain.addr)]
+        m.d.sync += [
+            drained.eq(self.drain.en),
+            drained_bank.eq(self.drain_bank),
+            drained_addr.eq(self.drain.addr),
+        ]
         m.d.comb += cleared_addr.eq(Mux(self.sweep, self.sweep_addr, drained_addr))
 
         data = []
-        for index in range(2):
+        for index in range(self.banks):
             m.submodules[f"bank{index}"] = bank = memory.Memory(
-                shape=len(stored), depth=1 << len(self.update.addr), init=[]
+                shape=len(word), depth=1 << addr_width, init=[]
             )
             read, write = bank.read_port(), bank.write_port()
             updated = self.bank == index
@@ -140,14 +160,13 @@ class BankedMemory(wiring.Component):
             m.d.comb += [
                 read.en.eq(Mux(updated, self.update.en, self.drain.en)),
                 read.addr.eq(Mux(updated, self.update.addr, self.drain.addr)),
-                write_update.eq(updates[-1] & (places[-1][-1] == index)),
-                write.en.eq(write_update | (drained & ~updated) | self.sweep),
-                write.addr.eq(Mux(write_update, places[-1][:-1], cleared_addr)),
+                write_update.eq(update & (place[addr_width:] == index)),
+                write.en.eq(write_update | (drained & (drained_bank == index)) | self.sweep),
+                write.addr.eq(Mux(write_update, place[:addr_width], cleared_addr)),
                 write.data.eq(Mux(write_update, self.combine.result, 0)),
             ]
             data.append(read.data)
         m.d.comb += [
-            read_word.eq(Mux(places[1][-1], data[1], data[0])),
-            self.drain.data.eq(Mux(self.bank, data[0], data[1])),
+            word.eq(Array(data)[read_place[addr_width:]]),
+            self.drain.data.eq(Array(data)[drained_bank]),
         ]
-        return m

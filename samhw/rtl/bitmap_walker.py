@@ -7,7 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
-from samhw.rtl.banked_memory import BankedMemory
+from samhw.rtl.banked_memory import BankedMemory, next_bank
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -29,9 +29,9 @@ class BitmapWalker(wiring.Component):
 
     Members:
         i, o: the streams; `o` has latency `step`.
-        bank (In): the bank that is filled; the other one is drained.
+        bank (In): the bank that is filled.
         mark (In), mark_addr (In): sets the bit of the value memory's address `mark_addr`.
-        sweep (In), sweep_addr (In): clears the word of the value memory's address `sweep_addr` in both banks.
+        sweep (In), sweep_addr (In): clears the word of the value memory's address `sweep_addr` in all banks.
         fired, protocol (Out): of one of the actors.
 
     Args:
@@ -39,6 +39,7 @@ class BitmapWalker(wiring.Component):
         levels: K.
         addr_width: A, bits of the value memory's address; more than 5k.
         kept: n, the number of levels that are kept; a STOP(lo, hi) with lo <= n flushes a bank.
+        banks: how many take turns.
     """
 
     i: wiring.PureInterface
@@ -51,12 +52,13 @@ class BitmapWalker(wiring.Component):
     fired: Signal
     protocol: Signal
 
-    def __init__(self, *, level: int, levels: int, addr_width: int, kept: int, arch: Arch):
+    def __init__(self, *, level: int, levels: int, addr_width: int, kept: int, banks: int, arch: Arch):
         self._top = level == levels - 1
         self._low = INDEX_BITS * level  # the lowest address bit that matters here
         self._bit_index_width = min(INDEX_BITS, addr_width - self._low)
         self._word_addr_width = max(addr_width - self._low - INDEX_BITS, 0)
         self._kept = kept
+        self._banks = banks
         self._arch = arch
         in_width = max(self._word_addr_width, _STOP_BITS)
         out_width = max(self._word_addr_width + self._bit_index_width, _STOP_BITS)
@@ -64,7 +66,7 @@ class BitmapWalker(wiring.Component):
             {
                 "i": In(stream.Signature(token_layout(in_width))),
                 "o": Out(PushSignature(token_layout(out_width))),
-                "bank": In(1),
+                "bank": In(range(banks)),
                 "mark": In(1),
                 "mark_addr": In(addr_width),
                 "sweep": In(1),
@@ -79,6 +81,7 @@ class BitmapWalker(wiring.Component):
         bits = 1 << self._bit_index_width
         depth = self._arch.internal_depth(self._arch.memory)
         m.submodules.bitmap = bitmap = BankedMemory(
+            banks=self._banks,
             addr_width=max(self._word_addr_width, 1),
             width=bits,
             operand_width=self._bit_index_width,
@@ -96,7 +99,7 @@ class BitmapWalker(wiring.Component):
             bitmap.sweep.eq(self.sweep),
             bitmap.sweep_addr.eq(self.sweep_addr[self._low + INDEX_BITS :]),
         ]
-        fetch = self._fetch(m, bitmap.drain, addr.i, word.i)
+        fetch = self._fetch(m, bitmap, addr.i, word.i)
         iterate = self._iterate(m, addr.o, word.o, bits)
         m.d.comb += [
             self.fired.eq(fetch.fired | iterate.fired),
@@ -105,10 +108,10 @@ class BitmapWalker(wiring.Component):
         return m
 
     def _fetch(
-        self, m: Module, read: wiring.PureInterface, addr: wiring.PureInterface, word: wiring.PureInterface
+        self, m: Module, bitmap: BankedMemory, addr: wiring.PureInterface, word: wiring.PureInterface
     ) -> FiringTable:
-        """Reads and clears the words that the input asks for."""
-        head = self.i.payload
+        """Reads and clears the words that the input asks for, bank after bank."""
+        head, read, bank = self.i.payload, bitmap.drain, Signal.like(self.bank, name="drained")
         latency = self._arch.memory
         m.submodules.addr_output = addr_output = Output(len(head.payload), latency=latency)
         m.submodules.word_output = word_output = Output(len(word.token.payload), latency=latency, registers=1)
@@ -117,6 +120,7 @@ class BitmapWalker(wiring.Component):
         m.d.comb += [
             addr_output.result.eq(head.payload),
             word_output.result.eq(read.data),
+            bitmap.drain_bank.eq(bank),
             read.addr.eq(0 if self._top else head.payload),
         ]
 
@@ -132,10 +136,13 @@ class BitmapWalker(wiring.Component):
             )
 
         flush = (head.kind == TokenKind.STOP) & (stop_lo(head) <= self._kept)
+        leaves = bank.eq(next_bank(bank, self._banks))
         with m.If(flush if self._top else head.kind == TokenKind.VAL), row(TokenKind.VAL):
             m.d.comb += read.en.eq(1)
-        with m.Elif(head.kind == TokenKind.STOP), row(TokenKind.EMPTY):
-            pass
+            if self._top:
+                m.d.sync += leaves
+        with m.Elif(head.kind == TokenKind.STOP), row(TokenKind.EMPTY), m.If(flush):
+            m.d.sync += leaves
         with m.Elif(head.kind == TokenKind.DONE), row(TokenKind.DONE):
             pass
         return table

@@ -25,7 +25,7 @@ class ReduceVector(Primitive):
     """In and out `crd0` .. `crd<n-1>` and `val`.
 
     The `BankFiller` fills one bank of the value memory and of the bitmaps, while a chain of `BitmapWalker`
-    and the `RowEmitter` drain the other. The drain leaves a bank as it was at power-on. A run that is cut
+    and the `RowEmitter` drain the others. The drain leaves a bank as it was at power-on. A run that is cut
     short does not, so that a reset in mid-run is followed by a sweep: one word of the value memory a cycle.
 
     Members beside those of `Primitive`:
@@ -34,6 +34,7 @@ class ReduceVector(Primitive):
     Args:
         op: `sum`, `max` or `min`.
         bits: the width of each kept coordinate, innermost first.
+        banks: 2 or more.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives fewer cycles than it needs.
@@ -41,12 +42,13 @@ class ReduceVector(Primitive):
 
     busy: Signal
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int]):
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int], banks: int = 2):
         self.arch = arch
         self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
         self.value_width = value_type.width
         self.val_width = token_width(value_type)
         self.bits = tuple(bits)
+        self.banks = banks
         self.addr_width = max(sum(bits), 1)
         tokens = {f"crd{s}": token_layout(arch.index_bits) for s in range(len(self.bits))}
         tokens["val"] = token_layout(self.val_width)
@@ -57,17 +59,31 @@ class ReduceVector(Primitive):
         arch, addr_width, value_width = self.arch, self.addr_width, self.value_width
         latency = self.step.latency
         levels = -(-addr_width // INDEX_BITS)
+        banks = self.banks
         fill = BankFiller(
-            arch=arch, val_width=self.val_width, bits=self.bits, addr_width=addr_width, latency=latency
+            arch=arch,
+            val_width=self.val_width,
+            bits=self.bits,
+            addr_width=addr_width,
+            banks=banks,
+            latency=latency,
         )
         values = BankedMemory(
-            addr_width=addr_width, width=value_width + 1, operand_width=value_width, latency=latency
+            banks=banks,
+            addr_width=addr_width,
+            width=value_width + 1,
+            operand_width=value_width,
+            latency=latency,
         )
         walkers = [
-            BitmapWalker(level=k, levels=levels, addr_width=addr_width, kept=len(self.bits), arch=arch)
+            BitmapWalker(
+                level=k, levels=levels, addr_width=addr_width, kept=len(self.bits), banks=banks, arch=arch
+            )
             for k in range(levels)
         ]
-        emit = RowEmitter(arch=arch, value_width=value_width, bits=self.bits, addr_width=addr_width)
+        emit = RowEmitter(
+            arch=arch, value_width=value_width, bits=self.bits, addr_width=addr_width, banks=banks
+        )
         m.submodules.fill = fill
         m.submodules.values = values
         for k, walker in enumerate(walkers):
@@ -76,17 +92,7 @@ class ReduceVector(Primitive):
         for name in self.i.signature.members:
             wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(fill.i, name))
             wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
-
-        # The stops of a flush pass the walkers from the top down, and then free the bank.
-        m.submodules.flush = flush = Fifo(CONTROL, arch.internal_depth(latency + 1))
-        wiring.connect(m, fill.flush, flush.i)
-        upstream = flush
-        for k, walker in reversed(list(enumerate(walkers))):
-            m.submodules[f"addr{k}"] = below = Fifo(walker.o.token.shape(), arch.internal_depth(arch.step))
-            wiring.connect(m, upstream.o, walker.i)
-            wiring.connect(m, walker.o, below.i)
-            upstream = below
-        wiring.connect(m, upstream.o, emit.i)
+        self._chain(m, fill, walkers, emit)
         self._bank(m, emit.bank, fill.free)
 
         sweep, sweep_addr = self._sweep(m, used=fill.update, clean=emit.done)
@@ -108,6 +114,7 @@ class ReduceVector(Primitive):
             fill.pending.eq(values.pending),
             values.drain.en.eq(emit.drain.en),
             values.drain.addr.eq(emit.drain.addr),
+            values.drain_bank.eq(emit.drain_bank),
             emit.drain.data.eq(values.drain.data),
         ]
         overflow = self._combine(m, values.combine)
@@ -119,14 +126,28 @@ class ReduceVector(Primitive):
         ]
         return m
 
+    def _chain(self, m: Module, fill: BankFiller, walkers: Sequence[BitmapWalker], emit: RowEmitter) -> None:
+        """The stops of a flush pass the walkers from the top down, and then free the bank."""
+        arch = self.arch
+        m.submodules.flush = flush = Fifo(CONTROL, arch.internal_depth(self.step.latency + 1))
+        wiring.connect(m, fill.flush, flush.i)
+        upstream = flush
+        for k, walker in reversed(list(enumerate(walkers))):
+            m.submodules[f"addr{k}"] = below = Fifo(walker.o.token.shape(), arch.internal_depth(arch.step))
+            wiring.connect(m, upstream.o, walker.i)
+            wiring.connect(m, walker.o, below.i)
+            upstream = below
+        wiring.connect(m, upstream.o, emit.i)
+
     def _bank(self, m: Module, drained: wiring.PureInterface, free: wiring.PureInterface) -> None:
-        """The internal channel `bank`. Its one token goes from bank to bank, so that it is never full."""
-        holds_token = Signal(init=1)
-        m.d.comb += [drained.ready.eq(1), free.valid.eq(holds_token)]
-        with m.If(drained.strobe):
-            m.d.sync += holds_token.eq(1)
-        with m.Elif(free.ready):
-            m.d.sync += holds_token.eq(0)
+        """The internal channel `bank`. It has a token less than there are banks, and so is never full."""
+        tokens = Signal(range(self.banks), init=self.banks - 1)
+        taken = free.valid & free.ready
+        m.d.comb += [drained.ready.eq(1), free.valid.eq(tokens != 0)]
+        with m.If(drained.strobe & ~taken):
+            m.d.sync += tokens.eq(tokens + 1)
+        with m.Elif(~drained.strobe & taken):
+            m.d.sync += tokens.eq(tokens - 1)
 
     def _combine(self, m: Module, combine: wiring.PureInterface) -> Value:
         """A word of the value memory is a value and, on top, its `present` flag. Returns `overflow`."""

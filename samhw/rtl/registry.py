@@ -102,7 +102,11 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     ),
     "reduce_scalar": lambda at: ReduceScalar(arch=at.arch, value_type=at.value, op=at.params["op"]),
     "reduce_vector": lambda at: ReduceVector(
-        arch=at.arch, value_type=at.value, op=at.params["op"], bits=at.params["bits"]
+        arch=at.arch,
+        value_type=at.value,
+        op=at.params["op"],
+        bits=at.params["bits"],
+        banks=at.params.get("banks", 2),
     ),
     "drop_crd": lambda at: DropCrd(arch=at.arch),
     "drop_val": lambda at: DropVal(arch=at.arch, value_type=at.value),

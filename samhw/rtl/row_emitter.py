@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature
+from samhw.rtl.banked_memory import next_bank
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -21,7 +22,7 @@ class RowEmitter(wiring.Component):
 
         i: the addresses that are present, in ascending order, with the stops of the flushes.
         o: `crd0` .. `crd<n-1>` and `val`.
-        drain: reads and clears the value at an address.
+        drain, drain_bank: reads and clears the value at an address of a bank.
         bank: a push for each bank that has been drained.
         fired, protocol: as in `FiringTable`.
         done: fires on DONE in this cycle.
@@ -30,17 +31,20 @@ class RowEmitter(wiring.Component):
         value_width: bits of a value.
         bits: the width of each kept coordinate, innermost first.
         addr_width: bits of an address, which is made of the coordinates.
+        banks: how many take turns.
     """
 
     i: wiring.PureInterface
     o: wiring.PureInterface
     drain: wiring.PureInterface
+    drain_bank: Signal
     bank: wiring.PureInterface
     fired: Signal
     protocol: Signal
     done: Signal
 
-    def __init__(self, *, arch: Arch, value_width: int, bits: Sequence[int], addr_width: int):
+    def __init__(self, *, arch: Arch, value_width: int, bits: Sequence[int], addr_width: int, banks: int):
+        self.banks = banks
         self.arch = arch
         self.value_width = value_width
         self.bits = tuple(bits)
@@ -51,6 +55,7 @@ class RowEmitter(wiring.Component):
                 "i": In(stream.Signature(token_layout(max(addr_width, 8)))),
                 "o": Out(wiring.Signature(outputs)),
                 "drain": Out(MemoryReadSignature(addr_width, value_width)),
+                "drain_bank": Out(range(banks)),
                 "bank": Out(PushSignature(CONTROL)),
                 "fired": Out(1),
                 "protocol": Out(1),
@@ -101,7 +106,10 @@ class RowEmitter(wiring.Component):
                 with m.If(lo <= n):
                     stops = {out.i: stop_token(Mux(emitted, 0, n - 1 - s), hi - 1 - s) for s, out in outputs}
                     with table.row(takes=[self.i], pushes={**stops, bank.i: make_token(TokenKind.VAL)}):
-                        m.d.sync += emitted.eq(0)
+                        m.d.sync += [
+                            emitted.eq(0),
+                            self.drain_bank.eq(next_bank(self.drain_bank, self.banks)),
+                        ]
                 with m.Else():
                     stops = {out.i: stop_token(lo - 1 - s, hi - 1 - s) for s, out in outputs}
                     with table.row(takes=[self.i], pushes=stops):

@@ -68,6 +68,7 @@ _RANGES = {
     "deepest": (1, 1 << 30),
     "lane_rows": (0, 1 << 16),
     "lane_tokens": (0, 1 << 20),
+    "banks": (2, 8),
     "watchdog": (1, 1 << 31),
 }
 """What each number may be."""
@@ -104,6 +105,9 @@ class Arch:
     lane_tokens: int = 1024
     """Tokens of finished rows that may wait for their turn, in each lane: room before a gather. It never has
     more than the rows that `lane_rows` lets in."""
+    banks: int = 2
+    """Those of a vector reducer, unless it has more. One more fiber may leave it at a time for each further
+    one, which fibers of a few coordinates take to keep it busy."""
     watchdog: int = 1024
     """Cycles without a firing after which the RTL reports a deadlock."""
 

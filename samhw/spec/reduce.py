@@ -11,6 +11,7 @@ from samhw.spec.streams import crd, val
 __all__ = ["REDUCE_SCALAR", "REDUCE_VECTOR"]
 
 _MOST = PORTS - 2
+MOST_BANKS = 8
 
 
 class _Reducer(Spec):
@@ -57,12 +58,17 @@ def _are_widths(bits: Any) -> bool:
     return all(type(width) is int and width >= 0 for width in bits)
 
 
+def _is_number_of_banks(banks: Any) -> bool:
+    return type(banks) is int and 2 <= banks <= MOST_BANKS
+
+
 class _ReduceVector(_Reducer):
     kind = "reduce_vector"
     params = parameters(
         op=choice(*REDUCTIONS),
         bits=Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths),
         value=VALUE,
+        banks=Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, optional=True),
     )
     inner_latency = None
     """Its bitmaps take some cycles, but what passes by it waits for a whole fiber."""

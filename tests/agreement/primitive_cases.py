@@ -445,16 +445,19 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     *(
         Variant(
-            f"reduce_vector {op} {bits} {value}",
+            f"reduce_vector {op} {bits} {value}{''.join(f', {n} banks' for n in banks)}",
             "reduce_vector",
             _vectors(bits, value, limit),
-            {"op": op, "bits": bits},
+            {"op": op, "bits": bits, **({"banks": banks[0]} if banks else {})},
             len(bits) + 1,
             value,
             slow=SPACED,
         )
-        for op, bits, value, limit in (
+        for op, bits, value, limit, *banks in (
             ("sum", [3], "i32", 1000),
+            ("sum", [3], "i32", 1000, 5),
+            ("sum", [6], "f32", 100, 3),
+            ("max", [2, 1], "i8", 100, 4),
             ("sum", [6], "fixed<16,8>", 3000),
             ("max", [11], "i16", 1000),
             ("sum", [2, 2], "i32", 1000),

@@ -350,6 +350,8 @@ def reduce_vector(draw: Draw) -> Case:
     outer = draw(st.integers(0, 2))
     op = draw(st.sampled_from(sorted(REDUCTIONS)))
     graph, params = draw(typed_params())
+    if banks := draw(st.sampled_from((None, 2, 3, 5, 8))):
+        params["banks"] = banks
     kind = params.get("value", graph)
     combine = value_type(kind).scalar(REDUCTIONS[op])
     summands = st.lists(_tree(bits, any_words(kind)).map(lambda tree: _points(tree, n)), max_size=4)

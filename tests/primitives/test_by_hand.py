@@ -237,6 +237,27 @@ CASES = {
             "val": "4@9 S0@10 5@16 S0@17 6@23 S1@24 D@25",
         },
     ),
+    "reduce_vector: four banks": (
+        # flushed in 2, 4 and 6, since three banks are free; fetch two cycles later, iterate in 6, 7, 8, ..
+        *("reduce_vector", 3, {"op": "sum", "bits": [2], "banks": 4}),
+        *({"crd0": "1 S1 2 S1 3 S2 D", "val": "4 S1 5 S1 6 S2 D"},),
+        {},
+        {
+            "crd0": "1@8 S0@9 2@10 S0@11 3@12 S1@13 D@14",
+            "val": "4@9 S0@10 5@11 S0@12 6@13 S1@14 D@15",
+        },
+    ),
+    "reduce_vector: three banks": (
+        # the third flush waits for the bank of the first one, which comes back in 9; the value before it goes
+        # into a bank that is free since the start
+        *("reduce_vector", 3, {"op": "sum", "bits": [2], "banks": 3}),
+        *({"crd0": "1 S1 2 S1 3 S2 D", "val": "4 S1 5 S1 6 S2 D"},),
+        {},
+        {
+            "crd0": "1@8 S0@9 2@10 S0@11 3@15 S1@16 D@17",
+            "val": "4@9 S0@10 5@11 S0@12 6@16 S1@17 D@18",
+        },
+    ),
     "reduce_vector: an address again sooner than its sum is there": (
         # 1, S0 in 1, 2; the second 1 waits for 1 + 4, S1 in 6; flushed to fetch in 6 + 5, iterate in 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}, {"crd0": "1 S0 1 S1 D", "val": "10 S0 5 S1 D"}),

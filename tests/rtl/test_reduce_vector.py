@@ -26,8 +26,10 @@ from tests.streams import timed, tokens
 I32_MASK = 0xFFFF_FFFF
 
 
-def reducer(bits: list[int], *, op: str = "sum", value: str = "i32", arch: Arch = ARCH) -> ReduceVector:
-    return ReduceVector(arch=arch, value_type=value_type(value), op=op, bits=bits)
+def reducer(
+    bits: list[int], *, op: str = "sum", value: str = "i32", arch: Arch = ARCH, banks: int = 2
+) -> ReduceVector:
+    return ReduceVector(arch=arch, value_type=value_type(value), op=op, bits=bits, banks=banks)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,19 @@ def test_a_drain_finds_the_last_accumulation(latency: int):
     second = max(2, latency)
     assert result.takes["crd0"][:4] == [0, 1, second, second + 1]
     assert result.pops["val"][0][0] == second + 1 + latency + 1 + 2 + 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("banks", "flushes"),
+    [(2, [1, 8, 15, 22, 29]), (3, [1, 3, 8, 10, 15]), (4, [1, 3, 5, 8, 10]), (5, [1, 3, 5, 7, 9])],
+)
+def test_so_many_fibers_are_under_way_as_there_are_further_banks(banks: int, flushes: list[int]):
+    # A bank comes back seven cycles behind its flush; with four more of them a fiber takes its two tokens.
+    streams = {"crd0": "1 S1 2 S1 3 S1 0 S1 2 S2 D", "val": "1 S1 2 S1 3 S1 4 S1 5 S2 D"}
+    result = run(reducer([2], banks=banks), streams)
+    assert result.takes["crd0"][1::2] == flushes
+    assert result.tokens("crd0") == tokens("1 S0 2 S0 3 S0 0 S0 2 S1 D")
+    assert result.tokens("val") == tokens("1 S0 2 S0 3 S0 4 S0 5 S1 D")
 
 
 def test_the_banks_wait_for_nothing_but_their_own_addresses():

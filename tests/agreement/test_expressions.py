@@ -69,12 +69,13 @@ def run_random(
     strategy: st.SearchStrategy[Program],
     build: Callable[[Program, np.random.Generator], tuple[Compiled | None, bool]],
     number: int,
+    graphs: int = GRAPHS,
 ) -> int:
-    """Builds random programs and runs them; gives the number of runs. `build` also tells whether the graph
-    gets random channel depths."""
+    """Builds so many random programs and runs them; gives the number of runs. `build` also tells whether the
+    graph gets random channel depths."""
     runs = 0
 
-    @drawn(GRAPHS, number)
+    @drawn(graphs, number)
     @given(strategy, st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal runs

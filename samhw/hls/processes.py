@@ -179,7 +179,9 @@ def _reduce_vector(to: RegionBuilder, node: Node) -> None:
     spacing = arch.reduce_latency(node.params["op"], value)
     room = arch.internal_depth(spacing + 1)
     room += bitmaps * (arch.internal_depth(arch.memory) + arch.internal_depth(arch.step))
-    depth = (node.params.get("banks", 2) - 1) * ((1 << address_bits) + 1) + room
+    waiting = node.params.get("banks", 2) - 1
+    # Fibers, and the stops between them.
+    depth = waiting * (1 << address_bits) + waiting - 1 + room
     addr = to.internal(node, "addr", INDEX, depth)
     sums = to.internal(node, "sum", value_class(value), depth)
     inputs = tuple(to.input(node, port.name) for port in node.inputs)

@@ -3,7 +3,7 @@ it."""
 
 from typing import Any, Self
 
-__all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError"]
+__all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError", "StreamError"]
 
 
 class SamhwError(Exception):
@@ -48,6 +48,18 @@ class ScheduleError(InputError):
 
     The message names the way out.
     """
+
+
+class StreamError(ScheduleError):
+    """A region that streams cannot follow as one graph; in several regions they may.
+
+    Args:
+        result: the result that they cannot give in its format, but could in compressed levels.
+    """
+
+    def __init__(self, message: str, result: str | None = None):
+        super().__init__(message)
+        self.result = result
 
 
 def _remade(kind: type[SamhwError], arguments: tuple[object, ...]) -> SamhwError:

@@ -23,6 +23,7 @@ __all__ = [
     "Number",
     "Part",
     "Reduce",
+    "Sieve",
     "View",
     "operands",
     "reachable",
@@ -112,13 +113,11 @@ class Reduce:
 class Intermediate:
     """The values of a tensor that a statement of the region computes.
 
-    `dense` are the indices whose level the program declares as dense, so that coordinates may be added there.
     `indices` are those of the use, by mode. `anew` says that other uses of the tensor share nothing with it.
     """
 
     name: str
     operand: "Einsum"
-    dense: frozenset[str]
     tensor: str = ""
     indices: tuple[str, ...] = ()
     anew: bool = False
@@ -128,7 +127,21 @@ class Intermediate:
         return self.operand.free
 
 
-Einsum = View | Number | Apply | Reduce | Intermediate
+@dataclass(frozen=True, eq=False)
+class Sieve:
+    """The pattern of an intermediate, as a mask: the coordinates at which it is not zero."""
+
+    name: str
+    operand: "Einsum"
+    tensor: str
+    indices: tuple[str, ...]
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        return self.operand.free
+
+
+Einsum = View | Number | Apply | Reduce | Intermediate | Sieve
 
 
 def operands(e: Einsum) -> tuple[Einsum, ...]:
@@ -136,7 +149,7 @@ def operands(e: Einsum) -> tuple[Einsum, ...]:
     match e:
         case Apply():
             return e.operands
-        case Reduce() | Intermediate():
+        case Reduce() | Intermediate() | Sieve():
             return (e.operand,)
         case _:
             return ()
@@ -181,7 +194,7 @@ def with_operands(e: Einsum, changed: tuple[Einsum, ...]) -> Einsum:
         return e
     if isinstance(e, Apply):
         return replace(e, operands=changed)
-    assert isinstance(e, Reduce | Intermediate)
+    assert isinstance(e, Reduce | Intermediate | Sieve)
     return replace(e, operand=changed[0])
 
 

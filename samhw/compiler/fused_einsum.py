@@ -13,11 +13,12 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Part,
+    Sieve,
     View,
     rebuilt,
 )
 from samhw.compiler.sums import Sums
-from samhw.errors import InputError, ScheduleError
+from samhw.errors import InputError
 from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
@@ -174,11 +175,8 @@ class EinsumBuilder:
         values = self._mask_values(instance)
         if not isinstance(values, View):
             if instance.statement.reduction != "sum":
-                raise ScheduleError(
-                    f"'{instance.statement.lhs} {instance.statement.reduction}= .. where "
-                    f"{instance.statement.mask}' is fused with the statement that computes its mask, whose "
-                    "zeros are known only once it is stored; end the region between them."
-                )
+                name = self.columns.fresh(f"{values.tensor}_nonzero")
+                return Sieve(name, values, values.tensor, values.indices)
             # A product with it has its coordinates, and is zero where its value is.
             return Apply("select", (values, Number(1), Number(0)))
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
@@ -202,17 +200,10 @@ class EinsumBuilder:
     def _intermediate(self, producer: Instance) -> Intermediate:
         if producer not in self._intermediates:
             lhs = producer.statement.lhs
-            fmt = stored_format(self._program.tensors[producer.tensor].format)
-            dense = frozenset(
-                producer.rename[lhs.indices[mode]]
-                for level, mode in zip(fmt.levels, fmt.mode_order, strict=True)
-                if level is LevelType.dense
-            )
             name = self.columns.own(producer.tensor)
             self._intermediates[producer] = Intermediate(
                 name,
                 self.tree(producer),
-                dense,
                 producer.tensor,
                 producer.indices(lhs),
                 producer.tensor in self._anew,

@@ -17,8 +17,9 @@ from samhw.compiler.generate import generate
 from samhw.compiler.lanes import with_lanes
 from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.memories import memories_of
+from samhw.compiler.relax import relaxed
 from samhw.compiler.table import FusionTable
-from samhw.errors import InputError, ScheduleError
+from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.frontend import Region
 from samhw.fusion import (
     FusedRegion,
@@ -79,6 +80,20 @@ class RegionCompiler:
         """The same for the program in other regions."""
         program = replace(self.program, regions=tuple(regions))
         return RegionCompiler(replace(self.lowerable, program=program), self.value, self.schedule, self.arch)
+
+    def with_tensors_of(self, other: "RegionCompiler") -> "RegionCompiler":
+        """The same for the program with the tensors that another one has been given."""
+        if other.program.tensors.keys() == self.program.tensors.keys():
+            return self
+        program = replace(self.program, tensors={**self.program.tensors, **other.program.tensors})
+        lowerable = self.lowerable.with_program(program, entries=other.capacity.entries)
+        return RegionCompiler(lowerable, self.value, self.schedule, self.arch)
+
+    def relaxed(self, number: int, tensor: str) -> tuple["RegionCompiler", str]:
+        """The same for the program in which a region stores a result in compressed levels, and the next one
+        fills it in; and the name that stands for the result."""
+        lowerable, name = relaxed(self.lowerable, number, tensor)
+        return RegionCompiler(lowerable, self.value, self.schedule, self.arch), name
 
     @cached_property
     def once(self) -> str:
@@ -249,7 +264,7 @@ class RegionCompiler:
             validate(graph)
         except InputError as error:
             # The tests have no program that comes here, though one was seen; another order may do.
-            raise ScheduleError(
+            raise StreamError(
                 f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
                 "Choose another order, or compute its statements in regions of their own."
             ) from error

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 from samhw.frontend import Access, Program, Region, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
@@ -156,7 +156,7 @@ class FusedRegion:
             if key not in instance.producers:
                 instance.producers[key] = self._make(*key)
         if len(self.instances) == MOST_INSTANCES:
-            raise ScheduleError(
+            raise StreamError(
                 f"Fused into one, the statements up to '{tensor}' compute intermediates more than "
                 f"{MOST_INSTANCES} times over; split the region."
             )

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import networkx as nx
 
-from samhw.errors import InputError, ScheduleError
+from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.fusion.fuse import FusedRegion, Instance
 
 __all__ = ["MOST_SETS", "check_order", "count_orders", "orders", "partial_order"]
@@ -149,7 +149,7 @@ def _enumerate(graph: "nx.DiGraph[str]", rank: dict[str, int]) -> Iterator[tuple
     return extend()
 
 
-def _cycle(graph: "nx.DiGraph[str]") -> ScheduleError:
+def _cycle(graph: "nx.DiGraph[str]") -> StreamError:
     fixed: nx.DiGraph[str] = nx.DiGraph(e for e in graph.edges if graph.edges[e]["fixed"])
     curable = nx.is_directed_acyclic_graph(fixed)
     cycle = nx.find_cycle(graph if curable else fixed)
@@ -158,7 +158,7 @@ def _cycle(graph: "nx.DiGraph[str]") -> ScheduleError:
         mend = "or permit permuted copies (--permute)"
     else:
         mend = "or change or leave out an order"
-    return ScheduleError(
+    return StreamError(
         f"No order of indices suits the storage of all tensors and the orders of all statements ({asked}); "
         f"store one of them in another mode order, such as '@ (1, 0)', {mend}."
     )

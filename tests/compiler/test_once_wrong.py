@@ -158,7 +158,7 @@ def test_one_intermediate_in_two_factors_that_each_know_a_part_of_it(levels: str
     first, second = "T[i] = A[i] * 2\n", "Y[i] = (T[i] * b[i] + D[i]) * (T[i] * c[i] + E[i])\n"
     arrays = {"A": [1, 0, 2, 3], "b": [0, 1, 1, 0], "c": [1, 0, 0, 1], "D": [1, 2, 0, 4], "E": [1, 1, 1, 1]}
     with pytest.raises(InputError, match="A takes part in two terms of"):
-        results(text + "fuse {" + first + second + "}\n", arrays)
+        results(text + "fuse {" + first + second + "}\n", arrays, schedule=Schedule(share="none"))
     # T is 2, 0, 4, 6.
     assert results(text + first + second, arrays)["Y"] == [3, 2, 4, 28]
 

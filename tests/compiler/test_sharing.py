@@ -173,14 +173,6 @@ def test_a_mask_that_the_region_computes(share: Any) -> None:
     np.testing.assert_array_equal(outputs["s"].to_dense(), np.where(mask, 2 * x, 0).sum(1))
 
 
-def test_a_maximum_under_a_mask_that_the_region_computes_is_refused() -> None:
-    text = MASKED.replace("s[i] = 2 * X", "s[i] max= X")
-    with pytest.raises(ScheduleError, match="computes its mask, whose zeros are known only"):
-        compiled(text)
-    outside = text.replace("  Y[i, j] = X", "}\nfuse {\n  Y[i, j] = X")
-    assert len(compiled(outside).regions) == 2
-
-
 def test_full_fusion_of_a_decoder_block_stores_keys_and_values() -> None:
     program = load_model("gpt3_block").bind({n: t.shape for n, t in model_data("gpt3_block").items()})
     regions = compile_program(program, Schedule("full"), value="f32").regions

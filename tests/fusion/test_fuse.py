@@ -8,6 +8,7 @@ from samhw.frontend import Capacity, parse
 from samhw.frontend.expr import Access
 from samhw.fusion.fuse import FusedRegion, Sharing
 from samhw.fusion.order import partial_order
+from samhw.schedule import Schedule
 
 CHAIN = """
 tensor A[i=4, k=4] : csr
@@ -92,4 +93,4 @@ def test_a_chain_that_doubles_with_each_statement_is_refused() -> None:
     statements = "\n".join(f"  T{n + 1}[i, j] = T{n}[i, k] * T{n}[k, j]" for n in range(12))
     text = f"tensor T0[i=4, j=4] : dense\nfuse {{\n{statements}\n}}\n"
     with pytest.raises(ScheduleError, match="more than 256 times over; split the region"):
-        compile_program(parse(text), capacity=Capacity())
+        compile_program(parse(text), Schedule(share="none"), capacity=Capacity())

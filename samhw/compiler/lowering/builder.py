@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View, reachable
+from samhw.compiler.einsum import Einsum, Intermediate, Reduce, Sieve, View, reachable
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 from samhw.names import Names
 from samhw.spec import spec_of
 
@@ -52,7 +52,7 @@ class TableBuilder:
             if isinstance(node, View):
                 indices = ",".join(node.indices)
                 self.table.add_column(node.name, f"{node.name}[{indices}]" if indices else node.name)
-            elif isinstance(node, Reduce | Intermediate):
+            elif isinstance(node, Reduce | Intermediate | Sieve):
                 kept = ",".join(sorted(node.free, key=self.position.__getitem__))
                 self.table.add_column(node.name, f"{node.name}[{kept}]" if kept else node.name)
                 if isinstance(node, Intermediate):
@@ -90,7 +90,7 @@ class TableBuilder:
         if self.table.get(row, column) is None:
             self.table.fill(row, column, source, f"⟨{column}_{row}⟩")
 
-    def refusal(self, operand: Einsum, stream: ValueStream, row: str) -> ScheduleError:
+    def refusal(self, operand: Einsum, stream: ValueStream, row: str) -> StreamError:
         """The error for a stream that a row would have to enter from the middle."""
         inner = stream.pending[-1].index
         if isinstance(operand, Reduce):
@@ -98,7 +98,7 @@ class TableBuilder:
         else:
             name = operand.name if isinstance(operand, Intermediate) else "An intermediate"
             what, way = name, "of indices, or end the fused region behind it"
-        return ScheduleError(
+        return StreamError(
             f"{what} gives a stream over {inner} inside of {row}, which other operands share, and a stream "
             f"cannot be entered from the middle; choose an order {way}."
         )

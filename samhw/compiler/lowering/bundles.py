@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, View
+from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, Sieve, View
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
@@ -36,7 +36,7 @@ class Bundles:
         match e:
             case View():
                 return self._scanner.view(e)
-            case Reduce() | Intermediate():
+            case Reduce() | Intermediate() | Sieve():
                 return self.of(e.operand)
             case Apply():
                 found = roles(e, [self.of(operand) for operand in e.operands])

@@ -7,6 +7,7 @@ from samhw.compiler.einsum import (
     Einsum,
     Intermediate,
     Reduce,
+    Sieve,
     View,
     operands,
     reachable,
@@ -200,7 +201,7 @@ def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collecti
             made[below] = below
             continue
         fresh = with_operands(below, tuple(made[o] for o in operands(below)))
-        if isinstance(fresh, View | Reduce | Intermediate):
+        if isinstance(fresh, View | Reduce | Intermediate | Sieve):
             fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
         if isinstance(below, View) and below in space.cursors:
             assert isinstance(fresh, View)

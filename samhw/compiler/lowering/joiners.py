@@ -8,7 +8,7 @@ from samhw.compiler.lowering.lockstep import Lockstep, Meeting, Payload, Payload
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.space import CrdDomain
 from samhw.compiler.table import Feed, PlannedOutput
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 from samhw.spec.join import MOST
 
 __all__ = ["StreamJoiner"]
@@ -100,7 +100,7 @@ class StreamJoiner:
         """The outputs of a new joiner, one for each payload."""
         row = self._row
         if len(entering) > MOST:
-            raise ScheduleError(
+            raise StreamError(
                 f"{len(entering)} streams meet at {row.index} in '{row.builder.title}', but one "
                 f"{meeting.value} takes {MOST}; compute some of the operands in a region of their own."
             )
@@ -166,9 +166,9 @@ class StreamJoiner:
                 output = self._row.table.resolve(output.node.inputs[output.port])
         return output
 
-    def refusal(self, operand: Einsum) -> ScheduleError:
+    def refusal(self, operand: Einsum) -> StreamError:
         """The error for an operand of which no part has the whole."""
-        return ScheduleError(
+        return StreamError(
             f"{title_of(operand)} takes part in two terms of '{self._row.builder.title}' that have different "
             f"coordinates {self._row.index}; compute one of them in a region of its own."
         )

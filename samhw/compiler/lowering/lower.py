@@ -8,7 +8,8 @@ the reduction, takes part in the rows that follow (factored iteration). An inter
 shares with the space around it has a space of its own too, and its streams fork.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from samhw.compiler.einsum import (
     MUL,
@@ -17,6 +18,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    Sieve,
     View,
     operands,
     rebuilt,
@@ -28,7 +30,7 @@ from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.forks import Fork, find_forks, renaming
 from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
-from samhw.compiler.lowering.ready import closed, ready
+from samhw.compiler.lowering.ready import closed, due, ready
 from samhw.compiler.lowering.reducers import reduced
 from samhw.compiler.lowering.result import StoredResult, formula, write_result, write_values
 from samhw.compiler.lowering.row import OpenRow
@@ -37,7 +39,7 @@ from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, Space, ValueStream
 from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
-from samhw.errors import InputError, ScheduleError
+from samhw.errors import InputError, StreamError
 from samhw.names import Names
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
@@ -62,7 +64,7 @@ def lower(
         columns: the names that the trees have, for those that are added.
 
     Raises:
-        ScheduleError: for a schedule that streams cannot follow, with the reason and the way out.
+        StreamError: for a schedule that streams cannot follow, with the reason and the way out.
     """
     for result in results:
         if not any(True for _ in views(result.tree)):
@@ -134,12 +136,12 @@ class _Lowering:
         outermost = self.builder.space()
         trees = [result.tree for result in results]
         for n, tree in enumerate(trees):
-            others = [Intermediate("", other, frozenset()) for other in trees[n + 1 :]]
+            others = [Intermediate("", other) for other in trees[n + 1 :]]
             trees[n] = self.fork(outermost, tree, others)
         for result, tree in zip(results, trees, strict=True):
             self.builder.table.add_column(result.tensor, result.heading)
             space = outermost.inner()
-            rows, val = self.lower(space, tree, Goal(result.tensor, result.dense, is_stored=True))
+            rows, val = self.lower(space, tree, Goal(result.tensor, result.dense))
             write_result(self.builder, result, rows, val)
 
     def lower(self, space: Space, e: Einsum, goal: Goal) -> tuple[list[RowStream], Feed]:
@@ -179,14 +181,20 @@ class _Lowering:
     # What has a space of its own
 
     def open(self, space: Space, e: Einsum) -> Einsum:
-        """Lowers every reduction of e whose outer rows are done, so that no further row repeats it. Returns
-        e, in which what cannot be shared has been copied."""
-        while reduce := next(ready(self.builder, space, e), None):
-            forked = self.fork(space, reduce, [_replaced(e, reduce, Number(0))])
-            e = _replaced(e, reduce, forked)
-            assert isinstance(forked, Reduce)
-            self.reduce(space, forked)
-        return e
+        """Lowers every reduction of e whose outer rows are done, so that no further row repeats it, and every
+        pattern whose last row comes next. Returns e, in which what cannot be shared has been copied."""
+        while True:
+            own: Iterator[Reduce | Sieve] = chain(ready(self.builder, space, e), due(self.builder, space, e))
+            found = next(own, None)
+            if found is None:
+                return e
+            forked = self.fork(space, found, [_replaced(e, found, Number(0))])
+            e = _replaced(e, found, forked)
+            if isinstance(forked, Reduce):
+                self.reduce(space, forked)
+            else:
+                assert isinstance(forked, Sieve)
+                self.sieve(space, forked)
 
     def fork(self, space: Space, e: Einsum, others: Sequence[Einsum]) -> Einsum:
         """Makes a stream of each intermediate that e shares with others, so that it is computed once. What
@@ -199,7 +207,7 @@ class _Lowering:
     def stream(self, space: Space, fork: Fork) -> None:
         """Lowers an intermediate into streams that several uses take up, each under its own names."""
         node = fork.node
-        rows, val = self.lower(space.inner(), fork.operand, Goal(node.name, node.dense))
+        rows, val = self.lower(space.inner(), fork.operand, Goal(node.name))
         for row in rows:
             self.builder.show(row.index, node.name, row.crd)
         table = self.builder.table
@@ -209,6 +217,19 @@ class _Lowering:
             space.streams[use] = ValueStream(val, tuple(row.renamed(names) for row in rows))
             self.builder.show(table.val, use.name, val)
 
+    def sieve(self, space: Space, sieve: Sieve) -> None:
+        """Lowers an intermediate down its last row, and keeps the coordinates at which it is not zero."""
+        rows, val = self.lower(space.inner(), sieve.operand, Goal(sieve.name))
+        (row,) = rows
+        drop = self.builder.make("drop_val", sieve.name, space.depth + 1, {"crd": row.crd, "val": val})
+        crd, left = drop.output("crd"), drop.output("val")
+        domain = ("nonzero", sieve.tensor, *sieve.indices)
+        space.streams[sieve] = ValueStream(left, (RowStream(row.index, crd, domain),))
+        table = self.builder.table
+        label = formula(sieve, table.val)
+        table.fill(row.index, sieve.name, crd, label)
+        table.fill(table.val, sieve.name, left, label)
+
     def reduce(self, space: Space, reduce: Reduce, order: Sequence[str] = ()) -> None:
         """Lowers the space of a reduction and reduces it.
 
@@ -216,20 +237,12 @@ class _Lowering:
             order: of the indices that the reduction keeps, as they come out; else that of the rows.
         """
         if reduce.index in space.bound:
-            raise ScheduleError(
+            raise StreamError(
                 f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
                 f"inside of {reduce.index}; choose another order, or end the fused region between the two."
             )
-        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name, _dense(reduce.operand)))
+        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
         space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)
-
-
-def _dense(e: Einsum) -> frozenset[str]:
-    """The indices of which an intermediate that e reads has every coordinate, as the program stores it."""
-    if isinstance(e, Reduce):
-        return frozenset()
-    own = e.dense if isinstance(e, Intermediate) else frozenset[str]()
-    return own.union(*map(_dense, operands(e)))
 
 
 def _replaced(e: Einsum, node: Einsum, by: Einsum) -> Einsum:

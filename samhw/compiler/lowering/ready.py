@@ -1,12 +1,13 @@
-"""When a reduction is lowered: once the rows outside of it are done, so that no further row repeats it."""
+"""When what has a space of its own is lowered: a reduction once the rows outside of it are done, so that no
+further row repeats it; the pattern of an intermediate right before its last row."""
 
 from collections.abc import Iterator
 
-from samhw.compiler.einsum import Einsum, Reduce, operands
+from samhw.compiler.einsum import Einsum, Reduce, Sieve, operands
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Space
 
-__all__ = ["closed", "ready"]
+__all__ = ["closed", "due", "ready"]
 
 
 def closed(space: Space, e: Einsum) -> list[Reduce]:
@@ -28,6 +29,17 @@ def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
             late = bool(ahead) and ahead[0] in reduce.free and _lies_inside(builder, ahead[0], reduce)
             if late or reduce in outermost:
                 yield reduce
+
+
+def due(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Sieve]:
+    """The patterns whose last row comes next."""
+    ahead = builder.rows_ahead(e, space.bound)
+    if e in space.streams or isinstance(e, Reduce):
+        return
+    if isinstance(e, Sieve) and e.free - space.bound == {ahead[0]}:
+        yield e
+    for operand in operands(e):
+        yield from due(builder, space, operand)
 
 
 def _nested(space: Space, e: Einsum, rows: frozenset[str]) -> Iterator[tuple[Reduce, frozenset[str]]]:

@@ -11,6 +11,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    Sieve,
     View,
     operands,
 )
@@ -109,6 +110,8 @@ def formula(e: Einsum, val: str) -> str:
     match e:
         case View() | Reduce() | Intermediate():
             return f"⟨{e.name}_{val}⟩"
+        case Sieve():
+            return f"NonZero({formula(e.operand, val)})"
         case Number():
             return str(e.value)
         case Apply() if e.op in (MASK, EVERYWHERE):

@@ -1,16 +1,15 @@
 """The end of a row: every coordinate where all are wanted, and the operands that have no say in them."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-from samhw.compiler.einsum import Einsum, View
-from samhw.compiler.lowering.goal import Fill, Goal
+from samhw.compiler.einsum import Einsum
+from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL, RowStream
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 
 __all__ = ["RowEnd"]
 
@@ -26,14 +25,11 @@ class RowEnd:
 
     def finish(self, found: Bundle) -> tuple[RowStream, Bundle]:
         """The row's coordinates, and with them every operand that the row advances."""
-        fill = self._goal.fill(self._row.index)
-        if found.everywhere and fill is Fill.NONE and found.optional:
-            raise self._unbounded(found.optional)
-        every = fill is Fill.ALL or found.everywhere
+        every = self._row.index in self._goal.dense or found.everywhere
         bundle = self._scanned(found, every=every)
         filled = every and not bundle.full
         if filled:
-            bundle.stream = self._filled(bundle.stream)
+            bundle.stream = self._filled(bundle.stream, everywhere=found.everywhere)
         for optional in found.optional:
             self._bring(bundle, optional)
         stream = bundle.stream
@@ -54,10 +50,10 @@ class RowEnd:
             self._scanner.dense(bundle)
         return bundle
 
-    def _filled(self, stream: Lockstep | None) -> Lockstep:
+    def _filled(self, stream: Lockstep | None, *, everywhere: bool) -> Lockstep:
         """Every coordinate, with the payloads of a stream that has only some."""
         if stream is not None and stream.nested is not None:
-            raise self._unfilled(stream.nested)
+            raise self._unfilled(stream.nested, everywhere=everywhere)
         every = self._scanner.every(self._goal.name)
         if stream is None:
             return every
@@ -74,27 +70,16 @@ class RowEnd:
             assert bundle.stream is not None
             bundle.stream = self._joiner.lead(bundle.stream, optional.stream)
 
-    def _unbounded(self, optional: Iterable[Bundle]) -> ScheduleError:
-        index = self._row.index
-        return ScheduleError(
-            f"'{self._row.builder.title}' has a value at every {index}, but {_stored(optional)} only some "
-            f"{index}; restrict the statement to its coordinates with 'where', or give it, or a result that "
-            f"has {index}, a dense level {index}."
+    def _unfilled(self, nested: Einsum, *, everywhere: bool) -> StreamError:
+        index, title = self._row.index, self._row.builder.title
+        what = f"{title_of(nested)} gives only some {index}, each with a fiber inside"
+        if everywhere:
+            return StreamError(
+                f"'{title}' has a value at every {index}, but {what}; choose another order, or end the "
+                f"fused region behind {title_of(nested)}."
+            )
+        return StreamError(
+            f"'{title}' is dense in {index}, but {what}; store the result with a compressed level {index}, "
+            "such as 'csf', or choose another order.",
+            result=self._goal.name,
         )
-
-    def _unfilled(self, nested: Einsum) -> ScheduleError:
-        index = self._row.index
-        return ScheduleError(
-            f"'{self._row.builder.title}' is dense in {index}, but {title_of(nested)} gives only some "
-            f"{index}, each with a fiber inside; store the result with a compressed level {index}, such as "
-            "'csf', or choose another order."
-        )
-
-
-def _stored(bundles: Iterable[Bundle]) -> str:
-    """The first tensor whose coordinates are joined, by the name that the program has for it."""
-    for bundle in bundles:
-        for operand, _ in bundle.stream.payloads.streams if bundle.stream else ():
-            if isinstance(operand, View):
-                return f"{operand.tensor} stores"
-    return "its operands store"

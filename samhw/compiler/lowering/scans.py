@@ -5,7 +5,7 @@ from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Payload, Payloads
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed, PlannedNode
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 from samhw.tensors import LevelType
 
 __all__ = ["Scanner"]
@@ -113,9 +113,9 @@ class Scanner:
         label = " + ".join([f"LS({self._row.builder.text(ref)})", *(f"N({extent})" for extent in before)])
         self._row.fill(view.name, scan.output("ref"), label)
 
-    def _discordant(self, view: View, outer: str) -> ScheduleError:
+    def _discordant(self, view: View, outer: str) -> StreamError:
         index = self._row.index
-        return ScheduleError(
+        return StreamError(
             f"{view.tensor}[{', '.join(view.indices)}] is stored with {outer} outside {index}, but in "
             f"'{self._row.builder.title}' the reduction over {outer} lies inside of {index}; store "
             f"{view.tensor} in another mode order, or compute what reads it in a region of its own."

@@ -41,8 +41,8 @@ class ValueRow:
                 return self.of(e.operands[0])
             case Apply() if e.op == MASK:
                 operand, mask = e.operands
-                assert isinstance(mask, View)
-                return self._masked(self.of(operand), mask)
+                # What a sieve has left is not zero, and nothing joins it but what has no say.
+                return self._masked(self.of(operand), mask) if isinstance(mask, View) else self.of(operand)
             case Apply() if e.op == MUL:
                 return self._product(e)
             case Apply() if e.op == CONCAT:

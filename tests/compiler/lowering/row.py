@@ -3,7 +3,7 @@
 from samhw.compiler.einsum import Einsum, Intermediate, View
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.bundles import Bundles
-from samhw.compiler.lowering.goal import Fill, Goal
+from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.row import OpenRow
@@ -48,7 +48,7 @@ class Row:
 
     def nested(self, name: str) -> Lockstep:
         """A stream with a further row inside."""
-        operand = Intermediate(name, view(f"{name}_operand"), frozenset())
+        operand = Intermediate(name, view(f"{name}_operand"))
         node = PlannedNode("reduce_vector", name, 1, {})
         rows = (RowStream("i", node.output("crd1"), None), RowStream("j", node.output("crd0"), None))
         self.space.streams[operand] = ValueStream(node.output("val"), rows)
@@ -56,16 +56,9 @@ class Row:
         assert stream is not None
         return stream
 
-    def finish(self, bundle: Bundle, fill: Fill = Fill.NONE) -> tuple[RowStream, Bundle]:
-        """The end of the row."""
-        return RowEnd(self.open, self.scanner, self.joiner, GOALS[fill]).finish(bundle)
-
-
-GOALS = {
-    Fill.NONE: Goal("Y"),
-    Fill.EVERYWHERE: Goal("Y", frozenset("i")),
-    Fill.ALL: Goal("Y", frozenset("i"), is_stored=True),
-}
+    def finish(self, bundle: Bundle, dense: str = "") -> tuple[RowStream, Bundle]:
+        """The end of the row, of a result that is dense in those indices."""
+        return RowEnd(self.open, self.scanner, self.joiner, Goal("Y", frozenset(dense))).finish(bundle)
 
 
 def made(source: Feed) -> PlannedOutput:

@@ -24,7 +24,7 @@ def resolved(row: Row, source: Feed) -> PlannedNode:
 
 def computed(row: Row, *rows: str) -> Intermediate:
     """What has been computed, with rows that are not taken up yet."""
-    operand = Intermediate("T", view("T_operand"), frozenset())
+    operand = Intermediate("T", view("T_operand"))
     node = PlannedNode("reduce_vector", "T", 1, {})
     pending = tuple(RowStream(index, node.output(f"crd{n}"), None) for n, index in enumerate(rows))
     row.space.streams[operand] = ValueStream(node.output("val"), pending)

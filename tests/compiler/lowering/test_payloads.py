@@ -5,7 +5,6 @@ from itertools import product
 
 import pytest
 
-from samhw.compiler.lowering.goal import Fill
 from samhw.compiler.lowering.lockstep import Bundle, Meeting, Payload, Payloads
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import PlannedNode
@@ -81,7 +80,7 @@ def test_what_is_known_where_all_coordinates_are_added() -> None:
     row = Row()
     scan = row.scan(X)
     known = replace(scan.payloads, narrow=frozenset([X]))
-    _, bundle = row.finish(Bundle(replace(scan, payloads=known)), Fill.ALL)
+    _, bundle = row.finish(Bundle(replace(scan, payloads=known)), "i")
     assert bundle.stream is not None
     assert (bundle.stream.payloads.narrow, bundle.stream.payloads.partial) == ({X}, frozenset())
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.compiler.lowering.goal import Fill
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.document import table
@@ -93,7 +92,7 @@ def nested_and_optional(row: Row) -> Lockstep:
 
 
 def nested_and_filled(row: Row) -> Lockstep:
-    _, bundle = row.finish(Bundle(row.nested("T")), Fill.ALL)
+    _, bundle = row.finish(Bundle(row.nested("T")), "i")
     assert bundle.stream is not None
     return bundle.stream
 

@@ -164,4 +164,16 @@ def _gate(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
     return name, case.assign(f"{name}[i, e]", text, kept)
 
 
-_STEPS: tuple[Step, ...] = (_center, _norm, _softmax, _mlp, _mlp, _gate)
+def _masked(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+    """Where X is positive, which the region computes: the distance to the row's greatest value there."""
+    mask = case.assign(f"P{step}[i, e]", "max(X[i, e], 0)", np.maximum(case.inputs["X"], 0)) != 0
+    top = np.where(mask, x, -np.inf).max(1)
+    top[~mask.any(1)] = 0
+    case.lines.append(f"m{step}[i] max= {t}[i, e] where P{step}[i, e]")
+    case.expected[f"m{step}"] = top
+    name = f"M{step}"
+    text = f"{t}[i, e] - m{step}[i] where P{step}[i, e]"
+    return name, case.assign(f"{name}[i, e]", text, np.where(mask, x - top[:, None], 0))
+
+
+_STEPS: tuple[Step, ...] = (_center, _norm, _softmax, _mlp, _mlp, _gate, _masked)

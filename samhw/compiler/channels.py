@@ -19,10 +19,12 @@ __all__ = ["Depths", "size_channels"]
 
 @dataclass(frozen=True)
 class Depths:
-    """The depth of each channel by name, and the reason in words where it is more than full rate needs."""
+    """The depth of each channel by name, and the reason in words where it is more than full rate needs;
+    `held` has those channels whose tokens wait for the end of a fiber, each with what waits for what."""
 
     depths: Mapping[str, int]
     reasons: Mapping[str, str]
+    held: Mapping[str, str]
 
 
 _Origin = tuple[str, int]
@@ -84,6 +86,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         streams |= _outputs(node, heads, indices)
     depths = {}
     reasons = {}
+    waiting = {}
     held_tokens: dict[Endpoint, dict[str, int]] = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
@@ -106,7 +109,8 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
             depth += tokens
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
-            reasons[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+            reasons[channel.name] = waiting[channel.name]
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
             reasons[channel.name] = "; ".join(filter(None, (reasons.get(channel.name), room[1])))
@@ -118,7 +122,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
                 tokens = min(held_by.values())
                 depths[channel.name] += tokens
                 reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
-    return Depths(depths, reasons)
+    return Depths(depths, reasons, waiting)
 
 
 def _outputs(

@@ -92,14 +92,14 @@ def computations(
     table: FusionTable,
     graph: Graph,
     expected: Expected,
-    reasons: Mapping[str, str],
+    held: Mapping[str, str],
     points: Mapping[str, int],
 ) -> tuple[Computation, ...]:
     """The intermediates of a region, in the order of its statements.
 
     Args:
         expected: the estimate for the graph.
-        reasons: why channels are deep, by their names.
+        held: the channels whose tokens wait for another way, by their names, and why.
         points: the most values of each intermediate.
     """
     around = levels(graph)
@@ -120,9 +120,9 @@ def computations(
         if source in places and len(inside) >= len(places[source].inside):
             continue
         waits = {
-            channel.name: reasons[channel.name]
+            channel.name: held[channel.name]
             for channel in graph.fanout.get(source, ())
-            if "waits for" in reasons.get(channel.name, "")
+            if channel.name in held
         }
         places[source] = Occurrence(source, inside, expected.payloads(source), waits)
     return tuple(

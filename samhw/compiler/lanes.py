@@ -15,7 +15,18 @@ import networkx as nx
 
 from samhw.compiler.generate import wired
 from samhw.errors import InputError, ScheduleError
-from samhw.graph import Arch, Endpoint, Graph, Memory, Node, StreamKind, levels, make, memory_name
+from samhw.graph import (
+    Arch,
+    Endpoint,
+    Graph,
+    Memory,
+    Node,
+    StreamKind,
+    levels,
+    make,
+    memory_name,
+    with_indices,
+)
 from samhw.names import Names
 from samhw.spec import MOST_LANES
 
@@ -77,7 +88,7 @@ def with_lanes(
 
 
 @dataclass(frozen=True)
-class _Inputs:
+class _Streams:
     """The levels of a node's streams, by port."""
 
     inputs: Mapping[str, tuple[str, ...]]
@@ -129,11 +140,11 @@ class _Copier:
 
     # What is copied
 
-    def _streams(self, node: Node) -> _Inputs:
+    def _streams(self, node: Node) -> _Streams:
         inputs = {
             p.name: self.levels[self.graph.fanin[Endpoint(node.name, p.name)].source] for p in node.inputs
         }
-        return _Inputs(inputs, {p.name: self.levels[Endpoint(node.name, p.name)] for p in node.outputs})
+        return _Streams(inputs, {p.name: self.levels[Endpoint(node.name, p.name)] for p in node.outputs})
 
     def _is_inside(self, stream: tuple[str, ...]) -> bool:
         return self.index in stream[:-1]
@@ -341,7 +352,7 @@ class _Copier:
         return {crd: streams[0][0], val: streams[0][1]}
 
     def _assembled(self) -> Graph:
-        """The graph, with producers before those that read them."""
+        """The graph, with producers before those that read them, and each node with its index."""
         flow: nx.DiGraph[str] = nx.DiGraph()
         flow.add_nodes_from(self.nodes)
         flow.add_edges_from((source.node, sink.node) for source, sink in self.ends)
@@ -362,10 +373,11 @@ class _Copier:
             replace(t, parts=t.parts * self.lanes) if t.name in self.divided else t
             for t in self.graph.tensors
         ]
-        return replace(
+        graph = replace(
             self.graph,
             nodes=tuple(nodes.values()),
             channels=wired(nodes, self.ends, self.arch, self.graph.value),
             memories=tuple(memories),
             tensors=tuple(tensors),
         )
+        return with_indices(graph)

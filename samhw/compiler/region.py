@@ -283,10 +283,10 @@ class RegionCompiler:
             partial,
             table.rows[:-1],
             table,
-            with_indices(laned).with_depths(sized.depths),
+            laned.with_depths(sized.depths),
             sized.reasons,
             expected,
-            computations(region, table, graph, expected, sized.reasons, self.points(region)),
+            computations(region, table, graph, expected, sized.held, self.points(region)),
         )
 
     def in_parts(self, graph: Graph) -> tuple[Memory, ...]:

@@ -9,7 +9,15 @@ import click
 from rich.console import Console
 
 from samhw.cli.memory import memory_options, off_chip_memory
-from samhw.cli.options import ARCH, data_option, load_arch, load_schedule, override, parse_order
+from samhw.cli.options import (
+    ARCH,
+    data_option,
+    load_arch,
+    load_schedule,
+    override,
+    parse_order,
+    parse_share,
+)
 from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
@@ -51,6 +59,11 @@ __all__ = ["compare"]
     help="Lanes, as for run, with commas between what is compared; 1 is one lane.",
 )
 @click.option(
+    "--share",
+    metavar="auto,none,T=buffer+U=store",
+    help="What uses of an intermediate share, as for run, with commas between what is compared.",
+)
+@click.option(
     "--permute/--no-permute", default=None, help="Copy what is stored against an order, as for run."
 )
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
@@ -65,6 +78,7 @@ def compare(
     iteration: str | None,
     orders: Sequence[str],
     lanes: str | None,
+    share: str | None,
     permute: bool | None,
     value: str,
     data: Sequence[str],
@@ -75,7 +89,8 @@ def compare(
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
-    A level of fusion with several regions is measured once, with the orders of its own statements.
+    A level of fusion with several regions is measured once, with the orders of its own statements; one that
+    fuses nothing, with one way to share.
     """
     levels = _choices("--fuse", fuse, (*FUSION_LEVELS, MODULE))
     spaces = _choices("--iteration", iteration, ITERATIONS)
@@ -91,7 +106,8 @@ def compare(
         levels = levels or (list(FUSION_LEVELS) if workload.scopes is None else ["none", MODULE, "full"])
     chosen = list(map(parse_order, orders))
     many = [parse_lanes(word) for word in lanes.split(",")] if lanes else []
-    schedules = list(_combined(workload, bases, levels, spaces, chosen, many))
+    ways = [parse_share(word.replace("+", ",")) for word in share.split(",")] if share else []
+    schedules = list(_combined(workload, bases, levels, spaces, chosen, many, ways))
     if chosen and not any(s.order in chosen for s in schedules):
         where = ",".join(levels) or "each of these schedules"
         raise InputError(
@@ -127,15 +143,20 @@ def _combined(
     spaces: Sequence[Any],
     orders: Sequence[tuple[str, ...]],
     many: Sequence[Mapping[str, int]],
+    ways: Sequence[str | Mapping[str, str]],
 ) -> Iterator[Schedule]:
     """Every combination; where there are no levels or spaces, those of the schedule itself."""
     for base in bases:
         for level, space in product(levels or [base.fuse], spaces or [base.iteration]):
             schedule = override(base, fuse=level, iteration=space)
-            one = orders and len(regions_of(workload.program, scheduled(workload, schedule).fuse)) == 1
-            for order in orders if one else [schedule.order]:
-                for lanes in many or [schedule.lanes]:
-                    yield override(schedule, order=order, lanes=lanes)
+            regions = regions_of(workload.program, scheduled(workload, schedule).fuse)
+            fuses = any(len(region.statements) > 1 for region in regions)
+            for order, lanes, share in product(
+                orders if orders and len(regions) == 1 else [schedule.order],
+                many or [schedule.lanes],
+                ways if ways and fuses else [schedule.share],
+            ):
+                yield override(schedule, order=order, lanes=lanes, share=share)
 
 
 def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:

@@ -38,6 +38,7 @@ __all__ = [
     "load_schedule",
     "override",
     "parse_order",
+    "parse_share",
 ]
 
 ARCH = click.option(
@@ -183,7 +184,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             fuse=fuse,
             iteration=iteration,
             lanes=None if lanes is None else parse_lanes(lanes),
-            share=_share(share) if share else None,
+            share=parse_share(share) if share else None,
             permute=permute,
             order=parse_order(order) if order else None,
         )
@@ -194,7 +195,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     return compiling
 
 
-def _share(text: str) -> str | dict[str, str]:
+def parse_share(text: str) -> str | dict[str, str]:
     """--share: one word for all intermediates, or one for each of some."""
     if "=" not in text:
         return text

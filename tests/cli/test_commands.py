@@ -232,6 +232,19 @@ def test_compare_measures_every_schedule() -> None:
     assert full["bytes_written"] < none["bytes_written"]
 
 
+def test_compare_takes_ways_to_share_for_the_levels_that_fuse() -> None:
+    ways = ("--fuse", "none,full", "--share", "auto,none,T1=store+U1=anew")
+    found = json.loads(samhw("compare", "gcn", *ways, "--json", "-").stdout)["outcomes"]
+    named = [(outcome["schedule"]["fuse"], outcome["schedule"].get("share", "auto")) for outcome in found]
+    assert named == [
+        ("none", "auto"),
+        ("full", "auto"),
+        ("full", "none"),
+        ("full", {"T1": "store", "U1": "anew"}),
+    ]
+    assert [outcome["regions"] for outcome in found] == [7, 2, 1, 3]
+
+
 def test_compare_takes_orders_for_the_levels_that_are_one_region(tmp_path: Path) -> None:
     path = tmp_path / "nested.ein"
     path.write_text(

@@ -23,6 +23,7 @@ __all__ = [
     "Number",
     "Part",
     "Reduce",
+    "Segment",
     "Sieve",
     "View",
     "operands",
@@ -141,7 +142,23 @@ class Sieve:
         return self.operand.free
 
 
-Einsum = View | Number | Apply | Reduce | Intermediate | Sieve
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """An intermediate as a part of a concatenation along `index`: its own index there, and the dimensions of
+    the parts before it, behind which its coordinates come."""
+
+    name: str
+    operand: "Einsum"
+    index: str
+    own: str
+    before: tuple[str, ...]
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        return self.operand.free - {self.own} | {self.index}
+
+
+Einsum = View | Number | Apply | Reduce | Intermediate | Sieve | Segment
 
 
 def operands(e: Einsum) -> tuple[Einsum, ...]:
@@ -149,7 +166,7 @@ def operands(e: Einsum) -> tuple[Einsum, ...]:
     match e:
         case Apply():
             return e.operands
-        case Reduce() | Intermediate() | Sieve():
+        case Reduce() | Intermediate() | Sieve() | Segment():
             return (e.operand,)
         case _:
             return ()
@@ -194,7 +211,7 @@ def with_operands(e: Einsum, changed: tuple[Einsum, ...]) -> Einsum:
         return e
     if isinstance(e, Apply):
         return replace(e, operands=changed)
-    assert isinstance(e, Reduce | Intermediate | Sieve)
+    assert isinstance(e, Reduce | Intermediate | Sieve | Segment)
     return replace(e, operand=changed[0])
 
 

@@ -13,6 +13,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Part,
+    Segment,
     Sieve,
     View,
     rebuilt,
@@ -116,10 +117,15 @@ class EinsumBuilder:
     def _concat(self, instance: Instance, concat: Concat) -> Einsum:
         parts: list[Einsum] = []
         before: tuple[str, ...] = ()
+        along = instance.rename[concat.index]
         for access in concat.operands:
             extent = self._dimensions.of_index(access, concat.index)
-            part = Part(instance.rename[concat.index], extent, before)
-            parts.append(replace(self._view(instance, access), part=part))
+            producer = instance.producer(access)
+            if producer is None:
+                parts.append(replace(self._view(instance, access), part=Part(along, extent, before)))
+            else:
+                name, operand = self.columns.fresh(f"{access.tensor}_part"), self._intermediate(producer)
+                parts.append(Segment(name, operand, along, instance.parts[access], before))
             before = (*before, extent)
         return Apply(CONCAT, tuple(parts))
 

@@ -20,8 +20,9 @@ def generate(
 ) -> Graph:
     """Expands the writers of the table, and recursively what they read; producers come first in the graph.
 
-    Scanners get the index of their coordinates, from which `with_indices` gives the others theirs. Channels
-    get the latency of their source and the least depth that runs at full rate; `size_channels` deepens them.
+    Scanners and joiners get the index of their coordinates, from which `with_indices` gives the others
+    theirs. Channels get the latency of their source and the least depth that runs at full rate;
+    `size_channels` deepens them.
     """
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():

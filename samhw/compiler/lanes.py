@@ -276,7 +276,7 @@ class _Copier:
         return replace(memory, name=memory_name(memory.tensor, memory.array, part), part=part)
 
     def _add(self, kind: str, wish: str, depth: int, sources: Mapping[str, Endpoint], **params: Any) -> Node:
-        node = make(kind, self.names.fresh(wish), depth, index=self.index, **params)
+        node = make(kind, self.names.fresh(wish), depth, **params)
         self.nodes[node.name] = node
         self.ends += ((source, Endpoint(node.name, port)) for port, source in sources.items())
         return node

@@ -24,7 +24,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
-from samhw.frontend.statement import Region, Statement
+from samhw.frontend.statement import Statement
 from samhw.numerics import value_type
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
@@ -58,8 +58,6 @@ def check_program(program: Program) -> None:
         value_type(program.value)
     for decl in program.tensors.values():
         _check_declaration(program, decl)
-    for region in program.regions:
-        _check_region(program, region)
     for statement in program.statements:
         _check_statement(program, statement)
     _check_dataflow(program)
@@ -118,22 +116,6 @@ def _check_statement(program: Program, statement: Statement) -> None:
         case _:
             _check_indices(program, statement)
     _check_order(program, statement)
-
-
-def _check_region(program: Program, region: Region) -> None:
-    for n, statement in enumerate(region.statements):
-        if isinstance(statement.rhs, Reshape) and len(region.statements) > 1:
-            raise program.error(
-                statement.rhs.span,
-                f"'{statement.rhs}' copies a stored tensor into another one and is never fused; move the "
-                "statement out of the fuse block",
-            )
-        if not statement.joins(region.statements[:n]):
-            raise program.error(
-                statement.rhs.span,
-                f"'{statement.rhs}' reads a tensor that the same region computes, but a concatenation takes "
-                "stored ones; end the fuse block before it",
-            )
 
 
 def _check_indices(program: Program, statement: Statement) -> None:

@@ -55,12 +55,9 @@ class Statement:
         return isinstance(self.rhs, Reshape | Concat)
 
     def joins(self, before: Sequence["Statement"]) -> bool:
-        """Whether this may be in one region with the statements before it: a reshape is a region of its own,
-        and a concatenation reads no tensor that its region computes."""
-        if before and any(isinstance(s.rhs, Reshape) for s in (self, *before)):
-            return False
-        written = {s.lhs.tensor for s in before}
-        return not (isinstance(self.rhs, Concat) and any(a.tensor in written for a in self.reads))
+        """Whether this may be in one region with the statements before it: a reshape is a region of its
+        own."""
+        return not before or not any(isinstance(s.rhs, Reshape) for s in (self, *before))
 
     def __str__(self) -> str:
         assign = "=" if self.reduction == "sum" else f"{self.reduction}="

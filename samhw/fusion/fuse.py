@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from samhw.errors import StreamError
-from samhw.frontend import Access, Program, Region, Statement
+from samhw.frontend import Access, Concat, Program, Region, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
@@ -41,17 +41,23 @@ class Instance:
     """A statement under the indices of one use of its result.
 
     `rename` maps the statement's own indices to those of the region; `producers` has the instance behind
-    each access that is not a stored tensor.
+    each access that is not a stored tensor. `parts` has, for each of those in a concatenation, its own index
+    along which it goes.
     """
 
     tensor: str
     statement: Statement
     rename: Mapping[str, str]
     producers: "dict[tuple[str, Binding], Instance]" = field(default_factory=dict)
+    parts: Mapping[Access, str] = field(default_factory=dict)
 
     def indices(self, access: Access) -> Binding:
         """The region's indices of an access of the statement."""
-        return tuple(self.rename[i] for i in access.indices)
+        if access not in self.parts:
+            return tuple(self.rename[i] for i in access.indices)
+        assert isinstance(self.statement.rhs, Concat)
+        along = self.statement.rhs.index
+        return tuple(self.parts[access] if i == along else self.rename[i] for i in access.indices)
 
     def producer(self, access: Access) -> "Instance | None":
         """The instance that an access reads, or None for a stored tensor."""
@@ -146,7 +152,8 @@ class FusedRegion:
             if index not in rename:
                 shared = self._shared(index, inside, rename) if self.sharing is Sharing.REDUCED else None
                 rename[index] = shared or self._fresh(index, self._dimensions[statement][index])
-        instance = Instance(tensor, statement, rename)
+        parts = self._parts(statement.rhs, inside) if isinstance(statement.rhs, Concat) else {}
+        instance = Instance(tensor, statement, rename, parts=parts)
         for access in inside:
             known = self._known.setdefault(access.tensor, [])
             if instance.indices(access) not in known:
@@ -164,6 +171,11 @@ class FusedRegion:
         self._known.setdefault(tensor, [binding])
         self.instances.append(instance)
         return instance
+
+    def _parts(self, concat: Concat, inside: Sequence[Access]) -> dict[Access, str]:
+        """An index for each part of a concatenation that the region computes: its extent is the part's."""
+        of = self.program.dimensions.of_index
+        return {a: self._fresh(concat.index, of(a, concat.index)) for a in dict.fromkeys(inside)}
 
     def _shared(self, index: str, inside: Sequence[Access], rename: Mapping[str, str]) -> str | None:
         """An index under which an intermediate that is reduced over `index` has been used elsewhere."""

@@ -13,7 +13,7 @@ Levels = tuple[str, ...]
 def levels(graph: Graph) -> dict[Endpoint, Levels]:
     """The indices of the fibers of each output.
 
-    The graph has producers before those that read them, and its scanners have their index.
+    The graph has producers before those that read them, and its scanners have their index, and joiners may.
     """
     result: dict[Endpoint, Levels] = {}
     for node in graph.nodes:
@@ -22,6 +22,9 @@ def levels(graph: Graph) -> dict[Endpoint, Levels]:
             around = _around(graph, result, node, followed) if followed else ()
             if node.spec.scans:
                 around = (*around, node.index)
+            elif node.spec.ordered_inputs and node.index:
+                # Parts of a concatenation come under indices of their own.
+                around = (*around[:-1], node.index)
             if (kept := node.spec.kept(node.params)) is not None:
                 # Of the streams of a reducer, those of outer coordinates have fewer levels than its values.
                 outer = len(around) - 1 - kept

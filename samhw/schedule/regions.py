@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from samhw.errors import InputError
-from samhw.frontend import Concat, Program, Region, Statement
+from samhw.frontend import Program, Region, Statement
 
 __all__ = ["ordered", "regions_of"]
 
@@ -17,7 +17,7 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
     """
     match fuse:
         case "partial":
-            return list(program.regions)
+            return [part for region in program.regions for part in _cut(region)]
         case "none":
             return [Region((statement,)) for statement in program.statements]
         case "full":
@@ -60,6 +60,12 @@ def ordered(
     )
 
 
+def _cut(region: Region) -> Iterator[Region]:
+    """A region without the reshapes in it, which are regions of their own."""
+    parts = list(_merged(region.statements))
+    return iter(parts if len(parts) > 1 else [region])
+
+
 def _merged(statements: Sequence[Statement]) -> Iterator[Region]:
     """The fewest regions of statements that may be in one."""
     run: list[Statement] = []
@@ -92,19 +98,5 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
             )
         yield from (Region((statement,)) for statement in program.statements[done:first])
         done = first + len(names)
-        _check_joins(program.statements[first:done])
-        yield Region(program.statements[first:done])
+        yield from _merged(program.statements[first:done])
     yield from (Region((statement,)) for statement in program.statements[done:])
-
-
-def _check_joins(statements: Sequence[Statement]) -> None:
-    for n, statement in enumerate(statements):
-        if not statement.joins(statements[:n]):
-            mend = (
-                "takes stored tensors; begin another region with it"
-                if isinstance(statement.rhs, Concat)
-                else "has none but a reshape beside it; make that a region of its own"
-            )
-            raise InputError(
-                f"'fuse' has '{statement}' in the region of {statements[0].lhs.tensor}, but it {mend}."
-            )

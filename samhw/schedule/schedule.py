@@ -45,10 +45,9 @@ class Schedule:
 
     fuse: FusionLevel | ByModules | Sequence[Sequence[str]] = "partial"
     """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
-    `full` merges all that follow each other, up to a reshape or a concatenation of what has been computed;
-    `module` merges what one module of PyTorch computes (`samhw.workload.scheduled`).
-    Or, for each region, the results that it computes, in the program's order; a statement that no list names
-    is a region of its own."""
+    `full` merges all that follow each other, up to a reshape; `module` merges what one module of PyTorch
+    computes (`samhw.workload.scheduled`). Or, for each region, the results that it computes, in the program's
+    order; a statement that no list names is a region of its own."""
     iteration: Iteration = "factored"
     """`factored` places each sum where it belongs; `global` has one iteration space, as Custard does."""
     permute: bool = False

@@ -49,6 +49,71 @@ def kinds(compiled: Compiled) -> list[str]:
 # Concatenations
 
 
+PARTS = """
+tensor A[i=3, k=5] : csr
+tensor X[k, j=4] : dense
+tensor B[{shape}] : {b}
+tensor T[i, j] : {a}
+tensor U[{shape}] : {b}
+tensor C[i, j] : {stored}
+tensor Y[i, j] : dense
+fuse {{
+  T[i, j] = A[i, k] * X[k, j]
+  U[i, j] = max(B[i, j], 0)
+  C[i, j] = concat({index}, T[i, j], B[i, j], U[i, j])
+  Y[i, j] = 2 * C[i, j]
+}}
+"""
+
+
+@pytest.mark.parametrize("index", ["i", "j"])
+def test_concat_of_what_the_region_computes(index: str) -> None:
+    shape = "i=2, j=4" if index == "i" else "i=3, j=2"
+    for a, b, stored in (("dense", "csr", "dcsr"), ("csr", "dcsr", "dense"), ("dcsr", "dense", "csr")):
+        text = PARTS.format(shape=shape, index=index, a=a, b=b, stored=stored)
+        compiled, _ = result(text)
+        # Along the last row all is one region; else a part would be a nest of rows.
+        assert (len(compiled.regions) == 1) == (index == "j")
+
+
+def test_parts_share_what_the_region_computes_for_others() -> None:
+    """T is a part twice, and read beside the concatenation, under another name of its index."""
+    text = """
+    tensor A[i=3, j=4] : dense
+    tensor b[j] : dense
+    tensor W[m=8, h=2] : dense
+    fuse {
+      T[i, j] = A[i, j] * b[j]
+      C[i, m] = concat(m, T[i, m], T[i, m])
+      Y[i, h] = C[i, m] * W[m, h]
+      Z[i, j] = T[i, j] + 1
+    }
+    """
+    compiled, _ = result(text)
+    (region,) = compiled.regions
+    assert {c.tensor: c.how for c in region.computations}["T"] != "anew"
+    assert sum(node.params.get("op") == "mul" for node in region.graph.nodes) == 2
+
+
+@pytest.mark.parametrize("function", ["exp", "relu"])
+def test_parts_that_have_values_everywhere(function: str) -> None:
+    text = (
+        "tensor A[i=5, j=4] : dcsr\ntensor B[i, j=2] : csr\ntensor C[i, j] : dcsr\nfuse {\n"
+        f"  T[i, j] = {function}(A[i, j])\n  C[i, j] = concat(j, B[i, j], T[i, j])\n}}\n"
+    )
+    compiled, _ = result(text, value="f32")
+    assert len(compiled.regions) == 1
+
+
+def test_a_reshape_ends_its_block() -> None:
+    text = (
+        "tensor A[i=3, j=4] : csr\ntensor T[i, j] : dense\ntensor R[a=6, b=2] : dense\nfuse {\n"
+        "  T[i, j] = 2 * A[i, j]\n  R[a, b] = reshape(T[i, j])\n  Y[a, b] = R[a, b] + 1\n}\n"
+    )
+    compiled, _ = result(text)
+    assert [r.region.statements[0].lhs.tensor for r in compiled.regions] == ["T", "R", "Y"]
+
+
 @pytest.mark.parametrize("index", ["i", "j"])
 @pytest.mark.parametrize("stored", FORMATS)
 def test_concat_of_all_formats(index: str, stored: str) -> None:

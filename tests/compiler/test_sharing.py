@@ -83,6 +83,27 @@ def test_a_use_in_another_nest_ends_the_region() -> None:
     assert found.schedule.fuse == (("R", "N"), ("U",))
 
 
+def test_a_use_that_cannot_follow_gets_a_copy_beside_one_that_can() -> None:
+    """Shared with the use inside of f, one stream could not be followed, and nothing at all be shared."""
+    text = """
+    tensor X[i=8, e=8] : dense
+    tensor W[f=8, e] : dense
+    fuse {
+      N[i, e] = X[i, e] * X[i, e]
+      U[i, f] = N[i, e] * W[f, e]
+      Z[i, e] = 2 * N[i, e]
+      R[i, e] = X[i, e] + 1
+      m[i] = R[i, e]
+      Q[i, e] = R[i, e] - m[i]
+    }
+    """
+    (region,) = compiled(text).regions
+    assert ways(compiled(text))["R"] == "buffer"
+    (shared,) = (c for c in region.computations if c.tensor == "N")
+    assert len(shared.places) == 2
+    assert shared.why.endswith("2 uses meet its rows at different places")
+
+
 def test_the_schedule_that_was_used_gives_the_same() -> None:
     found = compiled(NESTED)
     again = compile_program(parse(NESTED), found.schedule, value="f32")

@@ -143,18 +143,6 @@ y = A[i, k] + B[i, k]
             "a concatenation along 'k' needs the same ones in every tensor",
         ),
         (
-            "fuse {\n T[k] = 2 * c[k]\n C[k] = concat(k, c[k], T[k])\n}",
-            "9:9",
-            "'concat(k, c[k], T[k])' reads a tensor that the same region computes, but a concatenation takes "
-            "stored ones; end the fuse block before it",
-        ),
-        (
-            "fuse {\n R[m, n] = reshape(c[k])\n T[m] = R[m, n]\n}",
-            "8:12",
-            "'reshape(c[k])' copies a stored tensor into another one and is never fused; move the statement "
-            "out of the fuse block",
-        ),
-        (
             "tensor D[n=6, m=2]\nR[p, q] = reshape(D[n, m])\nx2 = R[p, q] * S[p, q]\ntensor S[p=3, q=5]",
             "8:11",
             "'R[p, q] = reshape(D[n, m])' makes 15 elements of 12; make the products of the extents equal",

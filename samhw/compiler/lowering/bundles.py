@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, Sieve, View
+from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, Segment, Sieve, View
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
-from samhw.compiler.lowering.row import OpenRow
+from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL
 from samhw.tensors import LevelType
@@ -36,7 +36,7 @@ class Bundles:
         match e:
             case View():
                 return self._scanner.view(e)
-            case Reduce() | Intermediate() | Sieve():
+            case Reduce() | Intermediate() | Sieve() | Segment():
                 return self.of(e.operand)
             case Apply():
                 found = roles(e, [self.of(operand) for operand in e.operands])
@@ -104,18 +104,22 @@ class Bundles:
         they meet like the terms of a sum."""
         index = self._row.index
         views = [operand for operand in e.operands if isinstance(operand, View)]
-        if any(view.part is not None and view.part.index == index for view in views):
+        segments = [operand for operand in e.operands if isinstance(operand, Segment)]
+        along = any(view.part is not None and view.part.index == index for view in views)
+        if along or any(segment.index == index for segment in segments):
             # Parts that have all of their own coordinates make up the whole.
             whole = all(part.stream is not None and part.stream.domain is not None for part in parts)
             stream = self._joiner.join(Meeting.UNION, [p.stream for p in parts if p.stream is not None])
             bundle = Bundle(replace(stream, domain=FULL if whole else None))
         elif all(part.stream is None and not part.full for part in parts):
             # All are dense below coordinates that only some of them have.
-            every = self._scanner.every(views[0].name)
+            every = self._scanner.every(title_of(e.operands[0]))
             bundle = Bundle(Lockstep(every.crd, FULL), _located(parts))
         else:
             bundle = self.union(parts)
-        bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views)
+        bundle.zeros = any(v.indices[-1] == index and v.levels[-1] is LevelType.dense for v in views) or any(
+            self._row.space.streams[s].pending[0].filled for s in segments if s.index == index
+        )
         return bundle
 
     def _joined(

@@ -7,6 +7,7 @@ from samhw.compiler.einsum import (
     Einsum,
     Intermediate,
     Reduce,
+    Segment,
     Sieve,
     View,
     operands,
@@ -185,10 +186,10 @@ def _takes_up(
     ahead = builder.rows_ahead(e, here.bound)
     for n in range(len(ahead) + 1):
         here.bound = space.bound.union(ahead[:n])
-        while reduce := next(ready(builder, here, e), None):
-            if not _takes_up(builder, here, reduce.operand, node, rows, [*done, *ahead[:n]]):
+        while own := next(ready(builder, here, e), None):
+            if not _takes_up(builder, here, own.operand, node, rows, [*done, *ahead[:n]]):
                 return False
-            here.streams[reduce] = ValueStream(space.root)
+            here.streams[own] = ValueStream(space.root)
     return not _uses(here, e, node) or [*done, *ahead][: len(rows)] == rows
 
 
@@ -201,7 +202,7 @@ def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collecti
             made[below] = below
             continue
         fresh = with_operands(below, tuple(made[o] for o in operands(below)))
-        if isinstance(fresh, View | Reduce | Intermediate | Sieve):
+        if isinstance(fresh, View | Reduce | Intermediate | Sieve | Segment):
             fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
         if isinstance(below, View) and below in space.cursors:
             assert isinstance(fresh, View)

@@ -108,7 +108,9 @@ class StreamJoiner:
         for n, (part, payload) in enumerate(entering):
             inputs[f"crd{n}"], inputs[f"ref{n}"] = part.crd, payload.source
         kinds = ["val" if self._is_val(payload.operand) else "ref" for _, payload in entering]
-        node = row.make_inside(meeting.value, row.index, inputs, inputs=len(entering), payloads=kinds)
+        node = row.make_inside(
+            meeting.value, row.index, inputs, index=row.index, inputs=len(entering), payloads=kinds
+        )
         return [node.output(f"ref{n}") for n in range(len(entering))]
 
     def _is_val(self, operand: Einsum | None) -> bool:

@@ -8,8 +8,7 @@ the reduction, takes part in the rows that follow (factored iteration). An inter
 shares with the space around it has a space of its own too, and its streams fork.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import (
     MUL,
@@ -18,6 +17,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    Segment,
     Sieve,
     View,
     operands,
@@ -30,13 +30,13 @@ from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.forks import Fork, find_forks, renaming
 from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
-from samhw.compiler.lowering.ready import closed, due, ready
+from samhw.compiler.lowering.ready import closed, ready
 from samhw.compiler.lowering.reducers import reduced
 from samhw.compiler.lowering.result import StoredResult, formula, write_result, write_values
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
-from samhw.compiler.lowering.space import RowStream, Space, ValueStream
+from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
 from samhw.errors import InputError, StreamError
@@ -182,19 +182,19 @@ class _Lowering:
 
     def open(self, space: Space, e: Einsum) -> Einsum:
         """Lowers every reduction of e whose outer rows are done, so that no further row repeats it, and every
-        pattern whose last row comes next. Returns e, in which what cannot be shared has been copied."""
-        while True:
-            own: Iterator[Reduce | Sieve] = chain(ready(self.builder, space, e), due(self.builder, space, e))
-            found = next(own, None)
-            if found is None:
-                return e
-            forked = self.fork(space, found, [_replaced(e, found, Number(0))])
-            e = _replaced(e, found, forked)
-            if isinstance(forked, Reduce):
-                self.reduce(space, forked)
-            else:
-                assert isinstance(forked, Sieve)
-                self.sieve(space, forked)
+        pattern and part whose last row comes next. Returns e, in which what cannot be shared has been
+        copied."""
+        while own := next(ready(self.builder, space, e), None):
+            forked = self.fork(space, own, [_replaced(e, own, Number(0))])
+            e = _replaced(e, own, forked)
+            match forked:
+                case Reduce():
+                    self.reduce(space, forked)
+                case Sieve():
+                    self.sieve(space, forked)
+                case Segment():
+                    self.segment(space, forked)
+        return e
 
     def fork(self, space: Space, e: Einsum, others: Sequence[Einsum]) -> Einsum:
         """Makes a stream of each intermediate that e shares with others, so that it is computed once. What
@@ -229,6 +229,27 @@ class _Lowering:
         label = formula(sieve, table.val)
         table.fill(row.index, sieve.name, crd, label)
         table.fill(table.val, sieve.name, left, label)
+
+    def segment(self, space: Space, segment: Segment) -> None:
+        """Lowers a part of a concatenation down its last row, behind the coordinates of the parts before."""
+        rows, val = self.lower(space.inner(), segment.operand, Goal(segment.name))
+        if len(rows) > 1:
+            inside = ", ".join(row.index for row in rows if row.index != segment.own)
+            raise StreamError(
+                f"A concatenation along {segment.index} takes a part that its region computes, with {inside} "
+                "inside; end the fused region before it."
+            )
+        (row,) = rows
+        crd = row.crd
+        for extent in segment.before:
+            shift = self.builder.make("shift", segment.name, space.depth + 1, {"crd": crd}, extent=extent)
+            crd = shift.output("crd")
+        domain = ("part", segment.name) if row.domain == FULL else None
+        filled = row.filled or domain is not None
+        space.streams[segment] = ValueStream(val, (RowStream(segment.index, crd, domain, filled),))
+        table, behind = self.builder.table, "".join(f" + N({extent})" for extent in segment.before)
+        table.fill(segment.index, segment.name, crd, f"⟨{segment.own}⟩{behind}")
+        table.fill(table.val, segment.name, val, formula(segment, table.val))
 
     def reduce(self, space: Space, reduce: Reduce, order: Sequence[str] = ()) -> None:
         """Lowers the space of a reduction and reduces it.

@@ -1,13 +1,17 @@
 """When what has a space of its own is lowered: a reduction once the rows outside of it are done, so that no
-further row repeats it; the pattern of an intermediate right before its last row."""
+further row repeats it; the pattern of an intermediate, and a part of a concatenation, right before its last
+row."""
 
 from collections.abc import Iterator
 
-from samhw.compiler.einsum import Einsum, Reduce, Sieve, operands
+from samhw.compiler.einsum import Einsum, Reduce, Segment, Sieve, operands
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Space
 
-__all__ = ["closed", "due", "ready"]
+__all__ = ["Own", "closed", "ready"]
+
+Own = Reduce | Segment | Sieve
+"""What has a space of its own."""
 
 
 def closed(space: Space, e: Einsum) -> list[Reduce]:
@@ -19,7 +23,14 @@ def closed(space: Space, e: Einsum) -> list[Reduce]:
     return list(dict.fromkeys(reduce for operand in operands(e) for reduce in closed(space, operand)))
 
 
-def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
+def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Own]:
+    """What is to be lowered in a space of its own before e goes down its next row."""
+    yield from _reductions(builder, space, e)
+    if ahead := builder.rows_ahead(e, space.bound):
+        yield from _due(space, e, ahead[0])
+
+
+def _reductions(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
     """The reductions of e whose outer rows are done. One within another waits with it, unless the next row
     lies inside of it: then it would come too late."""
     ahead = builder.rows_ahead(e, space.bound)
@@ -31,15 +42,16 @@ def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
                 yield reduce
 
 
-def due(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Sieve]:
-    """The patterns whose last row comes next."""
-    ahead = builder.rows_ahead(e, space.bound)
+def _due(space: Space, e: Einsum, row: str) -> Iterator[Segment | Sieve]:
+    """The patterns and parts whose last row that is."""
     if e in space.streams or isinstance(e, Reduce):
         return
-    if isinstance(e, Sieve) and e.free - space.bound == {ahead[0]}:
+    if isinstance(e, Segment) and e.index == row:
+        yield e
+    if isinstance(e, Sieve) and e.free - space.bound == {row}:
         yield e
     for operand in operands(e):
-        yield from due(builder, space, operand)
+        yield from _due(space, operand, row)
 
 
 def _nested(space: Space, e: Einsum, rows: frozenset[str]) -> Iterator[tuple[Reduce, frozenset[str]]]:
@@ -55,7 +67,7 @@ def _is_ready(builder: TableBuilder, space: Space, reduce: Reduce, rows: frozens
     """The rows outside of a reduction are done."""
     # What leaves a reduction with levels of its own must meet the very next rows.
     has_levels = any(_lies_inside(builder, index, reduce) for index in reduce.free)
-    outside = rows if has_levels else reduce.free
+    outside = rows | reduce.free if has_levels else reduce.free
     return all(index in space.bound or _lies_inside(builder, index, reduce) for index in outside)
 
 

@@ -11,6 +11,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    Segment,
     Sieve,
     View,
     operands,
@@ -110,6 +111,8 @@ def formula(e: Einsum, val: str) -> str:
     match e:
         case View() | Reduce() | Intermediate():
             return f"⟨{e.name}_{val}⟩"
+        case Segment():
+            return formula(e.operand, val)
         case Sieve():
             return f"NonZero({formula(e.operand, val)})"
         case Number():

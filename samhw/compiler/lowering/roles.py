@@ -47,7 +47,8 @@ def roles(e: Apply, bundles: Sequence[Bundle | None]) -> Roles | None:
             bounded = not all(part.everywhere for part in parts)
             return Roles(Rule.INTERSECTION if bounded else Rule.EVERYWHERE, parts)
         case op if op == CONCAT:
-            return Roles(Rule.CONCATENATION, parts)
+            everywhere = any(part.everywhere for part in parts)
+            return Roles(Rule.EVERYWHERE if everywhere else Rule.CONCATENATION, parts)
         case op if op == MASK and bundles[1] is not None:
             return Roles(Rule.LEADER, (bundles[1],), _once(bundles[:1]))
         case op if op in (MASK, EVERYWHERE):

@@ -56,7 +56,7 @@ def test_immediates_and_signs() -> None:
         (
             "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
             "X[i,j] = D[i,j] + A[k,i] * B[k,j]    order k,i,j",
-            "choose an order in which k comes after i",
+            "choose an order in which k comes after i, or compute the sum in a statement of its own",
         ),
         ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
     ],

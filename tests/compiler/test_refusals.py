@@ -196,6 +196,55 @@ def test_a_region_ends_where_a_fiber_would_be_read_again_for_each_coordinate() -
     np.testing.assert_array_equal(got["O"], np.einsum("tuh,uhd->thd", scores, v))
 
 
+MIDDLE = """
+tensor A[k=6, i=5] : csr
+tensor B[k, j=6] : csr
+tensor D[i, j] : csr
+tensor Y[i, j] : csr
+"""
+ENTERED = MIDDLE + "Y[i, j] = D[i, j] + A[k, i] * B[k, j]    order k, i, j\n"
+MANY = "".join(f"tensor B{n}[i=6] : csf\n" for n in range(11)) + "tensor Y[i] : csf\n"
+SUM = " + ".join(f"B{n}[i]" for n in range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "ways"),
+    [
+        (
+            ENTERED,
+            "The sum over k gives a stream over j inside of i",
+            (
+                (ENTERED.replace("k, i, j\n", "i, k, j\n"), {"permute": True}),
+                (
+                    MIDDLE + "fuse {\n  T[i, j] = A[k, i] * B[k, j]    order k, i, j\n"
+                    "  Y[i, j] = D[i, j] + T[i, j]\n}\n",
+                    {},
+                ),
+            ),
+        ),
+        (
+            MANY + f"Y[i] = B0[i] + {SUM}\n",
+            "11 streams meet at i .* compute some of the operands in a region of their own",
+            ((MANY + f"tensor T[i] : csf\nT[i] = {SUM}\nY[i] = B0[i] + T[i]\n", {}),),
+        ),
+    ],
+)
+def test_the_ways_out_that_refusals_name(
+    text: str, message: str, ways: tuple[tuple[str, dict[str, Any]], ...]
+) -> None:
+    with pytest.raises(ScheduleError, match=message):
+        compile_program(parse(text))
+    arrays = {
+        decl.name: OTHERS.T if decl.indices == ("k", "i") else OTHERS[0] if decl.rank == 1 else COUNTS
+        for decl in parse(text).inputs
+    }
+    arrays |= {"B": np.vstack([COUNTS, COUNTS[:1]])} if "B" in arrays else {}
+    expected = COUNTS + OTHERS @ arrays["B"] if "B" in arrays else 11 * OTHERS[0]
+    for way, schedule in ways:
+        _, got = outputs(way, arrays, **schedule)
+        np.testing.assert_array_equal(got["Y"], expected)
+
+
 @pytest.mark.parametrize(
     "schedule", [{"share": "none"}, {"share": {"T": "buffer"}}, {"share": {"T": "anew"}}, {"order": ("i",)}]
 )

@@ -94,7 +94,8 @@ class TableBuilder:
         """The error for a stream that a row would have to enter from the middle."""
         inner = stream.pending[-1].index
         if isinstance(operand, Reduce):
-            what, way = f"The sum over {operand.index}", f"in which {operand.index} comes after {row}"
+            what = f"The sum over {operand.index}"
+            way = f"in which {operand.index} comes after {row}, or compute the sum in a statement of its own"
         else:
             name = operand.name if isinstance(operand, Intermediate) else "An intermediate"
             what, way = name, "of indices, or end the fused region behind it"

@@ -63,9 +63,8 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
         InputError: if a tool is missing, or the design is too large for the board.
         RunError: if the design does not reach the clock.
     """
-    tools = [f"{package} {_version(package)}" for package in _PACKAGES]
     base = replace(on_board, wanted_clock=None)
-    routed = cached("routed", digest(on_board.key, *tools), partial(_place, base))
+    routed = _routed(base)
     report = routed / "report.json"
     reached = _reached(report)
     if on_board.wanted_clock is None:
@@ -81,7 +80,7 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
         _tool(folder, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
         (folder / f"{TOP}.config").unlink()
 
-    folder = cached("bitstream", digest(on_board.key, *tools, repr(clock)), make)
+    folder = cached("bitstream", digest(routed.name, repr(clock)), make)
     used = {cell: count["used"] for cell, count in json.loads(report.read_text())["utilization"].items()}
     use = Use(
         luts=used["TRELLIS_COMB"],
@@ -90,6 +89,12 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
         multipliers=used["MULT18X18D"],
     )
     return Bitstream(folder / f"{TOP}.bit", clock, reached, use)
+
+
+def _routed(base: BoardDesign) -> Path:
+    """The folder of `_place`, made or from the cache."""
+    tools = [f"{package} {_version(package)}" for package in _PACKAGES]
+    return cached("routed", digest(base.key, *tools), partial(_place, base))
 
 
 def _place(on_board: BoardDesign, folder: Path) -> None:

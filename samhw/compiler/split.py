@@ -24,7 +24,7 @@ BETTER = 0.95
 RISE = 1.25
 """How many times more often an intermediate is computed than what reads it, where a region may end."""
 
-Part = Sequence[CompiledRegion]
+Piece = Sequence[CompiledRegion]
 """What some statements of a region have become: a region, and those that fill in results of it that it has
 stored in compressed levels."""
 
@@ -62,7 +62,7 @@ class _Splitter:
         self._number = number
         self._region = compiler.program.regions[number]
         self._share = compiler.schedule.share
-        self._known: dict[tuple[int, int], Part | InputError] = {}
+        self._known: dict[tuple[int, int], Piece | InputError] = {}
         self._stands_for: dict[str, str] = {}
 
     def parts(self) -> list[CompiledRegion]:
@@ -84,7 +84,7 @@ class _Splitter:
             found += self._split(start, stop)
         return found
 
-    def _split(self, start: int, stop: int) -> Part:
+    def _split(self, start: int, stop: int) -> Piece:
         """The statements as they run the fewest cycles, in one region or several."""
         try:
             whole = self._compiled(start, stop)
@@ -107,7 +107,7 @@ class _Splitter:
             return whole
         return self._split_at(start, end, stop, self._computed_again(whole[0], start, end))
 
-    def _split_refused(self, start: int, stop: int, refusal: StreamError) -> Part:
+    def _split_refused(self, start: int, stop: int, refusal: StreamError) -> Piece:
         """The statements in several regions, since streams cannot follow one: the first one as long as it can
         be, or the last, whichever takes fewer cycles.
 
@@ -128,7 +128,7 @@ class _Splitter:
             raise refused
         return min(options, key=_cycles)
 
-    def _split_at(self, start: int, end: int, stop: int, why: str) -> Part:
+    def _split_at(self, start: int, end: int, stop: int, why: str) -> Piece:
         """Both parts, each split further, with the reason why the first one ends."""
         *before, last = self._split(start, end)
         note = last.note or f"ends behind {self._region.statements[end - 1].lhs.tensor}: {why}"
@@ -193,7 +193,7 @@ class _Splitter:
 
     # Parts
 
-    def _compiled(self, start: int, stop: int) -> Part:
+    def _compiled(self, start: int, stop: int) -> Piece:
         """A part of the region, compiled in a program that has it in a region of its own."""
         if start == stop:
             return []
@@ -207,7 +207,7 @@ class _Splitter:
             raise found
         return found
 
-    def _compile(self, start: int, stop: int) -> Part:
+    def _compile(self, start: int, stop: int) -> Piece:
         compiler, number = self._alone(start, stop)
         notes: list[str] = []
         while True:
@@ -243,7 +243,7 @@ class _Splitter:
         return self._stands_for.get(tensor, tensor)
 
 
-def _cycles(part: Part) -> float:
+def _cycles(part: Piece) -> float:
     return sum(region.expected.cycles for region in part)
 
 

@@ -16,7 +16,7 @@ __all__ = ["generate_verilog", "generator_digest"]
 _log = logging.getLogger(__name__)
 
 _SOURCES = ("graph", "numerics", "rtl", "spec")
-"""The packages of samhw that the text follows from."""
+"""The packages of samhw that the text follows from, beside the files at its top."""
 
 
 def generate_verilog(
@@ -50,6 +50,7 @@ def generator_digest(*more: str) -> str:
     package = Path(__file__).parent.parent
     sources = [
         Path(__file__),
+        *sorted(package.glob("*.py")),
         *(path for name in (*_SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
     ]
     return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))

@@ -234,6 +234,8 @@ class _Splitter:
             return self._compiler, self._number
         parts = [statements[:start], statements[start:stop], statements[stop:]]
         regions = [replace(self._region, statements=s, label=s[-1].lhs.tensor) for s in parts if s]
+        # Its last statement may make a tensor that a pass has put in the place of the result.
+        regions[-1] = replace(regions[-1], label=self._region.label)
         others = self._compiler.program.regions
         program = [*others[: self._number], *regions, *others[self._number + 1 :]]
         return self._compiler.of(program), self._number + bool(start)

@@ -43,8 +43,9 @@ def _reductions(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Redu
 
 
 def _due(space: Space, e: Einsum, row: str) -> Iterator[Segment | Sieve]:
-    """The patterns and parts whose last row that is."""
-    if e in space.streams or isinstance(e, Reduce):
+    """The patterns and parts whose last row that is; of those in a reduction, the ones for which it comes
+    before the reduction's own."""
+    if e in space.streams or (isinstance(e, Reduce) and row not in e.free):
         return
     if isinstance(e, Segment) and e.index == row:
         yield e

@@ -16,10 +16,11 @@ from samhw.compiler.einsum import (
     Segment,
     Sieve,
     View,
+    reachable,
     rebuilt,
 )
 from samhw.compiler.sums import Sums
-from samhw.errors import InputError
+from samhw.errors import InputError, StreamError
 from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
@@ -125,6 +126,12 @@ class EinsumBuilder:
                 parts.append(replace(self._view(instance, access), part=Part(along, extent, before)))
             else:
                 name, operand = self.columns.fresh(f"{access.tensor}_part"), self._intermediate(producer)
+                if any(isinstance(e, Apply) and e.op == CONCAT for e in reachable([operand])):
+                    # A union of unions, in which one fiber would come behind itself.
+                    raise StreamError(
+                        f"'{instance.statement.lhs}' concatenates {access.tensor}, a concatenation that its "
+                        "region computes as well; end the fused region between them."
+                    )
                 parts.append(Segment(name, operand, along, instance.parts[access], before))
             before = (*before, extent)
         return Apply(CONCAT, tuple(parts))

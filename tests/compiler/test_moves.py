@@ -12,7 +12,7 @@ from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
+from samhw.workload import Workload, compile_workload, make_workload
 
 FORMATS = ("dense", "csr", "dcsr", "(compressed, dense)")
 
@@ -325,3 +325,39 @@ def test_extents_that_nothing_fixes() -> None:
     program = parse("tensor a[i]\ntensor R[p, h]\nR[p, h] = reshape(a[i])")
     with pytest.raises(InputError, match="Nothing gives the extent of index p"):
         compile_program(program.bind({"a": (6,)}))
+
+
+def test_a_concatenation_of_concatenations_ends_its_region() -> None:
+    """Of one fiber behind itself a union could not be made without room for all of it."""
+    program = parse("""
+    tensor a[i=3] : dense
+    tensor b[j=2] : csf
+    fuse {
+      t[i] = a[i] * 2
+      u[n] = concat(n, t[n], b[n])
+      v[m] = concat(m, u[m], u[m], a[m])
+    }
+    """)
+    work = make_workload(program, ["random:density=0.7"])
+    compiled = compile_workload(work, value="i32")
+    assert [region.region.label for region in compiled.regions] == ["u", "v"]
+    assert "a concatenation that its region computes as well" in (compiled.regions[0].note or "")
+    assert check(work, compiled, run(compiled, work.tensors).outputs).good
+
+
+def test_what_is_summed_of_a_part_with_rows_inside_ends_its_region() -> None:
+    """The row along which the parts go lies outside of the sum, in which the concatenation stands."""
+    program = parse("""
+    tensor a[i=3, j=4] : csr
+    tensor b[k=2, j] : csr
+    fuse {
+      t[i, j] = a[i, j] * 2
+      u[n, j] = concat(n, t[n, j], b[n, j])
+      v[n] = u[n, j]
+    }
+    """)
+    work = make_workload(program, ["random:density=0.7"])
+    compiled = compile_workload(work, value="i32")
+    assert [region.region.label for region in compiled.regions] == ["t", "v"]
+    assert "takes a part that its region computes, with j inside" in (compiled.regions[0].note or "")
+    assert check(work, compiled, run(compiled, work.tensors).outputs).good

@@ -81,12 +81,15 @@ class RegionCompiler:
         program = replace(self.program, regions=tuple(regions))
         return RegionCompiler(replace(self.lowerable, program=program), self.value, self.schedule, self.arch)
 
-    def with_tensors_of(self, other: "RegionCompiler") -> "RegionCompiler":
-        """The same for the program with the tensors that another one has been given."""
-        if other.program.tensors.keys() == self.program.tensors.keys():
-            return self
-        program = replace(self.program, tensors={**self.program.tensors, **other.program.tensors})
-        lowerable = self.lowerable.with_program(program, entries=other.capacity.entries)
+    def with_stand_ins(
+        self, others: Mapping[str, "RegionCompiler"], regions: Sequence[Region]
+    ) -> "RegionCompiler":
+        """The same for the program in regions that make tensors of other ones: each by its name, with the
+        compiler of a program that has it."""
+        tensors = {name: other.program.tensors[name] for name, other in others.items()}
+        entries = {name: other.capacity.entries_of(name) for name, other in others.items()}
+        program = replace(self.program, tensors={**self.program.tensors, **tensors}, regions=tuple(regions))
+        lowerable = self.lowerable.with_program(program, entries=entries)
         return RegionCompiler(lowerable, self.value, self.schedule, self.arch)
 
     def relaxed(self, number: int, tensor: str) -> tuple["RegionCompiler", str]:

@@ -40,10 +40,12 @@ def split_regions(compiler: RegionCompiler) -> tuple[Program, tuple[CompiledRegi
     if len(parts) == len(splitters):
         return compiler.program, tuple(parts)
     # Names, and what leaves a region, are those of the program in all of its parts.
-    whole = compiler
-    for splitter in splitters:
-        whole = whole.with_tensors_of(splitter.relaxed)
-    whole = whole.of([region.region for region in parts])
+    regions = [part.region for part in parts]
+    written = {statement.lhs.tensor for region in regions for statement in region.statements}
+    stand_ins = {
+        name: of for splitter in splitters for name, of in splitter.stand_ins.items() if name in written
+    }
+    whole = compiler.with_stand_ins(stand_ins, regions) if stand_ins else compiler.of(regions)
     return whole.program, tuple(
         replace(whole.region(number), note=part.note) for number, part in enumerate(parts)
     )
@@ -53,11 +55,12 @@ class _Splitter:
     """Of one region. Parts are `(start, stop)`, places in its statements.
 
     Attributes:
-        relaxed: the compiler, with the tensors that stand for results in compressed levels.
+        stand_ins: the tensors that stand for results in compressed levels, each with a compiler of a program
+            that has it.
     """
 
     def __init__(self, compiler: RegionCompiler, number: int):
-        self.relaxed = compiler
+        self.stand_ins: dict[str, RegionCompiler] = {}
         self._compiler = compiler
         self._number = number
         self._region = compiler.program.regions[number]
@@ -220,7 +223,7 @@ class _Splitter:
                 if refusal.result is None:
                     raise
                 compiler, name = compiler.relaxed(number, refusal.result)
-                self.relaxed = self.relaxed.with_tensors_of(compiler)
+                self.stand_ins[name] = compiler
                 self._stands_for[name] = refusal.result
                 notes.append(
                     f"stores {refusal.result} as {name}, from which the next region makes it: "

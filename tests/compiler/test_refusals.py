@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import samhw
 from samhw.compiler import Compiled, compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
@@ -129,6 +130,19 @@ def test_columns_into_a_dense_result_that_keeps_three_indices() -> None:
     found, got = outputs(text, {"A": COUNTS, "X": x})
     assert [[s.lhs.tensor for s in r.region.statements] for r in found.regions] == [["T", "Y_csf"], ["Y"]]
     np.testing.assert_array_equal(got["Y"], np.maximum(np.einsum("ik,kjl->ijl", COUNTS, x), 0))
+
+
+def test_extents_of_a_result_in_other_levels_come_with_the_data() -> None:
+    """The program declares none. Row-wise products of columns meet in no order in which j is outermost."""
+    rows, columns = np.array([[1, 0], [2, 3]]), np.arange(8).reshape(2, 4)
+    design = samhw.compile(
+        "T[j, l] = A[l, i] * B[i, j]",
+        formats={"A": "csc", "B": "csr", "T": "dense"},
+        value="i32",
+        schedule=Schedule(permute=True),
+    )
+    result = design.run(A=rows, B=columns)
+    np.testing.assert_array_equal(result["T"], (rows @ columns).T)
 
 
 def test_columns_and_a_bias() -> None:

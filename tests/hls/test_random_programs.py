@@ -44,7 +44,7 @@ def draw_samples(start: int, value: str) -> list[Sample]:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         compiled = compile_or_none(program, value=value)
-        assume(compiled is not None and len(compiled.design.nodes) > 4)
+        assume(compiled is not None and len(compiled.design.nodes) > 4 and len(compiled.regions) == 1)
         assert compiled is not None
         (graph,) = compiled.design.regions
         graph = random_depths(graph, rng) if rng.random() < 0.4 else graph

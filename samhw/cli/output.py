@@ -29,12 +29,12 @@ class OutputFile(click.Path):
     ) -> Any:
         super().convert(value, param, ctx)
         name = str(value)
-        path = Path(os.path.realpath(name))
-        if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-            return name  # A device or a pipe takes whatever comes.
         try:
+            path = Path(os.path.realpath(name))
+            if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+                return name  # A device or a pipe takes whatever comes.
             os.stat(path.parent / ".")
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise InputError(f"Cannot write {name} ({reason(error)}); choose another place.") from None
         if ctx and param:
             option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(path, param.opts[-1])

@@ -128,9 +128,6 @@ class _Splitter:
             except StreamError as error:
                 refused = error
         if not options:
-            # What a statement lacks by itself tells more than what its neighbours lack together.
-            for n in range(start, stop):
-                self._compiled(n, n + 1)
             raise refused
         return min(options, key=_cycles)
 

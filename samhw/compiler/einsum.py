@@ -25,6 +25,7 @@ __all__ = [
     "Reduce",
     "Segment",
     "Sieve",
+    "Unary",
     "View",
     "operands",
     "reachable",
@@ -158,7 +159,10 @@ class Segment:
         return self.operand.free - {self.own} | {self.index}
 
 
-Einsum = View | Number | Apply | Reduce | Intermediate | Sieve | Segment
+Unary = Reduce | Intermediate | Sieve | Segment
+"""An einsum of one other, with a column of its own."""
+
+Einsum = View | Number | Apply | Unary
 
 
 def operands(e: Einsum) -> tuple[Einsum, ...]:
@@ -166,10 +170,10 @@ def operands(e: Einsum) -> tuple[Einsum, ...]:
     match e:
         case Apply():
             return e.operands
-        case Reduce() | Intermediate() | Sieve() | Segment():
-            return (e.operand,)
-        case _:
+        case View() | Number():
             return ()
+        case _:
+            return (e.operand,)
 
 
 def reachable(roots: Iterable[Einsum], leaves: Collection[Einsum] = ()) -> Iterator[Einsum]:
@@ -211,7 +215,7 @@ def with_operands(e: Einsum, changed: tuple[Einsum, ...]) -> Einsum:
         return e
     if isinstance(e, Apply):
         return replace(e, operands=changed)
-    assert isinstance(e, Reduce | Intermediate | Sieve | Segment)
+    assert isinstance(e, Unary)
     return replace(e, operand=changed[0])
 
 

@@ -49,7 +49,7 @@ def verilog(
     with _no_garbage_collection():
         own = rtlil.convert(top, name=name, platform=platform, emit_src=False)
     # Amaranth's `convert` is for one component; here the modules that components share go with it.
-    modules = "".join([own, *platform.shared])
+    modules = "".join([own, *(module.text for module in platform.modules)])
     text: str = verilog_backend._convert_rtlil_text(modules, strip_internal_attrs=True)
     text = _with_notes(_tidy(text), top, name, platform)
     return text + platform.text if platform.module in text else text
@@ -80,16 +80,16 @@ def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> st
     their instances the cell of the fusion table that each comes from, and its parameters."""
     design = top.fabric.design
     rules = {
-        module: (inspect.getdoc(kind) or "").partition("\n\n")[0] for module, kind in platform.modules.items()
+        module.name: (inspect.getdoc(module.kind) or "").partition("\n\n")[0] for module in platform.modules
     }
     rules[name] = f"{design.name}, of {design.value}: docs/host_port.md says how it is driven."
     text = _MODULE.sub(lambda match: _comment(rules.get(match[1], "")) + match[0], text)
     cells = {}
-    for key, node in design.nodes:
+    for region, node in design.nodes:
         params = ", ".join(f"{key}={value}" for key, value in node.params.items())
         cell = node.note or node.spec.note(node.spec.subject(node.name), node.params, {})
         rule = f"{node.kind}({params}), as docs/primitives.md has it."
-        cells[top.fabric.submodules[key, node.name]] = _comment(f"{cell}\n{rule}", "  ")
+        cells[top.fabric.submodules[region, node.name]] = _comment(f"{cell}\n{rule}", "  ")
     begin = text.index(f"\nmodule {name}_fabric")
     end = text.index(_END, begin)
     fabric = _INSTANCE.sub(lambda match: cells.get(match[1], "") + match[0], text[begin:end])

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In
 from samhw.rtl.shared import Shared
 from samhw.rtl.verilog_memory import VerilogMemories
 
-__all__ = ["VerilogPlatform"]
+__all__ = ["SharedModule", "VerilogPlatform"]
 
 _EMPTY = re.compile(r"^(  wire width 0) (?:input|output) \d+", re.MULTILINE)
 """A port of no width: Verilog has none."""
@@ -21,13 +21,15 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(frozen=True)
-class _Module:
-    """A module in RTLIL for the components of one make."""
+class SharedModule:
+    """A module for the components of one make: its text in RTLIL, and its inputs, with clock and reset if
+    it has them."""
 
     name: str
+    kind: type[Shared]
     make: tuple[object, ...]
+    text: str
     inputs: Set[str]
-    """With the clock and the reset, if it has them."""
 
 
 class VerilogPlatform(VerilogMemories):
@@ -37,27 +39,23 @@ class VerilogPlatform(VerilogMemories):
         name: of the top module; those of the others begin with it.
 
     Attributes:
-        shared: the RTLIL of the modules for shared components; goes with that of the design.
-        modules: the class of the components for which a module stands, by the module's name.
+        modules: those that components share; their RTLIL goes with that of the design.
     """
 
     def __init__(self, name: str):
         super().__init__(f"{name}_memory")
-        self.shared: list[str] = []
-        self.modules: dict[str, type[Shared]] = {}
+        self.modules: list[SharedModule] = []
         self._name = name
-        self._known: dict[type[Shared], list[_Module]] = {}
         self._open: list[Shared] = []
 
     def get_shared(self, component: Shared, elaborate: Callable[[Any, Any], Elaboratable]) -> Elaboratable:
         """An instance of the module for components of that make, which `elaborate` gives the first time."""
         if self._open and self._open[-1] is component:
             return elaborate(component, self)
-        known = self._known.setdefault(type(component), [])
-        module = next((module for module in known if module.make == component.make), None)
+        module = next((module for module in self.modules if module.make == component.make), None)
         if module is None:
-            module = self._made_for(component, len(known))
-            known.append(module)
+            module = self._made_for(component)
+            self.modules.append(module)
         clocks = {"clk": ClockSignal(), "rst": ResetSignal()}
         ports: dict[str, Value] = {f"i_{port}": clocks[port] for port in clocks if port in module.inputs}
         for path, member, port in component.signature.flatten(component):
@@ -66,13 +64,13 @@ class VerilogPlatform(VerilogMemories):
                 ports[f"{'i' if member.flow is In else 'o'}_{'__'.join(map(str, path))}"] = value
         return Instance(module.name, **ports)
 
-    def _made_for(self, component: Shared, number: int) -> _Module:
-        kind = _WORD.sub("_", type(component).__name__).lower()
-        name = f"{self._name}_{kind}_{number + 1}"
+    def _made_for(self, component: Shared) -> SharedModule:
+        kind = type(component)
+        number = 1 + sum(module.kind is kind for module in self.modules)
+        name = f"{self._name}_{_WORD.sub('_', kind.__name__).lower()}_{number}"
         self._open.append(component)
         text: str = rtlil.convert(component, name=name, platform=self, emit_src=False)
         self._open.pop()
-        self.shared.append(_EMPTY.sub(r"\1", text))
-        self.modules[name] = type(component)
         own = text[text.rindex("\nattribute \\top 1\n") :]
-        return _Module(name, component.make, frozenset(_INPUT.findall(own)))
+        inputs = frozenset(_INPUT.findall(own))
+        return SharedModule(name, kind, component.make, _EMPTY.sub(r"\1", text), inputs)

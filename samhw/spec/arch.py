@@ -7,10 +7,13 @@ from typing import Any
 
 from samhw.errors import InputError
 
-__all__ = ["HLS_STEP", "Arch", "Latencies"]
+__all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
 Latencies = Mapping[str, Mapping[str, int]]
 """Cycles by family of value types (`integer`, `fixed`, `bf16`, `f32`) and operation."""
+
+MOST_BANKS = 8
+"""Of a vector reducer."""
 
 _SIMPLE = dict.fromkeys(("max", "min", "neg", "abs", "lt", "le", "eq", "select", "relu"), 2)
 """What takes one register and a little logic."""
@@ -68,7 +71,7 @@ _RANGES = {
     "deepest": (1, 1 << 30),
     "lane_rows": (0, 1 << 16),
     "lane_tokens": (0, 1 << 20),
-    "banks": (2, 8),
+    "banks": (2, MOST_BANKS),
     "watchdog": (1, 1 << 31),
 }
 """What each number may be."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from samhw.numerics import REDUCTIONS
-from samhw.spec.arch import Arch
+from samhw.spec.arch import MOST_BANKS, Arch
 from samhw.spec.base import PORTS, Deal, Extents, Ports, Spec, Words, Work, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import crd, val
@@ -11,7 +11,6 @@ from samhw.spec.streams import crd, val
 __all__ = ["REDUCE_SCALAR", "REDUCE_VECTOR"]
 
 _MOST = PORTS - 2
-MOST_BANKS = 8
 
 
 class _Reducer(Spec):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from samhw.compiler.einsum import Apply, Einsum, Intermediate, Number, Reduce, Segment, Sieve, View, reachable
+from samhw.compiler.einsum import Apply, Einsum, Intermediate, Number, Reduce, Unary, View, reachable
 from samhw.compiler.lowering.lockstep import Bundle, Payload
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import RowStream, Space, ValueStream
@@ -33,7 +33,7 @@ def advance(row: OpenRow, e: Einsum, stream: RowStream, bundle: Bundle) -> None:
             _repeat_stream(row, operand, stream)
 
 
-def _operands(space: Space, e: Einsum) -> Iterator[View | Apply | Reduce | Intermediate | Sieve | Segment]:
+def _operands(space: Space, e: Einsum) -> Iterator[View | Apply | Unary]:
     """The views and streams that a row of e advances."""
     for node in reachable([e], space.streams):
         if isinstance(node, View) or (not isinstance(node, Number) and node in space.streams):
@@ -72,9 +72,7 @@ def _repeat_view(row: OpenRow, view: View, stream: RowStream) -> None:
     cursor.ref = row.fill(view.name, repeat.output("ref"), f"Rep({row.builder.text(cursor.ref)})")
 
 
-def _repeat_stream(
-    row: OpenRow, operand: Apply | Reduce | Intermediate | Sieve | Segment, stream: RowStream
-) -> None:
+def _repeat_stream(row: OpenRow, operand: Apply | Unary, stream: RowStream) -> None:
     values = row.space.streams[operand]
     if values.pending:
         if values.pending[0].index != row.index:

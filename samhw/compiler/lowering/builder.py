@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from samhw.compiler.einsum import Einsum, Intermediate, Reduce, Segment, Sieve, View, reachable
+from samhw.compiler.einsum import Einsum, Intermediate, Reduce, Unary, View, reachable
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
@@ -52,7 +52,7 @@ class TableBuilder:
             if isinstance(node, View):
                 indices = ",".join(node.indices)
                 self.table.add_column(node.name, f"{node.name}[{indices}]" if indices else node.name)
-            elif isinstance(node, Reduce | Intermediate | Sieve | Segment):
+            elif isinstance(node, Unary):
                 kept = ",".join(sorted(node.free, key=self.position.__getitem__))
                 self.table.add_column(node.name, f"{node.name}[{kept}]" if kept else node.name)
                 if isinstance(node, Intermediate):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import Apply, Einsum, Intermediate, Reduce, Segment, Sieve, View
+from samhw.compiler.einsum import Apply, Einsum, Number, Segment, View
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
@@ -36,13 +36,13 @@ class Bundles:
         match e:
             case View():
                 return self._scanner.view(e)
-            case Reduce() | Intermediate() | Sieve() | Segment():
-                return self.of(e.operand)
+            case Number():
+                return None
             case Apply():
                 found = roles(e, [self.of(operand) for operand in e.operands])
                 return None if found is None else self._apply(e, found)
             case _:
-                return None
+                return self.of(e.operand)
 
     def _computed(self, e: Einsum) -> Bundle | None:
         """What has been computed gives the coordinates of its outermost row."""

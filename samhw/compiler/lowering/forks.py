@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from samhw.compiler.einsum import (
     Einsum,
     Intermediate,
-    Reduce,
-    Segment,
-    Sieve,
+    Unary,
     View,
     operands,
     reachable,
@@ -202,7 +200,7 @@ def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collecti
             made[below] = below
             continue
         fresh = with_operands(below, tuple(made[o] for o in operands(below)))
-        if isinstance(fresh, View | Reduce | Intermediate | Sieve | Segment):
+        if isinstance(fresh, View | Unary):
             fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
         if isinstance(below, View) and below in space.cursors:
             assert isinstance(fresh, View)

@@ -2,13 +2,34 @@
 """Components of which generated Verilog has one module for all that are made alike."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Self
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 
-__all__ = ["Shared", "SharedPart"]
+__all__ = ["Make", "Shared", "SharedPart"]
+
+
+@dataclass(frozen=True)
+class Make:
+    """What a component is made of and with; equal for those that are made alike.
+
+    `text` is of the arguments, since equal numbers may be written in two ways: 0.0 and -0.0 are two words.
+    """
+
+    kind: "type[Shared]"
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    text: str
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.text))
+
+    def component(self) -> "Shared":
+        """A component of this make."""
+        return self.kind(*self.args, **self.kwargs)
 
 
 class Shared(wiring.Component):
@@ -18,15 +39,14 @@ class Shared(wiring.Component):
     one module; on any other one each is a submodule of its own, as every component in Amaranth.
 
     Attributes:
-        make: what it is made of and with; equal for those that are made alike.
+        make: equal for those that are made alike.
     """
 
-    make: tuple[object, ...]
+    make: Make
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self: Self = super().__new__(cls)
-        # Equal numbers may be written in two ways: 0.0 and -0.0 are two words.
-        self.make = (cls, args, kwargs, repr((args, kwargs)))
+        self.make = Make(cls, args, kwargs, repr((args, kwargs)))
         return self
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

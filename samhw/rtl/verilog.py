@@ -44,13 +44,12 @@ def verilog(
         name: of the top module; those of the others begin with it.
         stall_ports, probes: as for `Top`.
     """
-    top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
     platform = VerilogPlatform(name)
     with _no_garbage_collection():
+        top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
         own = rtlil.convert(top, name=name, platform=platform, emit_src=False)
     # Amaranth's `convert` is for one component; here the modules that components share go with it.
-    modules = "".join([own, *(module.text for module in platform.modules)])
-    text: str = verilog_backend._convert_rtlil_text(modules, strip_internal_attrs=True)
+    text: str = verilog_backend._convert_rtlil_text(own + platform.rtlil, strip_internal_attrs=True)
     text = _with_notes(_tidy(text), top, name, platform)
     return text + platform.text if platform.module in text else text
 
@@ -80,7 +79,8 @@ def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> st
     their instances the cell of the fusion table that each comes from, and its parameters."""
     design = top.fabric.design
     rules = {
-        module.name: (inspect.getdoc(module.kind) or "").partition("\n\n")[0] for module in platform.modules
+        module: (inspect.getdoc(make.kind) or "").partition("\n\n")[0]
+        for module, make in platform.modules.items()
     }
     rules[name] = f"{design.name}, of {design.value}: docs/host_port.md says how it is driven."
     text = _MODULE.sub(lambda match: _comment(rules.get(match[1], "")) + match[0], text)

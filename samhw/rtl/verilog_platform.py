@@ -3,33 +3,31 @@
 import re
 from collections.abc import Callable, Set
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
 from amaranth.lib.wiring import In
 
-from samhw.rtl.shared import Shared
+from samhw.rtl.shared import Make, Shared
 from samhw.rtl.verilog_memory import VerilogMemories
 
-__all__ = ["SharedModule", "VerilogPlatform"]
+__all__ = ["VerilogPlatform"]
 
+_KEPT = 2_000
+"""How many modules a process keeps for its next designs: some 50 kB each."""
 _EMPTY = re.compile(r"^(  wire width 0) (?:input|output) \d+", re.MULTILINE)
 """A port of no width: Verilog has none."""
 _INPUT = re.compile(r"^  wire .*\binput \d+ +\\(\S+)$", re.MULTILINE)
+_PLACE = re.compile(r"<(\w+)>")
+"""Where a module's text has a name that each design gives."""
+_MEMORY = "memory"
+"""The place of the module of memories."""
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
-
-@dataclass(frozen=True)
-class SharedModule:
-    """A module for the components of one make: its text in RTLIL, and its inputs, with clock and reset if
-    it has them."""
-
-    name: str
-    kind: type[Shared]
-    make: tuple[object, ...]
-    text: str
-    inputs: Set[str]
+_numbers = count()
 
 
 class VerilogPlatform(VerilogMemories):
@@ -39,38 +37,89 @@ class VerilogPlatform(VerilogMemories):
         name: of the top module; those of the others begin with it.
 
     Attributes:
-        modules: those that components share; their RTLIL goes with that of the design.
+        modules: the makes of components that share one, by its name, parts before what they are part of.
     """
 
     def __init__(self, name: str):
         super().__init__(f"{name}_memory")
-        self.modules: list[SharedModule] = []
+        self.modules: dict[str, Make] = {}
         self._name = name
-        self._open: list[Shared] = []
+        self._texts: list[str] = []
+        self._places = {_MEMORY: self.module}
+
+    @property
+    def rtlil(self) -> str:
+        """The text of `modules`, which goes with that of the design."""
+        return "".join(_PLACE.sub(lambda place: self._places[place[1]], text) for text in self._texts)
 
     def get_shared(self, component: Shared, elaborate: Callable[[Any, Any], Elaboratable]) -> Elaboratable:
-        """An instance of the module for components of that make, which `elaborate` gives the first time."""
-        if self._open and self._open[-1] is component:
-            return elaborate(component, self)
-        module = next((module for module in self.modules if module.make == component.make), None)
-        if module is None:
-            module = self._made_for(component)
-            self.modules.append(module)
-        clocks = {"clk": ClockSignal(), "rst": ResetSignal()}
-        ports: dict[str, Value] = {f"i_{port}": clocks[port] for port in clocks if port in module.inputs}
-        for path, member, port in component.signature.flatten(component):
-            value = Value.cast(port)
-            if len(value):
-                ports[f"{'i' if member.flow is In else 'o'}_{'__'.join(map(str, path))}"] = value
-        return Instance(module.name, **ports)
+        """An instance of the module for components of that make."""
+        module = _shared_module(component.make)
+        self._include(module)
+        return _instance(self._places[module.place], module, component)
 
-    def _made_for(self, component: Shared) -> SharedModule:
-        kind = type(component)
-        number = 1 + sum(module.kind is kind for module in self.modules)
+    def _include(self, module: "_SharedModule") -> None:
+        if module.place in self._places:
+            return
+        for part in module.parts:
+            self._include(part)
+        kind = module.make.kind
+        number = 1 + sum(make.kind is kind for make in self.modules.values())
         name = f"{self._name}_{_WORD.sub('_', kind.__name__).lower()}_{number}"
-        self._open.append(component)
-        text: str = rtlil.convert(component, name=name, platform=self, emit_src=False)
-        self._open.pop()
-        own = text[text.rindex("\nattribute \\top 1\n") :]
-        inputs = frozenset(_INPUT.findall(own))
-        return SharedModule(name, kind, component.make, _EMPTY.sub(r"\1", text), inputs)
+        self._places[module.place] = name
+        self.modules[name] = module.make
+        self._texts.append(module.text)
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedModule:
+    """A module for the components of one make.
+
+    `text` is RTLIL in which `<PLACE>` stands for names: its own, those of the modules that it instantiates,
+    which are `parts`, and that of memories. Its `inputs` are those that it reads, with clock and reset.
+    """
+
+    place: str
+    make: Make
+    text: str
+    inputs: Set[str]
+    parts: tuple["_SharedModule", ...]
+
+
+class _PartPlatform(VerilogMemories):
+    """The platform for one module that components share."""
+
+    def __init__(self, component: Shared):
+        super().__init__(f"<{_MEMORY}>")
+        self.parts: list[_SharedModule] = []
+        self._component = component
+
+    def get_shared(self, component: Shared, elaborate: Callable[[Any, Any], Elaboratable]) -> Elaboratable:
+        if component is self._component:
+            return elaborate(component, self)
+        part = _shared_module(component.make)
+        if part not in self.parts:
+            self.parts.append(part)
+        return _instance(f"<{part.place}>", part, component)
+
+
+@lru_cache(_KEPT)
+def _shared_module(make: Make) -> _SharedModule:
+    """The module for a make, elaborated once in a process: its designs are mostly made of the same parts."""
+    place = str(next(_numbers))
+    component = make.component()
+    platform = _PartPlatform(component)
+    text: str = rtlil.convert(component, name=f"<{place}>", platform=platform, emit_src=False)
+    own = text[text.rindex("\nattribute \\top 1\n") :]
+    inputs = frozenset(_INPUT.findall(own))
+    return _SharedModule(place, make, _EMPTY.sub(r"\1", text), inputs, tuple(platform.parts))
+
+
+def _instance(name: str, module: _SharedModule, component: Shared) -> Instance:
+    clocks = {"clk": ClockSignal(), "rst": ResetSignal()}
+    ports: dict[str, Value] = {f"i_{port}": clocks[port] for port in clocks if port in module.inputs}
+    for path, member, port in component.signature.flatten(component):
+        value = Value.cast(port)
+        if len(value):
+            ports[f"{'i' if member.flow is In else 'o'}_{'__'.join(map(str, path))}"] = value
+    return Instance(name, **ports)

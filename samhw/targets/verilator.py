@@ -7,6 +7,7 @@ Most runs are shorter than the optimiser would take, hence none unless asked for
 
 import json
 import logging
+import os
 import re
 import shutil
 import time
@@ -168,11 +169,11 @@ class _Builder:
         fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
         slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
         common = ("-include", str(fixed[0] / "common.h"))
-        # A compiled header serves only the options that it was compiled with.
-        units = [
-            *_units(work, "fast", fast, self.fast, common if self.fast == _PLAIN else ()),
-            *_units(work, "slow", slow, _PLAIN, common),
-        ]
+        if self.fast == _PLAIN:
+            units = _units(work, "all", [*fast, *slow], _PLAIN, common)
+        else:
+            # A compiled header serves only the options that it was compiled with.
+            units = [*_units(work, "fast", fast, self.fast), *_units(work, "slow", slow, _PLAIN, common)]
         self._compile(units)
 
         objects = [unit.target for unit in units]
@@ -224,16 +225,21 @@ class _Unit:
     options: Sequence[str] = ()
 
 
-def _units(work: Path, name: str, parts: Iterable[str], optimise: str, options: Sequence[str]) -> list[_Unit]:
-    """Units that include the parts, one for each `_UNIT_BYTES` of them."""
+def _units(
+    work: Path, name: str, parts: Sequence[str], optimise: str, options: Sequence[str] = ()
+) -> list[_Unit]:
+    """Units that include the parts, about one for each processor, and none but the last smaller than
+    `_UNIT_BYTES`: each reads the header of the whole design."""
+    sizes = [Path(part).stat().st_size for part in parts]
+    least = max(_UNIT_BYTES, sum(sizes) // (os.cpu_count() or 1))
     groups: list[list[str]] = [[]]
     size = 0
-    for part in parts:
-        if size > _UNIT_BYTES:
+    for part, more in zip(parts, sizes, strict=True):
+        if size >= least:
             groups.append([])
             size = 0
         groups[-1].append(f'#include "{part}"\n')
-        size += Path(part).stat().st_size
+        size += more
     units = []
     for k, group in enumerate(groups):
         source = work / f"{name}{k}.cpp"

@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.rtl import verilog_platform
 from samhw.rtl.alu import Alu
 from samhw.rtl.channel import Fifo
 from samhw.rtl.shared import Shared
@@ -15,9 +16,9 @@ from samhw.rtl.token import token_layout
 from samhw.rtl.verilog_platform import VerilogPlatform
 
 
-def modules_of(*components: Shared) -> list[str]:
-    """The modules of which the components are instances, in turn."""
-    platform = VerilogPlatform("ours")
+def text_of(*components: Shared, name: str = "ours") -> str:
+    """RTLIL with the components, and with the modules of which they are instances."""
+    platform = VerilogPlatform(name)
     m = Module()
     ports = {}
     for k, component in enumerate(components):
@@ -28,7 +29,13 @@ def modules_of(*components: Shared) -> list[str]:
                 None,
             )
     text = rtlil.convert(m, ports=ports, platform=platform)
-    assert len({module.name for module in platform.modules}) == len(platform.modules)
+    assert len(set(platform.modules.values())) == len(platform.modules)
+    return text + platform.rtlil
+
+
+def modules_of(*components: Shared) -> list[str]:
+    """The modules of which the components are instances, in turn."""
+    text, _, _ = text_of(*components).partition("\nattribute \\top 1\nmodule \\ours_")
     return re.findall(r"^  cell \\(ours_\w+) ", text, re.MULTILINE)
 
 
@@ -56,6 +63,21 @@ def test_only_what_is_made_alike_shares_a_module() -> None:
     # Equal, but not the same word.
     zeros = [alu(value_type=value_type("f32"), immediates={"b": zero}) for zero in (0.0, -0.0)]
     assert modules_of(*zeros) == ["ours_alu_1", "ours_alu_2"]
+
+
+def test_a_text_does_not_depend_on_what_was_made_before() -> None:
+    def text(name: str = "ours") -> str:
+        return text_of(fifo(8, 77), fifo(8, 5), alu(op="mul"), name=name)
+
+    verilog_platform._shared_module.cache_clear()
+    first = text()
+    modules_of(alu(op="mul"), fifo(8, 5), fifo(9, 5))
+    before = verilog_platform._shared_module.cache_info().misses
+    assert text() == first
+    assert text("theirs") == first.replace("ours_", "theirs_")
+    assert verilog_platform._shared_module.cache_info().misses == before
+    assert "ours_memory" in first
+    assert "<" not in first
 
 
 def test_any_other_platform_has_a_submodule_for_each() -> None:

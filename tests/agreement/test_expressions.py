@@ -31,9 +31,10 @@ from tests.agreement.cases import (
 from tests.strategies.chains import chained_programs
 from tests.strategies.drawn import drawn
 from tests.strategies.programs import programs
+from tests.thorough import THOROUGH
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
-GRAPHS = 8
+GRAPHS = 8 if THOROUGH else 5
 RUNS = 8
 
 

@@ -19,6 +19,7 @@ from samhw.cli import main
 from samhw.targets import boards, tools
 from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, bitstream, folder
 from samhw.targets.boards.clock import with_clock
+from tests.thorough import THOROUGH
 
 from .emulated import small
 
@@ -123,6 +124,7 @@ def test_a_bitstream_and_its_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @needs_fpga
+@pytest.mark.skipif(not THOROUGH, reason="routes a design twice, which takes minutes")
 def test_another_clock_is_what_routing_for_it_gives(tmp_path: Path) -> None:
     """The text of the bitstream with another clock is that of the design placed and routed for that clock."""
     _, compiled = small("spmv")

@@ -20,6 +20,7 @@ from samhw.targets.boards import BoardSession, EmulatedLine
 from samhw.targets.inputs import load_inputs
 from samhw.targets.session import SimulatedSession
 from samhw.workload import bind_program, compile_workload
+from tests.thorough import sample
 
 from .emulated import FaultyLine, design_on, open_session, small
 
@@ -28,8 +29,11 @@ pytestmark = [pytest.mark.verilator, pytest.mark.slow]
 MODELS = {"gcn": "f=6,h=4,c=3", "mlp": "n=6,f=8,h=6,g=5,c=3"}
 """Models with small sizes."""
 
-PROGRAMS = [*kernel_names(), *MODELS]
-"""Twenty programs."""
+PROGRAMS = sample(
+    [*kernel_names(), *MODELS],
+    ["spmv", "sddmm", "spmspm_ikj", "mmadd", "plus3", "mttkrp", "residual", "mlp"],
+)
+"""Of twenty programs."""
 
 
 def inputs(program: str, seed: int):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from samhw.targets.hls_tools import FLAGS, ap_headers, compile_cpp
 from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload
 from tests.hls.bench import run_design
+from tests.thorough import sample
 
 SIZES = {
     "sae": "random:n=2,f=8,h=4,g=4",
@@ -60,8 +62,13 @@ def csim(folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("fuse", FUSION_LEVELS)
+@pytest.mark.parametrize(
+    ("fuse", "value"),
+    sample(
+        list(product(FUSION_LEVELS, VALUES)),
+        [("none", "f32"), ("partial", "fixed<16,8>"), ("full", "bf16"), ("full", "i32")],
+    ),
+)
 def test_models(fuse: FusionLevel, value: str) -> None:
     """One top function for each program, all of them in one C++ program; tokens and results are the
     simulator's."""

@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from tests.frontend.torch.agree import agree
 from tests.frontend.torch.drawn import random_module
 
-COUNT = int(os.environ.get("SAMHW_RANDOM_MODULES", "300"))
+COUNT = int(os.environ.get("SAMHW_RANDOM_MODULES", "120"))
 RUNS = COUNT // 15
 
 

@@ -1,6 +1,5 @@
 """Boards from their files."""
 
-import runpy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from samhw.boards.board import Board
 from samhw.boards.files import board_file
 from samhw.errors import InputError
+from samhw.script import Script
 
 __all__ = ["find_board", "read_board"]
 
@@ -22,15 +22,11 @@ def find_board(name: str) -> Board:
 
 @cache
 def read_board(path: Path) -> Board:
-    """The `BOARD` that a file describes. What stands in the file is executed.
+    """The `BOARD` that a file describes. The file is run (`Script`).
 
     Raises `InputError` as `find_board` does.
     """
-    try:
-        found = runpy.run_path(str(path)).get("BOARD")
-    except (Exception, SystemExit) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise InputError(f"The board's file {path} cannot be run ({said}); mend it.") from error
+    found = Script(str(path)).objects().get("BOARD")
     if not isinstance(found, Board):
         raise InputError(
             f"The file {path} describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has."

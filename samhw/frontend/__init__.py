@@ -48,7 +48,6 @@ from samhw.frontend.objects import Example, load_object
 from samhw.frontend.parse import dumps, load, parse
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
-from samhw.frontend.script import Script
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
@@ -74,7 +73,6 @@ __all__ = [
     "ProgramBuilder",
     "Region",
     "Reshape",
-    "Script",
     "Source",
     "Span",
     "Statement",

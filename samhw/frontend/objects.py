@@ -8,7 +8,7 @@ from samhw.errors import InputError
 from samhw.frontend.build import ProgramBuilder
 from samhw.frontend.check import check_program
 from samhw.frontend.program import Program
-from samhw.frontend.script import Script
+from samhw.script import Script
 
 __all__ = ["Example", "load_object"]
 

@@ -206,9 +206,9 @@ def test_a_board_of_ones_own(tmp_path: Path) -> None:
         (None, "There is no file"),
         ("", "describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has"),
         ("BOARD = 3", "describes no board"),
-        ("BOARD = (", "cannot be run (SyntaxError: '(' was never closed"),
-        ("raise SystemExit(3)", "cannot be run (SystemExit: 3)"),
-        ("import nothing_like_it", "cannot be run (ModuleNotFoundError: No module named 'nothing_like_it')"),
+        ("BOARD = (", "mine.py:1: SyntaxError: '(' was never closed"),
+        ("raise SystemExit(3)", "mine.py:1: SystemExit: 3; mend the file"),
+        ("import nothing_like_it", "mine.py:1: ModuleNotFoundError: No module named 'nothing_like_it'; mend"),
     ],
 )
 def test_files_that_describe_no_board(text: str | None, message: str, tmp_path: Path) -> None:

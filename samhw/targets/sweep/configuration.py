@@ -11,10 +11,11 @@ from typing import Any, cast
 import samhw
 from samhw.compiler import AUTO
 from samhw.errors import InputError
-from samhw.frontend import Example, Program, Script, load_named
+from samhw.frontend import Example, Program, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule, lanes_text
+from samhw.script import Script
 from samhw.targets.cache import digest
 from samhw.workload import SYNTHETIC
 

@@ -15,7 +15,7 @@ from samhw.errors import InputError
 
 __all__ = ["Script"]
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parent
 
 _neighbours: dict[Path, dict[str, ModuleType]] = {}
 """By folder, what its files have imported of the files beside them. Nothing else sees that: files of another

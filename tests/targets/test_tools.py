@@ -1,13 +1,16 @@
 """Which Verilator is found, and what the message says when none serves."""
 
+import importlib.metadata
 import importlib.util
+import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from samhw.errors import InputError
+from samhw.targets import tools
 from samhw.targets.tools import find_verilator
 
 
@@ -43,6 +46,25 @@ def test_the_one_here_runs() -> None:
     assert (verilator.root / "include" / "verilated.cpp").exists()
     done = subprocess.run([verilator.program, "--version"], env=verilator.environment(), capture_output=True)
     assert done.returncode == 0
+    assert not done.stderr  # As from libraries that cannot be loaded.
+
+
+def test_the_allocator_of_tbb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loaded before what the user has loaded; nothing is where the package is not installed, or lacks it."""
+    verilator = find_verilator()
+    monkeypatch.setenv("LD_PRELOAD", "/their/own.so")
+    before = verilator.environment()["LD_PRELOAD"]
+    assert re.fullmatch(r"(/\S+/libtbbmalloc\.so\.2 /\S+/libtbbmalloc_proxy\.so\.2 )?/their/own\.so", before)
+
+    def missing(name: str) -> None:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    ways: tuple[Callable[[str], object], ...] = (missing, lambda name: [])
+    for files in ways:
+        tools._allocator.cache_clear()
+        monkeypatch.setattr(importlib.metadata, "files", files)
+        assert verilator.environment()["LD_PRELOAD"] == "/their/own.so"
+    tools._allocator.cache_clear()
 
 
 def test_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

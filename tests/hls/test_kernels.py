@@ -17,8 +17,10 @@ from samhw.hls import Options
 from samhw.targets.hls import HlsDesign
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design, run_hls, run_model
+from tests.thorough import sample
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
+ALONE = list(zip(kernel_names(), cycle(VALUES), strict=False))
 
 
 def compiled(kernel: str, value: str) -> tuple[Compiled, Workload]:
@@ -41,7 +43,7 @@ def test_kernels(value: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "value"), list(zip(kernel_names(), cycle(VALUES), strict=False)))
+@pytest.mark.parametrize(("kernel", "value"), sample(ALONE, ALONE[::3]))
 def test_kernel_alone(kernel: str, value: str) -> None:
     """With the library of its own project, which has what the kernel needs and no more."""
     program, workload = compiled(kernel, value)

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from samhw.compiler import AUTO, choose_value
-from samhw.frontend import Capacity, Program, result_patterns
+from samhw.frontend import Capacity, Program, greatest_extents, result_patterns
 from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -46,7 +46,10 @@ class Workload:
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
         """What a build must hold to run this data, in powers of two so that similar data share a build. The
-        schedule may store tensors in other formats."""
+        schedule may store tensors in other formats.
+
+        Raises `InputError` for an extent that neither the program nor the data fix.
+        """
         program = (schedule or Schedule()).apply(self.program)
         program = program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
         stored = {
@@ -55,16 +58,16 @@ class Workload:
             else tensor.convert(program.tensors[name].format)
             for name, tensor in self.tensors.items()
         }
+        greatest = greatest_extents(program, Capacity())
         entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
         for name, pattern in result_patterns(program, self.tensors).items():
             decl = program.tensors[name]
-            shape = tuple(extent for extent in decl.shape if extent is not None)
+            shape = program.dimensions.shape(name, greatest)
             # At least a fiber for each outer coordinate.
             extents = dict(zip(decl.indices, shape, strict=True))
             entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
-        greatest = program.dimensions.extents
         return Capacity(
-            {d: _power_of_two(n) for d, n in greatest.items() if n is not None},
+            {d: _power_of_two(n) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 

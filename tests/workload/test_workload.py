@@ -158,3 +158,10 @@ def test_stand_ins_are_bound_like_files() -> None:
             make_model_workload(name, [data])
     with pytest.raises(InputError, match=r"'n=3' is no option of a stand-in; the only one is seed=N\."):
         make_workload(load_kernel("spmm"), ["synthetic:cora,n=3"])
+
+
+def test_an_extent_that_nothing_fixes() -> None:
+    """Of the two that a reshape leaves open, where there may be one."""
+    text = "tensor A[i=6] : dense\ntensor T[j, k] : dense\nT[j, k] = reshape(A[i])"
+    with pytest.raises(InputError, match=r"Nothing gives the extent of index j in 'text'; declare it"):
+        make_workload(parse(text, name="text"), []).capacity()

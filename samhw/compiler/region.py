@@ -262,11 +262,11 @@ class RegionCompiler:
         memories, tensors = self.stores(fused)
         used = set(dimension.values()) | {i for t in tensors for i in t.indices}
         own = {d: n for d, n in extents.items() if d in used}
-        graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
         try:
+            graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
             validate(graph)
         except InputError as error:
-            # The tests have no program that comes here, though one was seen; another order may do.
+            # A stream of more levels than a token tells, and seen once otherwise; another order may do.
             raise StreamError(
                 f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
                 "Choose another order, or compute its statements in regions of their own."

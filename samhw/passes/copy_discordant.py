@@ -1,7 +1,8 @@
 """Permuted copies (FuseFlow section 5, ResolveCycles): operands whose storage goes against every order that
 the rest of a region allows are first copied into another mode order, by a region of their own. A result that
 is stored against the orders of the statements is written in another mode order, and copied from it. A
-transposition that stands alone is such a copy."""
+transposition that stands alone is such a copy; so is one inside of a longer region, which ends there, if the
+orders of its statements contradict each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,12 +33,12 @@ def copy_discordant(lowerable: Lowerable) -> Lowerable:
 
     The order of a region is kept, or else its statements' own; then the results keep their storage, and then
     the largest operands, as far as what comes before lets them. Without permission to copy, only
-    transpositions that stand alone are made copies.
+    transpositions are made copies.
 
     Raises:
         ScheduleError: for a tensor too large to be sorted.
     """
-    if not lowerable.permute and not any(map(_is_transposition, lowerable.program.regions)):
+    if not lowerable.permute and not any(map(_is_transposition, lowerable.program.statements)):
         return lowerable
     return _Copier(lowerable).run()
 
@@ -55,8 +56,8 @@ class _Copier:
         """The entries of each tensor that has been added."""
 
     def run(self) -> Lowerable:
-        for region in self.program.regions:
-            if region.order is None and _is_transposition(region) and not _is_acyclic(self.fused(region)):
+        for region in (part for whole in self.program.regions for part in self.parts(whole)):
+            if region.order is None and self.is_copy(region):
                 self.transpose(region)
             elif self.lowerable.permute and not region.reshapes:
                 self.resolve(region)
@@ -68,6 +69,43 @@ class _Copier:
     def fused(self, region: Region) -> FusedRegion:
         sharing = Sharing.REDUCED if len(region.statements) > 1 else Sharing.EQUAL
         return FusedRegion(self.program, region, sharing)
+
+    def is_copy(self, region: Region) -> bool:
+        """Whether a region is a transposition that goes against the storage of what it reads."""
+        if len(region.statements) != 1 or not _is_transposition(region.statements[0]):
+            return False
+        return not _is_acyclic(partial_order(self.fused(region)))
+
+    def parts(self, region: Region) -> Iterator[Region]:
+        """The region; or transpositions of what it computes itself, and what lies between them, if its
+        statements' orders contradict each other, so that no order of them all can be."""
+        if len(region.statements) == 1 or region.order is not None or not self.contradicts_itself(region):
+            yield region
+            return
+        run: list[Statement] = []
+        for statement in region.statements:
+            written = {before.lhs.tensor for before in run}
+            alone = replace(region, statements=(statement,), label=statement.lhs.tensor)
+            if written & {access.tensor for access in statement.reads} and self.is_copy(alone):
+                yield replace(alone, statements=tuple(run), label=run[-1].lhs.tensor)
+                yield alone
+                run = []
+            else:
+                run.append(statement)
+        if run:
+            yield replace(region, statements=tuple(run))
+
+    def contradicts_itself(self, region: Region) -> bool:
+        """Whether the orders of its statements have a cycle, however uses share."""
+        for sharing in Sharing:
+            try:
+                graph = partial_order(FusedRegion(self.program, region, sharing))
+            except ScheduleError:
+                continue  # It has too many instances in this way.
+            fixed = [(u, v) for u, v in graph.edges if graph.edges[u, v]["fixed"]]
+            if _is_acyclic(nx.DiGraph(fixed)):
+                return False
+        return True
 
     def transpose(self, region: Region) -> None:
         """A region that is a copy of a tensor."""
@@ -169,11 +207,8 @@ class _Copier:
         self.regions.append(maker)
 
 
-def _is_transposition(region: Region) -> bool:
-    """One statement, which gives the elements of a tensor other indices and nothing else."""
-    if len(region.statements) != 1:
-        return False
-    (statement,) = region.statements
+def _is_transposition(statement: Statement) -> bool:
+    """It gives the elements of a tensor other indices and does nothing else."""
     return (
         isinstance(statement.rhs, Access)
         and statement.mask is None
@@ -181,8 +216,8 @@ def _is_transposition(region: Region) -> bool:
     )
 
 
-def _is_acyclic(region: FusedRegion) -> bool:
-    return bool(nx.is_directed_acyclic_graph(partial_order(region)))
+def _is_acyclic(graph: "nx.DiGraph[str]") -> bool:
+    return bool(nx.is_directed_acyclic_graph(graph))
 
 
 def _discordant(

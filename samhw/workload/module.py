@@ -87,9 +87,11 @@ def check_program(
         allowed = float(own) * 4 + float(greatest) * _F32 * (1 if exact is not None else 16) + 1e-30
         error = difference(mine, double)
         if not error <= allowed:
+            masked = any(statement.mask is not None for statement in imported.program.statements)
+            empty = "if no row is masked out entirely, which gives 0 here, " if masked else ""
             raise RunError(
-                f"The program of '{imported.program.name}' is off by {error:g} from the module; please "
-                "report this as a bug."
+                f"The program of '{imported.program.name}' is off by {error:g} from the module; {empty}"
+                "please report this as a bug."
             )
         worst = max(worst, error)
     return worst

@@ -60,6 +60,16 @@ def test_a_residual_shares_its_input_with_the_norm_behind_a_product() -> None:
     assert operations(compiled(RESIDUAL, share="none"), "add") == 4
 
 
+def test_a_long_chain_is_gone_through_once() -> None:
+    """Each statement uses the one before it twice: along all ways through the chain there would be no end."""
+    length = 40
+    declared = "".join(f"tensor x{n}[i=8] : dense\n" for n in range(length + 1))
+    made = "".join(f"  x{n + 1}[i] = tanh(x{n}[i]) * x{n}[i]\n" for n in range(length))
+    found = compiled(f"{declared}fuse {{\n{made}}}\n")
+    assert len(found.regions) == 1
+    assert operations(found, "mul") == length
+
+
 @pytest.mark.parametrize("name", ["residual_norm", "block_tail"])
 def test_whole_regions_compute_nothing_twice(name: str) -> None:
     (region,) = compile_program(load(PROGRAMS / f"{name}.ein"), value="f32").regions

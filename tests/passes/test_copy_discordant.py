@@ -36,8 +36,8 @@ def results(program: Program, schedule: Schedule = PERMUTE, value: str = "auto")
         compiled = compile_workload(work, schedule, value=value)
         outputs = run(compiled, tensors).outputs
         expected = evaluate_program(program, {name: t.to_dense() for name, t in tensors.items()})
-        for name, array in expected.items():
-            assert np.array_equal(outputs[name].to_dense(), array)
+        for decl in program.outputs:
+            assert np.array_equal(outputs[decl.name].to_dense(), expected[decl.name])
 
 
 @pytest.mark.parametrize("text", [TRANSPOSITION, DOUBLE, SUM, RANK_3])
@@ -102,6 +102,31 @@ def test_statements_whose_orders_conflict_are_refused() -> None:
     )
     with pytest.raises(ScheduleError, match="or change or leave out an order"):
         compile_program(parse(text), PERMUTE)
+
+
+def test_a_transposition_of_what_a_region_computes_ends_it() -> None:
+    """Where no order of the whole region can be; what lies on both sides stays together."""
+    text = (
+        "tensor A[i=5, j=7] : dense\ntensor U[i, j] : dense\ntensor V[i, j] : dense\n"
+        "tensor W[j, i] : dense\ntensor X[j, i] : dense\ntensor Y[j, i] : dense\nfuse {\n"
+        "  U[i,j] = 2 * A[i,j]    order i,j\n  V[i,j] = U[i,j] + A[i,j]    order i,j\n"
+        "  W[j,i] = V[i,j]    order i,j\n"
+        "  X[j,i] = W[j,i] * 3    order j,i\n  Y[j,i] = X[j,i] + W[j,i]    order j,i\n}\n"
+    )
+    compiled = compile_program(parse(text))
+    assert [len(region.region.statements) for region in compiled.regions] == [2, 1, 2]
+    assert [region.copy is not None for region in compiled.regions] == [False, True, False]
+    again = compile_program(parse(text), compiled.schedule)
+    assert [region.graph for region in again.regions] == [region.graph for region in compiled.regions]
+    results(parse(text), Schedule())
+
+
+def test_a_transposition_that_streams_can_follow_stays_in_its_region() -> None:
+    text = (
+        "tensor A[i=5, j=7] : dense\ntensor W[j, i] : dense\ntensor Y[j, i] : dense\nfuse {\n"
+        "  U[i,j] = 2 * A[i,j]\n  W[j,i] = U[i,j]\n  Y[j,i] = W[j,i] + 3    order i,j\n}\n"
+    ).replace("Y[j, i] : dense", "Y[j, i] : (dense, dense) @ (1, 0)")
+    assert len(compile_program(parse(text)).regions) == 1
 
 
 def test_the_cost_is_told() -> None:

@@ -16,18 +16,28 @@ Own = Reduce | Segment | Sieve
 
 def closed(space: Space, e: Einsum) -> list[Reduce]:
     """The outermost reductions of e that are no streams of the space yet."""
-    if e in space.streams:
-        return []
-    if isinstance(e, Reduce):
-        return [e]
-    return list(dict.fromkeys(reduce for operand in operands(e) for reduce in closed(space, operand)))
+    found: dict[Reduce, None] = {}
+    seen: set[Einsum] = set()
+
+    def visit(below: Einsum) -> None:
+        if below in seen or below in space.streams:
+            return
+        seen.add(below)
+        if isinstance(below, Reduce):
+            found[below] = None
+            return
+        for operand in operands(below):
+            visit(operand)
+
+    visit(e)
+    return list(found)
 
 
 def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Own]:
     """What is to be lowered in a space of its own before e goes down its next row."""
     yield from _reductions(builder, space, e)
     if ahead := builder.rows_ahead(e, space.bound):
-        yield from _due(space, e, ahead[0])
+        yield from _due(space, e, ahead[0], set())
 
 
 def _reductions(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
@@ -35,33 +45,38 @@ def _reductions(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Redu
     lies inside of it: then it would come too late."""
     ahead = builder.rows_ahead(e, space.bound)
     outermost = closed(space, e)
-    for reduce, rows in _nested(space, e, frozenset()):
+    for reduce, rows in _nested(space, e, frozenset(), set()):
         if _is_ready(builder, space, reduce, rows):
             late = bool(ahead) and ahead[0] in reduce.free and _lies_inside(builder, ahead[0], reduce)
             if late or reduce in outermost:
                 yield reduce
 
 
-def _due(space: Space, e: Einsum, row: str) -> Iterator[Segment | Sieve]:
-    """The patterns and parts whose last row that is; of those in a reduction, the ones for which it comes
-    before the reduction's own."""
-    if e in space.streams or (isinstance(e, Reduce) and row not in e.free):
+def _due(space: Space, e: Einsum, row: str, seen: set[Einsum]) -> Iterator[Segment | Sieve]:
+    """The patterns and parts whose last row that is, each once; of those in a reduction, the ones for which
+    it comes before the reduction's own. What has been `seen` has given its own already."""
+    if e in seen or e in space.streams or (isinstance(e, Reduce) and row not in e.free):
         return
+    seen.add(e)
     if isinstance(e, Segment) and e.index == row:
         yield e
     if isinstance(e, Sieve) and e.free - space.bound == {row}:
         yield e
     for operand in operands(e):
-        yield from _due(space, operand, row)
+        yield from _due(space, operand, row, seen)
 
 
-def _nested(space: Space, e: Einsum, rows: frozenset[str]) -> Iterator[tuple[Reduce, frozenset[str]]]:
+def _nested(
+    space: Space, e: Einsum, rows: frozenset[str], seen: set[tuple[Einsum, frozenset[str]]]
+) -> Iterator[tuple[Reduce, frozenset[str]]]:
     """The reductions below e that are no streams of the space yet, each before those within it, and the rows
-    that it and what is around it go down."""
+    that it and what is around it go down; once for all ways to it along the same rows, which are `seen`."""
     rows |= e.free
     for reduce in closed(space, e):
-        yield reduce, rows
-        yield from _nested(space, reduce.operand, rows)
+        if (reduce, rows) not in seen:
+            seen.add((reduce, rows))
+            yield reduce, rows
+            yield from _nested(space, reduce.operand, rows, seen)
 
 
 def _is_ready(builder: TableBuilder, space: Space, reduce: Reduce, rows: frozenset[str]) -> bool:

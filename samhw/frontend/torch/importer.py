@@ -229,7 +229,8 @@ class Importer:
     def refuse_masked(self, *operands: Operand) -> None:
         if any(isinstance(x, Value) and x.mask is not None for x in operands):
             raise self.refuse(
-                "takes a value that is -inf at places", "only a softmax does; mask right before it"
+                "takes a value that is -inf at places",
+                "only softmax and max do; mask right before it",
             )
 
     # Shapes

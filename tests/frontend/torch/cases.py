@@ -2,7 +2,7 @@
 split."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -139,6 +139,19 @@ def scattered(x: Tensor, source: Tensor, ids: Tensor) -> Tensor:
     return x.scatter_add(0, ids[:, None].expand(-1, source.shape[1]), source)
 
 
+def spread(x: Tensor, w: Tensor, b: Tensor) -> Iterator[Tensor]:
+    """Transposed convolutions: windows side by side, apart and one over the other, and in groups."""
+    wide = torch.cat([w, w], 2)[:, :, :3, None]
+    yield F.conv_transpose2d(x, w[:, :, :2, None], b, stride=(2, 1))
+    yield F.conv_transpose2d(x, wide, b, stride=2, padding=(1, 0), output_padding=1, dilation=2)
+    yield F.conv_transpose1d(torch.cat([x, x], 1)[..., 0], torch.cat([w, w]), None, 3, 1, 2, groups=2)
+
+
+def below(x: Tensor, least: float = -math.inf) -> Tensor:
+    """The tensor without its greatest element, which is -inf."""
+    return x.masked_fill(x == x.max(), least)
+
+
 CASES: dict[str, Callable[[Draw], Call]] = {
     "linear": shaped(F.linear, "abi", "ci", "c"),
     "matmul": shaped(torch.matmul, "abij", "bjk"),
@@ -198,9 +211,9 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "mean": along(torch.mean),
     "var": along(lambda x, dim, keep: x.var(dim, keepdim=keep)),
     "std": along(lambda x, dim, keep: x.std(dim, correction=0, keepdim=keep)),
-    "amax": along(torch.amax),
+    "amax": along(lambda x, dim, keep: (torch.amax(x, dim, keep), below(x).amax(dim, keep))),
     "amin": along(torch.amin),
-    "max": along(lambda x, dim, keep: x.max(dim, keep)[0] + x.max()),
+    "max": along(lambda x, dim, keep: x.max(dim, keep)[0] + x.max() + below(x, -1e9).max()),
     "min": along(lambda x, dim, keep: x.min(dim, keep)[0] + x.min()),
     "linalg_vector_norm": along(
         lambda x, dim, keep: sum(torch.linalg.vector_norm(x, p, dim, keep) for p in (1, 2, math.inf))
@@ -258,6 +271,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
             F.conv2d(torch.cat([x, x], 2), w[:, :, :2, None], b, padding=(1, 0), stride=(1, 2))
             + F.conv2d(torch.cat([x, x], 2), w[:, :, :1, None], b, stride=(2, 2)).sum(),
             F.conv2d(x[0], w[:, :, :2, None], b, padding="same"),
+            *spread(x, w.transpose(0, 1), b),
         ),
         *("aicd", "bij", "b"),
     ),
@@ -278,11 +292,28 @@ CASES: dict[str, Callable[[Draw], Call]] = {
             F.avg_pool2d(x, 3, 2, 1),
             F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
             F.avg_pool2d(x, 2, 1, divisor_override=3),
+            *(F.avg_pool2d(x, 2, 3, 1, ceil_mode=True, count_include_pad=pads) for pads in (True, False)),
+            F.avg_pool2d(x, 2, 3, 1, ceil_mode=True, divisor_override=3),
         ),
         "abcd",
     ),
     "adaptive_avg_pool2d": shaped(
         lambda x: (F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (3, 2))), "abcd"
+    ),
+    "constant_pad_nd": shaped(
+        lambda x: (F.pad(x, (1, 2)), F.pad(x, (-1, 1, 2, 0), value=1.5), F.pad(x, (0, 0, 1, 1))), "abc"
+    ),
+    "reflection_pad2d": shaped(lambda x: F.pad(x, (1, 0, 1, 1), mode="reflect"), "abcd"),
+    "replication_pad1d": shaped(lambda x: F.pad(x, (2, 1), mode="replicate"), "abc"),
+    "upsample_nearest2d": shaped(
+        lambda x: (F.interpolate(x, scale_factor=2), F.interpolate(x, size=(5, 7))), "abcd"
+    ),
+    "upsample_bilinear2d": shaped(
+        lambda x: (
+            F.interpolate(x, scale_factor=1.5, mode="bilinear"),
+            F.interpolate(x, size=(5, 4), mode="bilinear", align_corners=True),
+        ),
+        "abcd",
     ),
     "to": shaped(lambda x: torch.where(x.relu().to(torch.bool), x, -x), "ab"),
 }

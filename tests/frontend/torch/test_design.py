@@ -227,7 +227,11 @@ class Hiding(nn.Module):
         (Deciding(), "if x.sum() > 0:", "Deciding decides by its data what it computes"),
         (Choosing(), "x.argmax(dim=-1)", "'aten.argmax' is an operator that the importer does not know"),
         (Sorting(), "torch.sort(x * 2)[0]", "'aten.sort' is an operator that the importer does not know"),
-        (Hiding(), ".sum(dim=-1)", "'aten.sum' takes a value that is -inf at places; only a softmax does"),
+        (
+            Hiding(),
+            ".sum(dim=-1)",
+            "'aten.sum' takes a value that is -inf at places; only softmax and max do",
+        ),
     ],
     ids=lambda item: type(item).__name__ if isinstance(item, nn.Module) else "",
 )

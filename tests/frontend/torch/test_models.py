@@ -1,5 +1,5 @@
-"""Real modules: the examples and the forty, in the simulator and in hardware, unfused and by the module
-tree."""
+"""Real modules: the examples and twice forty others, in the simulator and in hardware, unfused and by the
+module tree."""
 
 import os
 import re
@@ -16,6 +16,7 @@ from samhw.errors import InputError
 from samhw.frontend.expr import Reshape
 from samhw.frontend.torch import import_module
 from tests.frontend.torch.forty import FORTY
+from tests.frontend.torch.second_forty import SECOND_FORTY
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "examples" / "pytorch" / "models.py"
@@ -80,21 +81,34 @@ def test_example_in_hardware(name, value, fuse):
         np.testing.assert_array_equal(hardware.result.tensors[key].vals, model.result.tensors[key].vals)
 
 
-REFUSED = {"transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: ")}
+REFUSED = {
+    "transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: "),
+    "science.siren": ("aten.sin", r"science.py:\d+: "),
+}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FORTY)
-def test_forty(name):
-    module, arguments = FORTY[name]()
+def runs_or_is_refused(name, example, levels):
+    module, arguments = example()
     if name in REFUSED:
         operator, place = REFUSED[name]
         with pytest.raises(InputError) as refusal:
             samhw.torch.compile(module, arguments)
         assert re.search(f"{place}'{operator}' .*; ", str(refusal.value))
         return
-    for fuse in (None, "module"):
+    for fuse in levels:
         samhw.torch.compile(module, arguments, value="f32", fuse=fuse).run().check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORTY)
+def test_forty(name):
+    runs_or_is_refused(name, FORTY[name], (None, "module"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SECOND_FORTY)
+def test_second_forty(name):
+    runs_or_is_refused(name, SECOND_FORTY[name], ("module",))
 
 
 def test_nothing_moves_for_heads():

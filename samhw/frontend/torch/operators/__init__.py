@@ -8,7 +8,18 @@ from samhw.frontend.torch.operators import (
     norms,
     products,
     reductions,
+    resizing,
     views,
 )
 
-__all__ = ["attention", "convolutions", "elementwise", "gather", "norms", "products", "reductions", "views"]
+__all__ = [
+    "attention",
+    "convolutions",
+    "elementwise",
+    "gather",
+    "norms",
+    "products",
+    "reductions",
+    "resizing",
+    "views",
+]

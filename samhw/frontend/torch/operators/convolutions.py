@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -34,12 +35,7 @@ def import_convolution(
     dilation: Any = 1,
     *rest: Any,
 ) -> Value:
-    if importer.operator == "aten.convolution":
-        backwards, _, groups = rest
-        if backwards:
-            raise importer.refuse("is a transposed convolution", "use a linear layer and a view")
-    else:
-        groups = rest[0] if rest else 1
+    backwards, more, groups = rest if importer.operator == "aten.convolution" else (False, 0, *rest, 1)[:3]
     x, weight = importer.value(x), importer.value(weight)
     kernel = importer.build.shape(weight)[2:]
     count = len(kernel)
@@ -47,6 +43,10 @@ def import_convolution(
         batch = replace(x, modes=((), *x.modes))
         made = import_convolution(importer, batch, weight, bias, stride, padding, dilation, *rest)
         return replace(made, modes=made.modes[1:])
+    if backwards:
+        each = zip(*(_each(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
+        made = _transposed(importer, x, weight, list(each), groups)
+        return importer.scaled(made, None, bias, mode=1) if bias is not None else made
     shape = importer.build.shape(x)
     strides, dilations = _each(stride, count), _each(dilation, count)
     pads = _padding(padding, kernel, dilations)
@@ -69,6 +69,52 @@ def import_convolution(
     made = contracted(importer, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices))
     made = importer.viewed(made, [shape[0], groups * out_channels, *(window.count for window in windows)])
     return importer.scaled(made, None, bias, mode=1) if bias is not None else made
+
+
+def _transposed(
+    importer: Importer, x: Value, weight: Value, numbers: Sequence[tuple[int, int, int, int]], groups: int
+) -> Value:
+    """A transposed convolution: each element spreads over a window of the result. Windows side by side are a
+    view of it.
+
+    Args:
+        numbers: of each dimension stride, padding, dilation and the padding of the output.
+    """
+    batch, channels, *sizes = importer.build.shape(x)
+    _, out_channels, *kernel = importer.build.shape(weight)
+    outside, counts = "", []
+    matrices = []
+    for n, (size, window, (stride, padding, dilation, more)) in enumerate(
+        zip(sizes, kernel, numbers, strict=True)
+    ):
+        place, inside, made = "pqr"[n], "uvw"[n], "yxz"[n]
+        counts.append((size - 1) * stride - 2 * padding + dilation * (window - 1) + more + 1)
+        if counts[-1] == size * window and stride == window and not padding:
+            outside += place + inside
+            continue
+        outside += made
+        matrix = _spreading(importer, (counts[-1], window, size), stride, padding, dilation)
+        matrices.append((f"{made}{inside}{place}", matrix))
+    x = importer.viewed(x, [batch, groups, channels // groups, *sizes])
+    weight = importer.viewed(weight, [groups, channels // groups, out_channels, *kernel])
+    count = len(sizes)
+    equation = ",".join([f"ngc{'pqr'[:count]}", f"gco{'uvw'[:count]}", *(text for text, _ in matrices)])
+    found = contracted(importer, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices))
+    return importer.viewed(found, [batch, groups * out_channels, *counts])
+
+
+def _spreading(
+    importer: Importer, shape: tuple[int, int, int], stride: int, padding: int, dilation: int
+) -> Value:
+    """Of shape (result, kernel, size): a one where an element of a window goes."""
+    count, kernel, size = shape
+    held = torch.zeros(shape)
+    for start, offset in product(range(size), range(kernel)):
+        goal = start * stride - padding + offset * dilation
+        if 0 <= goal < count:
+            held[goal, offset, start] = 1
+    key = ("spreading", shape, stride, padding, dilation)
+    return importer.build.input(key, "windows", held, lambda _: held, "(dense, compressed, compressed)")
 
 
 def _padding(padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
@@ -196,9 +242,7 @@ def import_avg_pool(
     divisor: int | None = None,
 ) -> Value:
     made = importer.value(x)
-    count, windows = _pooling(importer, made, kernel, stride, padding, 1)
-    if ceil and windows != _pooling(importer, made, kernel, stride, padding, 1, ceil=True)[1]:
-        raise importer.refuse("has windows that end outside of the data (ceil_mode)", "pad the data before")
+    count, windows = _pooling(importer, made, kernel, stride, padding, 1, ceil=ceil)
     if all(window.is_side_by_side for window in windows):
         first = len(made.modes) - count
         for n, window in enumerate(windows):
@@ -207,11 +251,12 @@ def import_avg_pool(
         return total(importer, made, gone, False, 1 / (divisor or prod(window.kernel for window in windows)))
     for n, window in enumerate(windows):
         places = [window.places(number) for number in range(window.count)]
-        if divisor or with_padding:
-            share = (divisor ** (1 / count)) if divisor else window.kernel
-            shares = [1 / share] * window.count
+        if divisor:
+            shares = [1 / divisor ** (1 / count)] * window.count
         else:
-            shares = [1 / sum(0 <= place < window.size for place in inside) for inside in places]
+            # What a last window has beyond the padding never counts.
+            edge = window.padding[0] if with_padding else 0
+            shares = [1 / sum(-edge <= place < window.size + edge for place in inside) for inside in places]
         made = _averaged(importer, made, len(made.modes) - count + n, places, shares)
     return made
 

@@ -17,10 +17,11 @@ __all__ = ["reduced", "total"]
 def reduced(
     importer: Importer, x: Value, dims: Sequence[int] | int | None, keepdim: bool = False, kind: str = "sum"
 ) -> Value:
-    """The sum, the greatest or the least along some modes, by default along all."""
+    """The sum, the greatest or the least along some modes, by default along all. Of a value under a mask only
+    the greatest: of its points, and 0 where there are none."""
     build = importer.build
     x = importer.factor(x) if kind == "sum" else importer.simple(x)
-    x = build.resolve(x)
+    x = build.resolve(x if x.mask is None else importer.with_indices(x, x.mask.indices))
     rank = len(x.modes)
     chosen = range(rank) if dims is None or dims == [] else ([dims] if isinstance(dims, int) else dims)
     gone = {dim % rank for dim in chosen} if rank else set()
@@ -32,10 +33,11 @@ def reduced(
     expr = x.expr
     if kind == "sum" and (missing := [i for i in removed if i not in free]):
         expr = expr * Literal(float(build.axes.size(missing)))
+    left = x.mask if x.mask is not None and not set(removed) & set(x.mask.indices) else None
     if not set(removed) & set(free):
-        return Value(modes, expr)
+        return Value(modes, expr, left)
     lhs = [i for mode in modes for i in mode if i in free]
-    return Value(modes, build.statement(lhs, expr, reduction=kind))
+    return Value(modes, build.statement(lhs, expr, reduction=kind, mask=x.mask), left)
 
 
 def count(importer: Importer, x: Value, dims: Sequence[int] | int | None) -> int:
@@ -79,7 +81,7 @@ def import_var(importer: Importer, x: Any, *arguments: Any, **named: Any) -> Val
     return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
 
 
-@operator("amax")
+@operator("amax", masked=True)
 def import_amax(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
     return reduced(importer, importer.value(x), dim, keepdim, "max")
 
@@ -89,9 +91,11 @@ def import_amin(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fal
     return reduced(importer, importer.value(x), dim, keepdim, "min")
 
 
-@operator("max", "min")
+@operator("max", "min", masked=True)
 def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     kind = importer.operator.removeprefix("aten.")
+    if kind == "min" or not isinstance(dim, int | None):
+        importer.refuse_masked(x, dim)
     if dim is not None and not isinstance(dim, int):
         return importer.elementwise_named("maximum" if kind == "max" else "minimum", x, dim)
     found = reduced(importer, importer.value(x), dim, keepdim, kind)

@@ -215,6 +215,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "amin": along(torch.amin),
     "max": along(lambda x, dim, keep: x.max(dim, keep)[0] + x.max() + below(x, -1e9).max()),
     "min": along(lambda x, dim, keep: x.min(dim, keep)[0] + x.min()),
+    "cumsum": along(lambda x, dim, _: x.cumsum(dim)),
     "linalg_vector_norm": along(
         lambda x, dim, keep: sum(torch.linalg.vector_norm(x, p, dim, keep) for p in (1, 2, math.inf))
     ),
@@ -304,9 +305,16 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         lambda x: (F.pad(x, (1, 2)), F.pad(x, (-1, 1, 2, 0), value=1.5), F.pad(x, (0, 0, 1, 1))), "abc"
     ),
     "reflection_pad2d": shaped(lambda x: F.pad(x, (1, 0, 1, 1), mode="reflect"), "abcd"),
-    "replication_pad1d": shaped(lambda x: F.pad(x, (2, 1), mode="replicate"), "abc"),
+    "replication_pad1d": shaped(
+        lambda x: (F.pad(x, (2, 1), mode="replicate"), F.pad(x, (1, 1), mode="circular")), "abc"
+    ),
     "upsample_nearest2d": shaped(
-        lambda x: (F.interpolate(x, scale_factor=2), F.interpolate(x, size=(5, 7))), "abcd"
+        lambda x: (
+            F.interpolate(x, scale_factor=2),
+            F.interpolate(x, size=(5, 7)),
+            F.interpolate(x, size=(5, 3), mode="nearest-exact"),
+        ),
+        "abcd",
     ),
     "upsample_bilinear2d": shaped(
         lambda x: (

@@ -41,7 +41,7 @@ def import_index_select(importer: Importer, x: Any, dim: int, ids: Any) -> Value
     return importer.by_matrix(x, dim, importer.one_hot(ids, importer.build.shape(x)[dim]))
 
 
-@operator("index")
+@operator("index", "_unsafe_index")
 def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
     x = importer.value(x)
     given = [dim for dim, index in enumerate(indices) if index is not None]

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import exp, log, sqrt
@@ -100,6 +102,18 @@ def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fals
         return importer.elementwise_named("maximum" if kind == "max" else "minimum", x, dim)
     found = reduced(importer, importer.value(x), dim, keepdim, kind)
     return found if dim is None else (found, importer.without("the place of an extreme", "use amax or amin"))
+
+
+@operator("cumsum")
+def import_cumsum(importer: Importer, x: Any, dim: int, **_: Any) -> Value:
+    """By a triangle of ones."""
+    x = importer.value(x)
+    if not x.modes:
+        return x
+    size = importer.build.shape(x)[dim]
+    held = torch.ones(size, size).tril()
+    triangle = importer.build.input(("triangle", size), f"triangle_{size}", held, lambda _: held, "csr")
+    return importer.by_matrix(x, dim, triangle)
 
 
 @operator("linalg_vector_norm", "norm")

@@ -49,10 +49,11 @@ def _by_dimension(shape: Sequence[int], padding: Sequence[int]) -> list[tuple[in
     return [(size, *pads.get(dim, (0, 0))) for dim, size in enumerate(shape)]
 
 
-@operator(*(f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (1, 2, 3)))
+@operator(*(f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (1, 2, 3)), "_pad_circular")
 def import_repeating_pad(importer: Importer, x: Any, padding: Sequence[int]) -> Value:
     x = importer.value(x)
-    mode = "reflect" if "reflection" in importer.operator else "replicate"
+    modes = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
+    (mode,) = (mode for name, mode in modes.items() if name in importer.operator)
     for dim, before, behind in _pads(padding):
         places = torch.arange(importer.build.shape(x)[dim]).double()[None]
         padded = F.pad(places, (before, behind), mode=mode)[0]

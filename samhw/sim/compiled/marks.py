@@ -37,7 +37,7 @@ def tell_consumer(channel: ChannelRecord, first: int, careful: int) -> None:
     """
     consumer = ActorRecord.at(channel.consumer)
     count = channel.pushed - first
-    if count <= 0:
+    if count <= 0 or consumer.stale <= 0:
         return
     if careful:
         consumer.stale = min(consumer.stale, NEVER)

@@ -96,8 +96,8 @@ def make_room(address: int) -> int:
         channel = ChannelRecord.at(channels[n])
         raise_guard(channel)
         far = channel.guard - channel.base
-        if far > 0:
-            count = channel.pushed - channel.guard
+        count = channel.pushed - channel.guard
+        if far > 0 and (far >= count or not has_room(channel, graph.phase)):
             channel.tokens = moved(channel.tokens, channel.base, far, count)
             late = channel.come != channel.ready
             channel.ready = moved(channel.ready, channel.base, far, count)
@@ -109,9 +109,14 @@ def make_room(address: int) -> int:
                 channel.come = channel.ready
             channel.base = channel.guard
         words_at(channel.freed + 8 * channel.guard, 1)[0] = 0
-        if channel.pushed + graph.phase + SLACK > channel.base + channel.size:
+        if not has_room(channel, graph.phase):
             enough = 0
     return enough
+
+
+def has_room(channel: ChannelRecord, phase: int) -> bool:
+    """Whether the rows of a channel have room for the tokens of a phase."""
+    return channel.pushed + phase + SLACK <= channel.base + channel.size
 
 
 def raise_guard(channel: ChannelRecord) -> None:

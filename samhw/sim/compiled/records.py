@@ -127,6 +127,8 @@ class ChannelRecord(Record):
     pushed: int
     """Tokens that are found to be pushed, and to be popped."""
     popped: int
+    noted: int
+    """Those of the tokens pushed of whose slots it was noted that nothing is known before they are popped."""
     timed_pushed: int
     """Those of them whose cycles are known for good."""
     timed_popped: int

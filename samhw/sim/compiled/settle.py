@@ -72,7 +72,9 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
             fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
         fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
         # Nobody has found who takes these; nothing is known of their slots in this phase.
-        fill(channel.freed + 8 * channel.popped, channel.pushed - channel.popped, NEVER)
+        first = max(channel.popped, channel.noted)
+        fill(channel.freed + 8 * first, channel.pushed - first, NEVER)
+        channel.noted = channel.pushed
     return found
 
 

@@ -37,7 +37,7 @@ WORTH = 8
 
 LONG_AGO = -NEVER
 
-TIMED, BASE = map(ActorRecord.FIELDS.index, ("timed", "base"))
+TIMED, LAST = map(ActorRecord.FIELDS.index, ("timed", "last"))
 """Columns of a table of actors."""
 
 ROW_NAMES = ("tokens", "ready", "freed", "come", "brought")
@@ -180,6 +180,7 @@ class Image:
             timed_popped=queue.popped,
             producer=self._places[queue.producer],
             consumer=self._places[queue.consumer],
+            backward=self._position[queue.consumer] <= self._position[queue.producer],
             high=queue.high,
             dwell=queue.dwell,
             starved=queue.starved,
@@ -223,6 +224,7 @@ class Image:
             base=base,
             found=worker.firings,
             timed=worker.firings,
+            last=worker.last,
             points=self._keep(np.empty(points, np.int64)),
             spaced=worker.spaced,
             stalled=worker.stalled,
@@ -263,14 +265,14 @@ class Image:
             worker.firings = count
         return sum(timed)
 
-    def last(self) -> Words:
+    def last(self) -> list[int]:
         """The cycle of each worker's last firing."""
-        rows = self._actor_rows[:, TIMED] - 1 - self._actor_rows[:, BASE]
-        return self._cycles[np.arange(len(self.workers)), rows]
+        cycles: list[int] = self._actor_rows[:, LAST].tolist()
+        return cycles
 
     def cycle(self) -> int:
         """The latest cycle in which an actor has fired."""
-        return int(self.last().max())
+        return max(self.last())
 
     def show_taps(self, window: tuple[int, int], seen: dict[Queue, int]) -> None:
         """Shows the tokens popped since to the taps.
@@ -329,7 +331,7 @@ class Image:
 
     def store(self) -> None:
         """Puts everything back into the workers and queues, as far as it is timed."""
-        for worker, last in zip(self.workers, self.last().tolist(), strict=True):
+        for worker, last in zip(self.workers, self.last(), strict=True):
             worker.last = last
         for queue, channel, rows in zip(self.queues, self.channels, self.rows, strict=True):
             _store_queue(queue, channel, rows)

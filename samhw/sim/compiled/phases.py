@@ -82,8 +82,9 @@ def make_room(address: int) -> int:
         far = actor.timed - graph.history - actor.base
         if far > 0:
             count = actor.found - actor.timed + graph.history
-            actor.ago = moved(actor.ago, actor.base, far, count)
-            actor.cycles = moved(actor.cycles, actor.base, far, count)
+            if actor.apart:
+                actor.ago = moved(actor.ago, actor.base, far, count)
+                actor.cycles = moved(actor.cycles, actor.base, far, count)
             actor.base += far
         if actor.run > 0:
             move(actor.trail + 16 * actor.run, 2 * (actor.runs - actor.run), 2 * actor.run)
@@ -122,10 +123,9 @@ def has_room(channel: ChannelRecord, phase: int) -> bool:
 def raise_guard(channel: ChannelRecord) -> None:
     """Looks which slots have been free since before the producer's last push, and hold back no later one."""
     producer = ActorRecord.at(channel.producer)
-    last = words_at(producer.cycles, UNKNOWN)[producer.timed - 1]
     guard = max(channel.guard, channel.timed_pushed - channel.depth - 1)
     freed = words_at(channel.freed, UNKNOWN)
-    while guard + 1 < channel.timed_popped and freed[guard + 1] <= last:
+    while guard + 1 < channel.timed_popped and freed[guard + 1] <= producer.last:
         guard += 1
     channel.guard = guard
 

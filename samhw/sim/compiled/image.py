@@ -299,7 +299,8 @@ class Image:
         for n, channel in enumerate(self.channels):
             if channel.pushed + PHASE + SLACK > channel.base + channel.size:
                 rows, addresses = self._table(len(self.rows[n]), 2 * channel.size)
-                rows[:, : channel.size] = self.rows[n]
+                used = channel.pushed - channel.base
+                rows[:, :used] = self.rows[n][:, :used]
                 channel.size *= 2
                 self.rows[n] = rows
                 for name, word in _row_words(addresses, channel.base).items():

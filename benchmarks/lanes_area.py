@@ -1,22 +1,28 @@
-"""What lanes cost on an ECP5-85: the area of whole fabrics by number of lanes, by Yosys (pip
-install samhw[fpga]).
+"""What lanes cost on an ECP5: the area of whole fabrics by number of lanes, by Yosys (pip install
+samhw[fpga]).
 
 A fabric is all nodes and channels of a design and their control, without the memories of tensors. `of n` is
-the area over that of as many fabrics with one lane, for whatever there is more of: LUTs or registers.
+the area over that of as many fabrics with one lane, and `inside` the same of what lies inside of the lanes:
+the nodes that get copies, scatters, gathers and trees, and the channels at them. Each is for whatever there
+is more of, LUTs or registers. For `inside` modules are synthesised one by one, and for `of n` as one.
 
 Usage, from the repository's root: python -m benchmarks.lanes_area [KERNEL ..] [--lanes i=2,i=4]
 [--json FILE|-]
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any
 
 from benchmarks.common import follow, parser, report
 from benchmarks.synthesis import cells
+from samhw.compiler import Compiled
 from samhw.frontend import load_kernel
 from samhw.rtl.fabric import Fabric
 from samhw.schedule import Schedule, parse_lanes
+from samhw.targets.boards.size import Use, use_of
 from samhw.workload import compile_workload, make_workload
 
 
@@ -24,27 +30,47 @@ def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any
     """A row for each program and each choice of lanes, the first with one lane."""
     for name in names:
         workload = make_workload(load_kernel(name), ["karate"])
-        one: dict[str, int] = {}
-        for lanes in ("1", *several):
-            counts = parse_lanes(lanes)
-            compiled = compile_workload(workload, Schedule(lanes=counts))
-            found = cells(Fabric(compiled.design, compiled.arch))
-            used = {
-                # A carry cell has two, and a memory of 16 words of 4 bits takes six.
-                "LUTs": found["LUT4"] + 2 * found["CCU2C"] + 6 * found["TRELLIS_DPR16X4"],
-                "registers": found["TRELLIS_FF"],
-                "block RAMs": found["DP16KD"],
-                "multipliers": found["MULT18X18D"],
-            }
-            one = one or used
-            copies = prod(counts.values())
-            more = max(used[kind] / one[kind] / copies for kind in ("LUTs", "registers"))
-            yield {"program": name, "lanes": lanes, "nodes": len(compiled.design.nodes), **used, "of n": more}
+        choices = {
+            lanes: compile_workload(workload, Schedule(lanes=parse_lanes(lanes))) for lanes in ("1", *several)
+        }
+        # Copies have other names.
+        outside = set.intersection(*({node.name for _, node in c.design.nodes} for c in choices.values()))
+        one: tuple[Use, Use] | None = None
+        for lanes, compiled in choices.items():
+            (whole,) = cells(Fabric(compiled.design, compiled.arch)).values()
+            found = use_of(whole), inside(compiled, outside)
+            one = one or found
+            copies = prod(parse_lanes(lanes).values())
+            ratios = (more(*pair, copies) for pair in zip(found, one, strict=True))
+            nodes = len(compiled.design.nodes)
+            parts = dict(zip(("of n", "inside"), ratios, strict=True))
+            yield {"program": name, "lanes": lanes, "nodes": nodes, **asdict(found[0]), **parts}
+
+
+def inside(compiled: Compiled, outside: set[str]) -> Use:
+    """What all nodes but those take, with the channels at them."""
+    fabric = Fabric(compiled.design, compiled.arch)
+    kept = {fabric.submodules[key] for key in fabric.nodes if key[1] in outside}
+    apart = {f"top.{name}" for name in kept} | {"top", "top.control"}
+    for region, channel in compiled.design.channels:
+        ends = channel.source.node, channel.sink.node
+        if outside.issuperset(ends):
+            apart.add(f"top.ch_{fabric.submodules[region, channel.sink.node]}_{channel.sink.port}")
+    total: Counter[str] = Counter()
+    for name, found in cells(fabric, flat=False).items():
+        if ".".join(name.split(".")[:2]) not in apart:
+            total += found
+    return use_of(total)
+
+
+def more(use: Use, one: Use, copies: int) -> float:
+    """The area over that of so many of another, for LUTs or registers."""
+    return max(use.luts / one.luts, use.registers / one.registers) / copies
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__)
-    options.add_argument("kernels", nargs="*", default=["spmm"], help="on the karate club (spmm)")
+    options.add_argument("kernels", nargs="*", default=["spmm", "sddmm"], help="on the karate club")
     options.add_argument("--lanes", default="i=2,i=4,i=8", help="in one word each")
     given = options.parse_args(arguments)
     found = list(follow(rows(given.kernels, given.lanes.split(","))))

@@ -232,12 +232,13 @@ def _place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, An
         return json.loads(Path(folder, "report.json").read_text())
 
 
-def cells(design: Elaboratable) -> Counter[str]:
-    """How many cells of each kind Yosys makes of a design, which may be larger than the device."""
+def cells(design: Elaboratable, *, flat: bool = True) -> dict[str, Counter[str]]:
+    """How many cells of each kind Yosys makes of a design, which may be larger than the device: by module, or
+    for the whole of it, which then is flat."""
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, design, None, "; tee -q -o cells.json stat -json")
+        _synthesise(folder, design, None, f"{'' if flat else '-noflatten '}; tee -q -o cells.json stat -json")
         stat = json.loads(Path(folder, "cells.json").read_text())
-    return Counter(stat["design"]["num_cells_by_type"])
+    return {name.lstrip("\\"): Counter(found["num_cells_by_type"]) for name, found in stat["modules"].items()}
 
 
 def _synthesise(folder: str, design: Elaboratable, ports: Sequence[Signal] | None, then: str) -> None:

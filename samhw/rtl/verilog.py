@@ -1,15 +1,13 @@
 """The Verilog of a whole design: plain names, comments that say what a module is, and one text or a file for
 each module."""
 
-import gc
 import inspect
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from amaranth.back import rtlil
 from amaranth.back import verilog as verilog_backend
 
+from samhw.collector import no_collection
 from samhw.graph import Arch, Design
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
@@ -45,7 +43,7 @@ def verilog(
         stall_ports, probes: as for `Top`.
     """
     platform = VerilogPlatform(name)
-    with _no_garbage_collection():
+    with no_collection():
         top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
         own = rtlil.convert(top, name=name, platform=platform, emit_src=False)
     # Amaranth's `convert` is for one component; here the modules that components share go with it.
@@ -98,16 +96,3 @@ def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> st
 
 def _comment(text: str, indent: str = "") -> str:
     return "".join(f"{indent}// {comment_text(line)}\n" for line in text.splitlines() if line)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """The objects of a netlist all live until the end. Python's collector would walk through them again and
-    again, for a third of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()

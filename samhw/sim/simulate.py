@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from samhw.collector import no_collection
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
@@ -103,7 +104,8 @@ def simulate(
     """
     validate(graph)
     stores, outputs = make_stores(graph, memories, extents)
-    machine = build_graph(graph, arch, stores)
+    with no_collection():
+        machine = build_graph(graph, arch, stores)
     if memory is not None:
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
         _attach(machine, system)
@@ -111,6 +113,7 @@ def simulate(
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
 
+    @no_collection()
     def result(cycles: int) -> Result:
         written = machine.words_written()
         return Result(

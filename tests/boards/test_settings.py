@@ -16,9 +16,9 @@ from samhw.cli import main
 from samhw.errors import InputError, RunError
 from samhw.targets.backends import find_backend, find_target
 from samhw.targets.boards import BoardDesign
-from samhw.targets.boards.bitstream import _check_clock, _estimate
+from samhw.targets.boards.bitstream import _check_clock
 from samhw.targets.boards.loader import load_bitstream
-from samhw.targets.boards.size import Use, check_size, least_use
+from samhw.targets.boards.size import Use, check_size, least_use, use_of
 
 from .emulated import design_on, small
 
@@ -113,8 +113,8 @@ def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
 
 def test_what_yosys_counts() -> None:
     cells = {"LUT4": 100, "CCU2C": 10, "TRELLIS_DPR16X4": 3, "TRELLIS_FF": 7, "DP16KD": 2, "MULT18X18D": 1}
-    assert _estimate({"design": {"num_cells_by_type": cells}}) == Use(132, 7, 2, 1)
-    assert _estimate({"design": {"num_cells_by_type": {}}}) == Use(0, 0, 0, 0)
+    assert use_of(cells) == Use(138, 7, 2, 1)
+    assert use_of({}) == Use(0, 0, 0, 0)
 
 
 def test_a_clock_that_is_not_reached_is_refused() -> None:

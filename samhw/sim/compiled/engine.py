@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from samhw.collector import no_collection
 from samhw.machine_code import call
 from samhw.sim.compiled.image import Image
 from samhw.sim.compiled.phases import LACKS_ROOM, QUIET
@@ -36,7 +37,8 @@ def run(
     """
     workers = list(workers)
     seen: dict[Queue, int] = {}
-    image = Image(workers, limit, arbiter, ahead=True)
+    with no_collection():
+        image = Image(workers, limit, arbiter, ahead=True)
     try:
         _finish(image, window, seen, between)
         if not image.is_clean():
@@ -44,7 +46,8 @@ def run(
             image = Image(workers, limit, arbiter, ahead=False)
             _finish(image, window, seen, between)
     finally:
-        image.store()
+        with no_collection():
+            image.store()
 
 
 def _finish(image: Image, window: tuple[int, int], seen: dict[Queue, int], between: Between) -> None:

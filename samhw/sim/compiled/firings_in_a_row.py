@@ -49,14 +49,12 @@ def fire_at_once(
     word: int,
     ports: tuple[int, ...],
     count: int,
-    cycles: int,
     now: Now,
     ins: tuple[TimedInput, ...],
     outs: tuple[TimedOutput, ...],
 ) -> None:
-    """Times so many firings that come one in each cycle; `cycles` is the row of the actor's cycles."""
+    """Times so many firings that come one in each cycle."""
     first = now.cycle + 1
-    follow(cycles + 8 * now.number, count, first)
     for i in range(len(ins)):
         if word >> TAKES + i & 1:
             follow(ins[i].freed + 8 * ins[i].popped, count, first + 1)

@@ -37,6 +37,9 @@ WORTH = 8
 
 LONG_AGO = -NEVER
 
+TIMED, LAST = map(ActorRecord.FIELDS.index, ("timed", "last"))
+"""Columns of a table of actors."""
+
 ROW_NAMES = ("tokens", "ready", "freed", "come", "brought")
 """The rows of a channel. It has the last two only if its tokens may carry data from off-chip memory."""
 TOKENS, READY, FREED, COME = range(4)
@@ -79,6 +82,7 @@ class Image:
         """
         self.workers = forward(workers)
         self.queues = [queue for worker in self.workers for queue in worker.inputs.values()]
+        self._tapped = [n for n, queue in enumerate(self.queues) if queue.tap is not None]
         self.ahead = AHEAD if ahead else 0
         self.before = {worker: worker.firings for worker in workers}
         self._position = {worker: n for n, worker in enumerate(self.workers)}
@@ -95,6 +99,7 @@ class Image:
         actors, actors_at = self._table(len(self.workers), ActorRecord.WORDS)
         self._where = dict(zip(self.queues, channels_at, strict=True))
         self._places = dict(zip(self.workers, actors_at, strict=True))
+        self._actor_rows = actors
         self.channels = list(map(ChannelRecord.at, channels_at))
         self.actors = list(map(ActorRecord.at, actors_at))
         self.lines: LinesImage | None = None
@@ -170,10 +175,12 @@ class Image:
             room=room + self.ahead,
             pushed=pushed,
             popped=queue.popped,
+            noted=queue.popped,
             timed_pushed=pushed,
             timed_popped=queue.popped,
             producer=self._places[queue.producer],
             consumer=self._places[queue.consumer],
+            backward=self._position[queue.consumer] <= self._position[queue.producer],
             high=queue.high,
             dwell=queue.dwell,
             starved=queue.starved,
@@ -217,6 +224,7 @@ class Image:
             base=base,
             found=worker.firings,
             timed=worker.firings,
+            last=worker.last,
             points=self._keep(np.empty(points, np.int64)),
             spaced=worker.spaced,
             stalled=worker.stalled,
@@ -252,19 +260,19 @@ class Image:
 
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
-        for worker, actor in zip(self.workers, self.actors, strict=True):
-            worker.firings = actor.timed
-        return sum(worker.firings for worker in self.workers)
+        timed = self._actor_rows[:, TIMED].tolist()
+        for worker, count in zip(self.workers, timed, strict=True):
+            worker.firings = count
+        return sum(timed)
 
-    def last(self, worker: Worker) -> int:
-        """The cycle of a worker's last firing."""
-        position = self._position[worker]
-        actor = self.actors[position]
-        return int(self._cycles[position, actor.timed - 1 - actor.base])
+    def last(self) -> list[int]:
+        """The cycle of each worker's last firing."""
+        cycles: list[int] = self._actor_rows[:, LAST].tolist()
+        return cycles
 
     def cycle(self) -> int:
         """The latest cycle in which an actor has fired."""
-        return max(map(self.last, self.workers))
+        return max(self.last())
 
     def show_taps(self, window: tuple[int, int], seen: dict[Queue, int]) -> None:
         """Shows the tokens popped since to the taps.
@@ -274,10 +282,10 @@ class Image:
             seen: how many tokens of each channel they have seen, which is brought up to date.
         """
         begin, end = window
-        for queue, channel, rows in zip(self.queues, self.channels, self.rows, strict=True):
+        for n in self._tapped:
+            queue, channel, rows = self.queues[n], self.channels[n], self.rows[n]
             tap = queue.tap
-            if tap is None:
-                continue
+            assert tap is not None
             first = seen.get(queue, queue.popped)
             seen[queue] = max(first, channel.timed_popped)
             part = slice(first - channel.base, seen[queue] - channel.base)
@@ -291,7 +299,8 @@ class Image:
         for n, channel in enumerate(self.channels):
             if channel.pushed + PHASE + SLACK > channel.base + channel.size:
                 rows, addresses = self._table(len(self.rows[n]), 2 * channel.size)
-                rows[:, : channel.size] = self.rows[n]
+                used = channel.pushed - channel.base
+                rows[:, :used] = self.rows[n][:, :used]
                 channel.size *= 2
                 self.rows[n] = rows
                 for name, word in _row_words(addresses, channel.base).items():
@@ -323,6 +332,8 @@ class Image:
 
     def store(self) -> None:
         """Puts everything back into the workers and queues, as far as it is timed."""
+        for worker, last in zip(self.workers, self.last(), strict=True):
+            worker.last = last
         for queue, channel, rows in zip(self.queues, self.channels, self.rows, strict=True):
             _store_queue(queue, channel, rows)
         for worker, actor in zip(self.workers, self.actors, strict=True):
@@ -331,7 +342,7 @@ class Image:
             self.lines.store()
 
     def _store_worker(self, worker: Worker, actor: ActorRecord) -> None:
-        worker.last, worker.firings = self.last(worker), actor.timed
+        worker.firings = actor.timed
         worker.spaced, worker.stalled = actor.spaced, actor.stalled
         if self.lines:
             worker.held = self.lines.held(worker)
@@ -379,9 +390,12 @@ def _ready(queue: Queue) -> int:
 def _store_queue(queue: Queue, channel: ChannelRecord, rows: Words) -> None:
     popped, pushed, base = channel.timed_popped, channel.timed_pushed, channel.base
     kept = max(channel.guard + 1, pushed - queue.depth)
+    freed = rows[FREED, kept - base : popped - base]
+    # Slots that were free at the producer's last firing hold back no later one.
+    long_free = int(np.searchsorted(freed, queue.producer.last, "right"))
     queue.free.clear()
-    queue.free.extend(rows[FREED, kept - base : popped - base].tolist())
-    queue.spare = queue.depth - (pushed - kept)
+    queue.free.extend(freed[long_free:].tolist())
+    queue.spare = queue.depth - (pushed - kept - long_free)
     queue.tokens.clear()
     queue.consumer.kind[queue.port] = NONE
     left = rows[[TOKENS, READY, COME if queue.off_chip else READY], popped - base : pushed - base]

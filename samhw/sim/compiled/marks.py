@@ -2,9 +2,26 @@
 
 from samhw.machine_code import words_at
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
-from samhw.sim.compiled.rows import exceeds
+from samhw.sim.compiled.rows import exceeds, fill
 
-__all__ = ["tell_consumer", "tell_producer"]
+__all__ = ["forget", "tell_consumer", "tell_producer"]
+
+
+def forget(channel: ChannelRecord, unknown: int) -> None:
+    """Forgets what is assumed of the tokens and slots of a channel that are not timed.
+
+    Args:
+        unknown: what stands for their cycles.
+    """
+    ready = unknown + channel.latency if unknown else 0
+    fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+    if channel.come != channel.ready:
+        fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+    fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
+    # Nobody has found who takes these; nothing is known of their slots in this phase.
+    first = max(channel.popped, channel.noted)
+    fill(channel.freed + 8 * first, channel.pushed - first, NEVER)
+    channel.noted = channel.pushed
 
 
 def tell_producer(channel: ChannelRecord, first: int, end: int, careful: int) -> None:
@@ -37,7 +54,7 @@ def tell_consumer(channel: ChannelRecord, first: int, careful: int) -> None:
     """
     consumer = ActorRecord.at(channel.consumer)
     count = channel.pushed - first
-    if count <= 0:
+    if count <= 0 or consumer.stale <= 0:
         return
     if careful:
         consumer.stale = min(consumer.stale, NEVER)

@@ -82,8 +82,9 @@ def make_room(address: int) -> int:
         far = actor.timed - graph.history - actor.base
         if far > 0:
             count = actor.found - actor.timed + graph.history
-            actor.ago = moved(actor.ago, actor.base, far, count)
-            actor.cycles = moved(actor.cycles, actor.base, far, count)
+            if actor.apart:
+                actor.ago = moved(actor.ago, actor.base, far, count)
+                actor.cycles = moved(actor.cycles, actor.base, far, count)
             actor.base += far
         if actor.run > 0:
             move(actor.trail + 16 * actor.run, 2 * (actor.runs - actor.run), 2 * actor.run)
@@ -96,8 +97,8 @@ def make_room(address: int) -> int:
         channel = ChannelRecord.at(channels[n])
         raise_guard(channel)
         far = channel.guard - channel.base
-        if far > 0:
-            count = channel.pushed - channel.guard
+        count = channel.pushed - channel.guard
+        if far > 0 and (far >= count or not has_room(channel, graph.phase)):
             channel.tokens = moved(channel.tokens, channel.base, far, count)
             late = channel.come != channel.ready
             channel.ready = moved(channel.ready, channel.base, far, count)
@@ -109,18 +110,22 @@ def make_room(address: int) -> int:
                 channel.come = channel.ready
             channel.base = channel.guard
         words_at(channel.freed + 8 * channel.guard, 1)[0] = 0
-        if channel.pushed + graph.phase + SLACK > channel.base + channel.size:
+        if not has_room(channel, graph.phase):
             enough = 0
     return enough
+
+
+def has_room(channel: ChannelRecord, phase: int) -> bool:
+    """Whether the rows of a channel have room for the tokens of a phase."""
+    return channel.pushed + phase + SLACK <= channel.base + channel.size
 
 
 def raise_guard(channel: ChannelRecord) -> None:
     """Looks which slots have been free since before the producer's last push, and hold back no later one."""
     producer = ActorRecord.at(channel.producer)
-    last = words_at(producer.cycles, UNKNOWN)[producer.timed - 1]
     guard = max(channel.guard, channel.timed_pushed - channel.depth - 1)
     freed = words_at(channel.freed, UNKNOWN)
-    while guard + 1 < channel.timed_popped and freed[guard + 1] <= last:
+    while guard + 1 < channel.timed_popped and freed[guard + 1] <= producer.last:
         guard += 1
     channel.guard = guard
 

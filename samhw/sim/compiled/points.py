@@ -1,12 +1,11 @@
 """Points in an actor's row of firings from which these can be timed again.
 
-A point is what is known there: how many firings lie before it, how many tokens of each channel were taken or
-pushed, and the waits of the phase so far. The first one is the beginning of the phase, the last one is where
-timing has stopped.
+A point is what is known there: how many firings lie before it and when the last of them was, how many tokens
+of each channel were taken or pushed, and the waits of the phase so far. The first one is the beginning of the
+phase, the last one is where timing has stopped.
 """
 
 from samhw.machine_code import Record, words_at
-from samhw.primitives.step import Words
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord
 
 __all__ = [
@@ -69,7 +68,7 @@ class TimedOutput(Record):
     """The first token that comes in another cycle than before."""
 
 
-HEAD = 4
+HEAD = 5
 """Words of a point before those of inputs and channels."""
 
 
@@ -90,7 +89,7 @@ def begin_points(me: ActorRecord) -> None:
     point = words_at(me.points, size)
     for k in range(size):
         point[k] = 0
-    point[0], point[3] = me.timed, me.run
+    point[0], point[3], point[4] = me.timed, me.run, me.last
     for i in range(me.input_count):
         point[HEAD + 2 * i] = ChannelRecord.at(inputs[i]).timed_popped
     for q in range(me.output_count):
@@ -105,7 +104,7 @@ def end_points(me: ActorRecord) -> int:
     size = HEAD + 2 * me.input_count + 2 * me.output_count
     point = words_at(me.points + 8 * size * (me.point_count - 1), size)
     fired = point[0] - me.timed
-    me.timed, me.run = point[0], point[3]
+    me.timed, me.run, me.last = point[0], point[3], point[4]
     me.spaced += point[1]
     me.stalled += point[2]
     for i in range(me.input_count):
@@ -131,6 +130,7 @@ def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tup
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     point = words_at(me.points + 8 * size * me.point_count, size)
     point[0], point[1], point[2], point[3] = now.number, now.spaced, now.stalled, now.run
+    point[4] = now.cycle
     for i in range(len(ins)):
         point[HEAD + 2 * i], point[HEAD + 2 * i + 1] = ins[i].popped, ins[i].starved
     for q in range(len(outs)):
@@ -140,7 +140,7 @@ def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tup
 
 
 def take_up_point(
-    me: ActorRecord, cycles: Words, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
+    me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
 ) -> None:
     """Goes back to the last point before which no firing changes, and drops those behind it.
 
@@ -148,11 +148,11 @@ def take_up_point(
     """
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     count = me.point_count
-    while count > 1 and cycles[words_at(me.points + 8 * size * (count - 1), size)[0] - 1] >= me.stale:
+    while count > 1 and words_at(me.points + 8 * size * (count - 1), size)[4] >= me.stale:
         count -= 1
     point = words_at(me.points + 8 * size * (count - 1), size)
     now.number, now.spaced, now.stalled, now.run = point[0], point[1], point[2], point[3]
-    now.cycle = cycles[now.number - 1]
+    now.cycle = point[4]
     for i in range(len(ins)):
         ins[i].popped, ins[i].starved = point[HEAD + 2 * i], point[HEAD + 2 * i + 1]
     for q in range(len(outs)):

@@ -65,17 +65,21 @@ class ActorRecord(Record):
     """Row with the number of firings since the last one with the same key, where that is less than the
     latency of its spacing, else 0."""
     cycles: int
-    """Row of their cycles."""
+    """Row of their cycles, if it keeps a spacing."""
     base: int
     """The firing at which the rows of `ago` and `cycles` begin."""
     found: int
     """The firings that are found."""
     timed: int
     """Those whose cycles are known for good."""
+    last: int
+    """The cycle of the last one of these."""
 
     stale: int
     """The first cycle in which a firing may come otherwise than it is timed. NEVER: those that could not be
     timed may be now. UP_TO_DATE: there is none."""
+    fresh: int
+    """Nothing of it was timed yet in this phase, and rows still hold what was assumed in the last one."""
     points: int
     """Address of the points in its row of firings from which it can be timed again (points.py)."""
     point_count: int
@@ -127,6 +131,8 @@ class ChannelRecord(Record):
     pushed: int
     """Tokens that are found to be pushed, and to be popped."""
     popped: int
+    noted: int
+    """Those of the tokens pushed of whose slots it was noted that nothing is known before they are popped."""
     timed_pushed: int
     """Those of them whose cycles are known for good."""
     timed_popped: int
@@ -136,6 +142,8 @@ class ChannelRecord(Record):
     producer: int
     """Address of the producer."""
     consumer: int
+    backward: int
+    """The consumer comes before the producer in the order of actors, or is the same."""
     high: int
     """Greatest number of slots taken in one cycle."""
     dwell: int

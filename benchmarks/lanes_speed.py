@@ -1,0 +1,65 @@
+"""How fast the simulator's compiled engine is on wide graphs: firings a second with lanes, over those of the
+same program with one lane.
+
+Processor times, the least of some runs that take turns, when functions have been compiled. `of one lane` is
+of whole runs, with what Python does for each actor once in a run.
+
+Usage, from the repository's root: python -m benchmarks.lanes_speed [--data FOLDER] [--only NAME]
+[--lanes i=8,i=64] [--runs N] [--json FILE|-]
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import VALUE, follow, parser, report
+from benchmarks.lanes import Case, cases
+from benchmarks.simulator import firings, timed_run
+from samhw.schedule import Schedule, parse_lanes
+from samhw.targets.inputs import load_inputs
+from samhw.workload import compile_workload
+
+
+def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[dict[str, Any]]:
+    """A row for each case and each choice of lanes, the first with one lane."""
+    for name, workload, level in chosen:
+        made = {}
+        for lanes in ("1", *several):
+            compiled = compile_workload(workload, Schedule(level, lanes=parse_lanes(lanes)), value=VALUE)
+            words = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
+            made[lanes] = partial(timed_run, compiled, *words, "compiled")
+        times: dict[str, list[float]] = {lanes: [] for lanes in made}
+        found = {lanes: run()[0] for lanes, run in made.items()}
+        for _ in range(runs):
+            for lanes, run in made.items():
+                times[lanes].append(run()[1])
+        one = firings(found["1"]) / min(times["1"])
+        for lanes, results in found.items():
+            speed = firings(results) / min(times[lanes])
+            yield {
+                "program": name,
+                "lanes": lanes,
+                "actors": sum(len(node.actors) for result in results for node in result.nodes.values()),
+                "firings": firings(results),
+                "M firings/s": speed / 1e6,
+                "of one lane": speed / one,
+            }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser(__doc__)
+    folder = os.environ.get("SAMHW_DATA")
+    options.add_argument("--data", type=Path, default=folder, help="folder of the data")
+    options.add_argument("--only", default="", help="the programs whose name begins so")
+    options.add_argument("--lanes", default="i=8,i=64", help="in one word each")
+    options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
+    given = options.parse_args(arguments)
+    chosen = [case for case in cases(given.data, 1024) if case[0].startswith(given.only)]
+    found = list(follow(rows(chosen, given.lanes.split(","), given.runs)))
+    report("the simulator with lanes", found, given.json)
+
+
+if __name__ == "__main__":
+    main()

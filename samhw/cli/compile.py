@@ -16,7 +16,7 @@ from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.graph import dumps, to_dot, to_svg
-from samhw.workload import Workload
+from samhw.passes import apply_passes
 
 __all__ = ["compile"]
 
@@ -68,8 +68,7 @@ def compile(
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
         if listed is not None:
-            written = given.program if isinstance(given, Workload) else given
-            print_orders(options.scheduled(given).apply(written), listed)
+            print_orders(apply_passes(options.lowerable(given), "view_reshapes").program, listed)
         if after is not None:
             print_after(options.lowerable(given), after)
         return
@@ -115,6 +114,8 @@ def compile(
             click.echo(f"  copy: {region.copy}")
         if region.note:
             click.echo(f"  {region.note}")
+    for view, source in compiled.views.items():
+        click.echo(f"{view} is {source} in another shape: the same memory, and no region")
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
@@ -148,6 +149,7 @@ def _report(compiled: Compiled) -> dict[str, Any]:
             }
             for region in compiled.regions
         ],
+        "views": dict(compiled.views),
     }
 
 

@@ -15,9 +15,11 @@ _SHARING = {"REDUCED": "indices, where they can", "EQUAL": "equal uses", "NOTHIN
 
 
 def print_orders(program: Program, most: int) -> None:
-    """The number of orders of each region's indices, and the first ones."""
+    """The number of orders of each region's indices, and the first ones; a reshape goes through memory."""
     console = Console()
     for region in program.regions:
+        if region.reshapes:
+            continue
         spaces = order_spaces(program, region)
         rows = [["intermediates share", "indices", "any order", "storage kept", "and statements' orders"]]
         rows += [

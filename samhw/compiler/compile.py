@@ -28,6 +28,8 @@ class Compiled:
     value: str
     recipes: Mapping[str, Recipe]
     """For each input of `program` that the user does not give, how it is made."""
+    views: Mapping[str, str]
+    """For each tensor that is another one in another shape, in the same memories, that one."""
     schedule: Schedule
     """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
     that, the program gives the same."""
@@ -73,7 +75,7 @@ def compile_program(
     program, regions = split_regions(compiler)
     _check_lanes(schedule, regions)
     used = _used(schedule, first.program, regions)
-    return Compiled(program, regions, compiler.arch, kind.name, lowerable.recipes, used)
+    return Compiled(program, regions, compiler.arch, kind.name, lowerable.recipes, lowerable.views, used)
 
 
 def make_lowerable(
@@ -97,7 +99,13 @@ def make_lowerable(
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})
-    return Lowerable(program, capacity, permute=schedule.permute, largest_copy=schedule.largest_copy)
+    return Lowerable(
+        program,
+        capacity,
+        permute=schedule.permute,
+        largest_copy=schedule.largest_copy,
+        off_chip=schedule.off_chip,
+    )
 
 
 def _check_lanes(schedule: Schedule, regions: Sequence[CompiledRegion]) -> None:

@@ -2,9 +2,21 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
-from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, Node, TensorBinding, latency, make
+from samhw.graph import (
+    Arch,
+    Channel,
+    Endpoint,
+    Graph,
+    Memory,
+    Node,
+    TensorBinding,
+    latency,
+    make,
+    memory_name,
+)
 
 __all__ = ["generate", "wired"]
 
@@ -27,6 +39,7 @@ def generate(
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
         notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
+    lies_in = {memory_name(t.name, "vals"): memory_name(t.stored, "vals") for t in tensors}
     nodes: dict[PlannedNode, Node] = {}
     ends: list[tuple[Endpoint, Endpoint]] = []
 
@@ -35,7 +48,7 @@ def generate(
             return nodes[planned]
         sources = {port: table.resolve(source) for port, source in planned.inputs.items()}
         made = {port: expand(source.node) for port, source in sources.items()}
-        node = nodes[planned] = make(
+        node = make(
             planned.kind,
             planned.name,
             planned.depth,
@@ -43,6 +56,9 @@ def generate(
             index=planned.index,
             **planned.params,
         )
+        # What reads a view reads the memory that it lies in.
+        memories = {param: lies_in.get(memory, memory) for param, memory in node.memories.items()}
+        node = nodes[planned] = replace(node, params={**node.params, **memories})
         for port, source in sources.items():
             ends.append((Endpoint(made[port].name, source.port), Endpoint(node.name, port)))
         return node

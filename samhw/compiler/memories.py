@@ -17,15 +17,22 @@ def memories_of(
     shape: tuple[int, ...],
     capacity: Capacity,
     parts: int = 1,
+    *,
+    stored: str | None = None,
 ) -> list[Memory]:
     """The memories of a tensor's storage, sized for its greatest shape and number of entries, of which one
-    part may hold all."""
+    part may hold all.
+
+    Args:
+        stored: the tensor whose memories they are, if it has none of its own.
+    """
+    owner = stored or tensor
     fmt = stored_format(program.tensors[tensor].format)
     numbers = [None] if parts == 1 else range(parts)
     outermost = fmt.mode_order[:1]
     dealt = [-(-size // parts) if mode in outermost else size for mode, size in enumerate(shape)]
     return [
-        Memory(memory_name(tensor, array, part), tensor, array, role, words, part=part)
+        Memory(memory_name(owner, array, part), owner, array, role, words, part=part)
         for array, words in _arrays(fmt, greatest_sizes(fmt, dealt, capacity.entries_of(tensor)))
         for part in numbers
     ]

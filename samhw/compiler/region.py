@@ -206,7 +206,7 @@ class RegionCompiler:
         return self.compiled(number, fused, partial, table, fused.dimension, self.extents, lanes)
 
     def reshaped(self, number: int) -> CompiledRegion:
-        """A region that copies a tensor's elements into another shape."""
+        """A region that copies a tensor's elements into another shape, where a view would not do."""
         region = self.program.regions[number]
         if region.order is not None:
             raise InputError(
@@ -227,7 +227,13 @@ class RegionCompiler:
         table = lower_reshape(view, result, fused.dimension, self.extents, Names(self.program.tensors))
         # The indices of the result are in no loop.
         partial = partial_order(fused).subgraph(read.stored).copy()
-        return self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+        found = self.compiled(number, fused, partial, table, fused.dimension, self.extents)
+        why = self.lowerable.copied_shapes[written.tensor]
+        return replace(found, note=f"copies {read.tensor} to {written.tensor}, element by element: {why}")
+
+    def is_view(self, number: int) -> bool:
+        """Whether a region has nothing to do: what its statement makes is a view."""
+        return self.program.regions[number].statements[0].lhs.tensor in self.lowerable.views
 
     def copied(self, number: int, copy: PermutedCopy) -> CompiledRegion:
         """A region that copies a tensor into another mode order."""
@@ -258,7 +264,8 @@ class RegionCompiler:
         lanes: Mapping[str, int] = {},
     ) -> CompiledRegion:
         """The region of a table, with lanes, and with memories and channels of the right size."""
-        name = self.program.name if len(self.program.regions) == 1 else f"{self.program.name}_{number}"
+        numbers = [n for n in range(len(self.program.regions)) if not self.is_view(n)]
+        name = self.program.name if len(numbers) == 1 else f"{self.program.name}_{numbers.index(number)}"
         memories, tensors = self.stores(fused)
         used = set(dimension.values()) | {i for t in tensors for i in t.indices}
         own = {d: n for d, n in extents.items() if d in used}
@@ -318,15 +325,31 @@ class RegionCompiler:
         """The memories and tensors of a region."""
         outputs = {output.tensor for output in fused.outputs}
         names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in outputs)
-        memories: list[Memory] = []
+        used = (*names, *(output.tensor for output in fused.outputs))
+        memories: dict[str, Memory] = {}
         tensors = []
-        for name in (*names, *(output.tensor for output in fused.outputs)):
-            role = MemoryRole.OUTPUT if name in outputs else MemoryRole.INPUT
+        for name, stored in self.with_views(used).items():
+            role = MemoryRole.OUTPUT if stored in outputs else MemoryRole.INPUT
             shape = self.dimensions.shape(name, self.extents)
-            memories += memories_of(self.program, name, role, shape, self.capacity)
+            for memory in memories_of(self.program, name, role, shape, self.capacity, stored=stored):
+                # The extents of views are rounded up each for itself.
+                known = memories.get(memory.name, memory)
+                memories[memory.name] = max(known, memory, key=lambda m: m.capacity)
             fmt = str(stored_format(self.program.tensors[name].format))
-            tensors.append(TensorBinding(name, role, fmt, self.dimensions.of_tensor(name), shape))
-        return memories, tensors
+            dimensions = self.dimensions.of_tensor(name)
+            view_of = None if stored == name else stored
+            tensors.append(TensorBinding(name, role, fmt, dimensions, shape, view_of=view_of))
+        return list(memories.values()), tensors
+
+    def with_views(self, tensors: Sequence[str]) -> dict[str, str]:
+        """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
+        views = self.lowerable.views
+        found: dict[str, str] = {}
+        for name in tensors:
+            stored = views.get(name, name)
+            same = [stored, *(view for view, source in views.items() if source == stored)]
+            found |= dict.fromkeys(same, stored)
+        return found
 
 
 def _title(fused: FusedRegion) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from samhw.compiler.computations import Computation
 from samhw.compiler.region import CompiledRegion, RegionCompiler
 from samhw.errors import InputError, ScheduleError, StreamError
-from samhw.frontend import Program
+from samhw.frontend import Program, Region
 
 __all__ = ["split_regions"]
 
@@ -35,19 +35,28 @@ def split_regions(compiler: RegionCompiler) -> tuple[Program, tuple[CompiledRegi
     Raises:
         InputError: for a region that cannot be lowered, with the reason and the way out.
     """
-    splitters = [_Splitter(compiler, number) for number in range(len(compiler.program.regions))]
-    parts = [region for splitter in splitters for region in splitter.parts()]
-    if len(parts) == len(splitters):
-        return compiler.program, tuple(parts)
+    splitters = []
+    regions: list[Region] = []
+    parts: dict[int, CompiledRegion] = {}
+    for number, region in enumerate(compiler.program.regions):
+        if compiler.is_view(number):
+            # A statement of the program, from which extents follow, and no region of the design.
+            regions.append(region)
+            continue
+        splitters.append(_Splitter(compiler, number))
+        for part in splitters[-1].parts():
+            parts[len(regions)] = part
+            regions.append(part.region)
+    if len(regions) == len(compiler.program.regions):
+        return compiler.program, tuple(parts.values())
     # Names, and what leaves a region, are those of the program in all of its parts.
-    regions = [part.region for part in parts]
     written = {statement.lhs.tensor for region in regions for statement in region.statements}
     stand_ins = {
         name: of for splitter in splitters for name, of in splitter.stand_ins.items() if name in written
     }
     whole = compiler.with_stand_ins(stand_ins, regions) if stand_ins else compiler.of(regions)
     return whole.program, tuple(
-        replace(whole.region(number), note=part.note) for number, part in enumerate(parts)
+        replace(whole.region(number), note=part.note) for number, part in parts.items()
     )
 
 
@@ -228,7 +237,7 @@ class _Splitter:
                 )
             else:
                 filled = [compiler.region(number + n) for n in range(1, len(notes) + 1)]
-                return [replace(first, note="; ".join(notes)), *filled]
+                return [replace(first, note="; ".join(notes)) if notes else first, *filled]
 
     def _alone(self, start: int, stop: int) -> tuple[RegionCompiler, int]:
         """A compiler of the program in which a part is a region of its own, and that region's number."""

@@ -55,9 +55,13 @@ class Statement:
         return isinstance(self.rhs, Reshape | Concat)
 
     def joins(self, before: Sequence["Statement"]) -> bool:
-        """Whether this may be in one region with the statements before it: a reshape is a region of its
-        own."""
-        return not before or not any(isinstance(s.rhs, Reshape) for s in (self, *before))
+        """Whether this may be in one region with the statements before it: not if it reads in another shape
+        what they compute."""
+        written = {s.lhs.tensor for s in before}
+        moved = {
+            s.lhs.tensor for s in before if isinstance(s.rhs, Reshape) and s.rhs.operand.tensor in written
+        }
+        return not any(access.tensor in moved for access in self.reads)
 
     def __str__(self) -> str:
         assign = "=" if self.reduction == "sum" else f"{self.reduction}="
@@ -80,5 +84,6 @@ class Region:
 
     @property
     def reshapes(self) -> bool:
-        """Whether it copies a tensor's elements into another shape, and does nothing else."""
+        """Whether it has a statement that gives a tensor another shape; what passes leave has nothing else
+        then."""
         return any(isinstance(statement.rhs, Reshape) for statement in self.statements)

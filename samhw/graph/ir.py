@@ -136,6 +136,9 @@ class TensorBinding:
     A result in n `parts` was stored by n lanes, each of which had some coordinates of the outermost level:
     p, p + n, p + 2n, .. are in part p if that level is dense, and if it is compressed, those which the part
     itself stores. A part has arrays of its own for all levels.
+
+    A *view* is another tensor in another shape, and lies in that one's memories; both are dense and
+    row-major.
     """
 
     name: str
@@ -144,6 +147,13 @@ class TensorBinding:
     indices: tuple[str, ...]
     shape: tuple[int, ...]
     parts: int = 1
+    view_of: str | None = None
+    """The tensor that it is a view of."""
+
+    @property
+    def stored(self) -> str:
+        """The tensor in whose memories it lies: itself, but for a view."""
+        return self.view_of or self.name
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def dumps(design: Design) -> str:
                 "indices": t.indices,
                 "shape": t.shape,
                 "parts": t.parts,
+                "view_of": t.view_of,
             }
             for t in design.tensors
         ],
@@ -171,4 +172,5 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         indices=tuple(data["indices"]),
         shape=tuple(data["shape"]),
         parts=data.get("parts", 1),
+        view_of=data.get("view_of"),
     )

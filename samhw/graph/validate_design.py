@@ -18,6 +18,7 @@ def validate_design(design: Design) -> None:
     for graph in design.regions:
         validate(graph)
         _check_shared(design, graph)
+    _check_views(design)
     _check_sequence(design)
     _check_flow(design)
 
@@ -41,6 +42,17 @@ def _check_shared(design: Design, graph: Graph) -> None:
             raise InputError(
                 f"Extent {index!r} of region {graph.name} is not that of {design.name}; make a design with "
                 "Design.assemble."
+            )
+
+
+def _check_views(design: Design) -> None:
+    """A view lies in the memories of another tensor, and of one that has memories."""
+    stored = {tensor.name for tensor in design.tensors if not tensor.view_of}
+    for tensor in design.tensors:
+        if tensor.stored not in stored:
+            raise InputError(
+                f"Tensor {tensor.name!r} of {design.name} is a view of {tensor.view_of!r}, which is not "
+                "stored; name a tensor that is."
             )
 
 

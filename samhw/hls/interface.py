@@ -188,6 +188,6 @@ def _about(graph: Graph) -> str:
     """What a region makes of what."""
 
     def names(role: MemoryRole) -> Iterable[str]:
-        return (tensor.name for tensor in graph.tensors if tensor.role is role)
+        return (t.name for t in graph.tensors if t.role is role and not t.view_of)
 
     return f"{', '.join(names(MemoryRole.OUTPUT))} from {', '.join(names(MemoryRole.INPUT))}"

@@ -16,8 +16,9 @@ def emit_order(design: Design) -> dict[str, str]:
     origin: dict[str, str] = {}
     regions = []
     for graph in design.runs:
-        inputs = [t.name for t in graph.tensors if t.role is MemoryRole.INPUT]
-        outputs = [t.name for t in graph.tensors if t.role is MemoryRole.OUTPUT]
+        stored = [t for t in graph.tensors if not t.view_of]
+        inputs = [t.name for t in stored if t.role is MemoryRole.INPUT]
+        outputs = [t.name for t in stored if t.role is MemoryRole.OUTPUT]
         regions.append(
             {
                 "folder": project_name(graph.name),

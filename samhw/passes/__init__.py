@@ -15,7 +15,7 @@ __all__ = ["PASSES", "Lowerable", "Pass", "PermutedCopy", "Recipe", "apply_passe
 
 Pass = Callable[[Lowerable], Lowerable]
 
-PASSES = ("copy_discordant",)
+PASSES = ("view_reshapes", "copy_discordant")
 """The passes by name, in the order in which they are applied."""
 
 

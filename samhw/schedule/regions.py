@@ -61,7 +61,7 @@ def ordered(
 
 
 def _cut(region: Region) -> Iterator[Region]:
-    """A region without the reshapes in it, which are regions of their own."""
+    """A region, which ends where it reads in another shape what it computes."""
     parts = list(_merged(region.statements))
     return iter(parts if len(parts) > 1 else [region])
 

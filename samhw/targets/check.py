@@ -68,6 +68,11 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         whole = results(program, known)
     found = Check(0.0, 0.0, True)
     for region in program.regions:
+        for statement in region.statements:
+            view = statement.lhs.tensor
+            if view in compiled.views and view not in outputs:
+                # Of an input: nothing has been stored.
+                known[view] = _in_shape(known[compiled.views[view]], program, view)
         used = {access.tensor for statement in region.statements for access in statement.accesses}
         tensors = {name: decl for name, decl in program.tensors.items() if name in used}
         alone = replace(program, tensors=tensors, regions=(region,))
@@ -95,6 +100,12 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                 {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
     return found
+
+
+def _in_shape(tensor: Tensor, program: Program, view: str) -> Tensor:
+    """A dense tensor in the shape of another one."""
+    shape = tuple(extent for extent in program.bind({}).tensors[view].shape if extent is not None)
+    return Tensor.from_dense(tensor.to_dense().reshape(shape), "dense")
 
 
 def _share(program: Program, inputs: Mapping[str, Tensor]) -> float:

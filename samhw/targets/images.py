@@ -21,7 +21,7 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
     tensor that is missing, not wanted, of another format, or too large for the build, for values that the
     design's value type has not, and for shapes that disagree.
     """
-    bindings = {binding.name: binding for binding in design.tensors if binding.role is MemoryRole.INPUT}
+    bindings = {b.name: b for b in design.tensors if b.role is MemoryRole.INPUT and not b.view_of}
     for name in tensors.keys() - bindings.keys():
         raise InputError(f"{design.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
     memories: dict[str, Words] = {}
@@ -82,7 +82,7 @@ def stored_words(
     words: dict[str, Words] = {}
 
     def take(array: str, part: int | None, count: int) -> Words:
-        name = memory_name(binding.name, array, part)
+        name = memory_name(binding.stored, array, part)
         capacity = memories[name].capacity
         if not 0 <= count <= capacity:
             raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")

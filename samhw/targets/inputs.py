@@ -59,7 +59,7 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
 
 def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:
     """The extents of the indices that tensors have, but no input of the design."""
-    given = {i for b in design.tensors if b.role is MemoryRole.INPUT for i in b.indices}
+    given = {i for b in design.tensors if b.role is MemoryRole.INPUT and not b.view_of for i in b.indices}
     left = {i: b for b in design.tensors for i in b.indices if i not in given}
     if not left:
         return {}

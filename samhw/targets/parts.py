@@ -36,10 +36,10 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
     """
     format = Format.parse(binding.format, len(shape))
     if binding.parts == 1:
-        return {name.removeprefix(f"{binding.name}."): array for name, array in words.items()}
+        return {name.removeprefix(f"{binding.stored}."): array for name, array in words.items()}
 
     def stored(array: str) -> list[Words]:
-        return [words[memory_name(binding.name, array, part)] for part in range(binding.parts)]
+        return [words[memory_name(binding.stored, array, part)] for part in range(binding.parts)]
 
     # For each part, the outermost coordinate that each of its fibers lies in.
     sizes = format.level_sizes(shape)

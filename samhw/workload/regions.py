@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Program, Region, Reshape, Statement
+from samhw.frontend import Access, Program, Region, Statement
 from samhw.schedule import MODULE, Schedule
 from samhw.workload.workload import Workload
 
@@ -55,7 +55,6 @@ def _joins(statement: Statement, held: Sequence[Statement]) -> bool:
     written = {other.lhs.tensor for other in held}
     return (
         statement.joins(held)
-        and not isinstance(statement.rhs, Reshape)
         and (statement.mask is None or statement.mask.tensor not in written)
         and not any(
             access.tensor in written and _is_repeated(statement, access) for access in statement.reads

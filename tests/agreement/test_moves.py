@@ -1,4 +1,5 @@
-"""Reshapes and concatenations: simulator, RTL and HLS agree, on one build for data of several shapes."""
+"""Reshapes and concatenations: simulator, RTL and HLS agree, on one build for data of several shapes;
+views of an input and of a buffer among them."""
 
 import numpy as np
 import pytest
@@ -14,13 +15,19 @@ PROGRAM = parse("""
 tensor A[i, a] : csr
 tensor B[i, b] : dense
 tensor C[i, c] : csr
+tensor V[u] : dense
 tensor R[p, h=2] : dense
+tensor D[u] : dense
+tensor E[p] : dense
+V[u] = reshape(B[i, b])
+D[u] = V[u] * V[u]
 C[i, j] = concat(j, B[i, j], A[i, j], B[i, j])
 fuse {
   S[i, c] = concat(i, C[i, c], C[i, c])
   T[s, c] = 2 * S[s, c]
 }
 R[p, h] = reshape(T[s, c])
+E[p] = R[p, h]
 """)
 
 

@@ -128,7 +128,7 @@ def test_after_a_pass_the_order_of_a_region_is_said(tmp_path: Path) -> None:
 
 
 def test_passes_are_named_and_go_with_no_graph() -> None:
-    assert "There is no pass 'x'; the passes are, in their order, copy_discordant." in refused(
+    assert "There is no pass 'x'; the passes are, in their order, view_reshapes, copy_discordant." in refused(
         "compile", "spmv", "--after", "x"
     )
     assert "--after compiles nothing" in refused("compile", "spmv", "--after", "copy_discordant", "--table")

@@ -58,7 +58,7 @@ def test_every_file_is_a_pass() -> None:
 
 
 def test_a_pass_that_there_is_not() -> None:
-    with pytest.raises(InputError, match="There is no pass 'lanes'; the passes are, in their order, copy_"):
+    with pytest.raises(InputError, match="There is no pass 'lanes'; the passes are, in their order, view_"):
         apply_passes(make_lowerable(parse(SPMM)), "lanes")
 
 

@@ -26,7 +26,7 @@ v = u[a]
 
 @pytest.mark.parametrize(
     ("level", "sizes"),
-    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [3, 1, 3])],
+    [("none", [1] * 7), ("partial", [2, 1, 1, 1, 1, 1]), ("full", [4, 3])],
 )
 def test_fusion_levels(level: FusionLevel, sizes: list[int]) -> None:
     program = parse(LEVELS)
@@ -69,12 +69,19 @@ def test_lists_that_are_no_regions(fuse: Any, message: str) -> None:
         Schedule(fuse).apply(load_model("gcn"))
 
 
-def test_a_reshape_is_a_region_of_its_own_wherever_it_stands() -> None:
-    program = parse(LEVELS)
-    listed = Schedule([["z", "R"]]).apply(program)
-    names = [[s.lhs.tensor for s in region.statements] for region in listed.regions]
-    assert ["z"] in names
-    assert ["R"] in names
+@pytest.mark.parametrize(
+    ("fuse", "expected"),
+    [
+        ([["z", "R"]], [["x"], ["y"], ["z", "R"], ["C"], ["u"], ["v"]]),
+        ([["R", "C", "u"]], [["x"], ["y"], ["z"], ["R", "C", "u"], ["v"]]),
+        ([["z", "R", "C"]], [["x"], ["y"], ["z", "R"], ["C"], ["u"], ["v"]]),
+    ],
+)
+def test_a_region_ends_before_it_reads_its_own_results_in_another_shape(
+    fuse: list[list[str]], expected: list[list[str]]
+) -> None:
+    listed = Schedule(fuse).apply(parse(LEVELS))
+    assert [[s.lhs.tensor for s in region.statements] for region in listed.regions] == expected
 
 
 def test_orders_by_the_last_result() -> None:

@@ -137,6 +137,7 @@ class BoardFolder:
         """The tensors that a run has left."""
         found: dict[str, Tensor] = {}
         for region in self.design.runs:
-            written = {b.name for b in region.tensors} & {m.partition(".")[0] for m in result.memories}
+            left = {m.partition(".")[0] for m in result.memories}
+            written = {b.name for b in region.tensors if b.stored in left}
             found |= {n: t for n, t in unload(region, result.memories, extents).items() if n in written}
         return found

@@ -22,7 +22,6 @@ from samhw.compiler.einsum import (
     View,
     operands,
     rebuilt,
-    views,
 )
 from samhw.compiler.lowering.advance import advance
 from samhw.compiler.lowering.builder import TableBuilder
@@ -39,7 +38,7 @@ from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
-from samhw.errors import InputError, StreamError
+from samhw.errors import StreamError
 from samhw.names import Names
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
@@ -66,12 +65,6 @@ def lower(
     Raises:
         StreamError: for a schedule that streams cannot follow, with the reason and the way out.
     """
-    for result in results:
-        if not any(True for _ in views(result.tree)):
-            raise InputError(
-                f"'{result.tensor} = ..' reads no tensor, so there is nothing to stream; write the number "
-                "into the data."
-            )
     builder = TableBuilder(title, order, dimension, extents, columns)
     _Lowering(builder).region(results)
     return builder.table

@@ -29,7 +29,7 @@ class RowEnd:
         bundle = self._scanned(found, every=every)
         filled = every and not bundle.full
         if filled:
-            bundle.stream = self._filled(bundle.stream, everywhere=found.everywhere)
+            bundle.stream = self._filled(bundle.stream)
         for optional in found.optional:
             self._bring(bundle, optional)
         stream = bundle.stream
@@ -50,10 +50,10 @@ class RowEnd:
             self._scanner.dense(bundle)
         return bundle
 
-    def _filled(self, stream: Lockstep | None, *, everywhere: bool) -> Lockstep:
+    def _filled(self, stream: Lockstep | None) -> Lockstep:
         """Every coordinate, with the payloads of a stream that has only some."""
         if stream is not None and stream.nested is not None:
-            raise self._unfilled(stream.nested, everywhere=everywhere)
+            raise self._unfilled(stream.nested)
         every = self._scanner.every(self._goal.name)
         if stream is None:
             return every
@@ -70,16 +70,12 @@ class RowEnd:
             assert bundle.stream is not None
             bundle.stream = self._joiner.lead(bundle.stream, optional.stream)
 
-    def _unfilled(self, nested: Einsum, *, everywhere: bool) -> StreamError:
+    def _unfilled(self, nested: Einsum) -> StreamError:
+        # What has values everywhere has no stream of its own, so that the result is what is dense.
         index, title = self._row.index, self._row.builder.title
-        what = f"{title_of(nested)} gives only some {index}, each with a fiber inside"
-        if everywhere:
-            return StreamError(
-                f"'{title}' has a value at every {index}, but {what}; choose another order, or end the "
-                f"fused region behind {title_of(nested)}."
-            )
         return StreamError(
-            f"'{title}' is dense in {index}, but {what}; store the result with a compressed level {index}, "
-            "such as 'csf', or choose another order.",
+            f"'{title}' is dense in {index}, but {title_of(nested)} gives only some {index}, "
+            f"each with a fiber inside; store the result with a compressed level {index}, such as 'csf', or "
+            "choose another order.",
             result=self._goal.name,
         )

@@ -74,7 +74,8 @@ class Space:
 
     def inner(self) -> "Space":
         """A space that begins here and goes its own way."""
-        cursors = {view: replace(cursor) for view, cursor in self.cursors.items()}
+        # `replace` of so many would take most of the time of a large region.
+        cursors = {view: Cursor(c.ref, c.level, c.missing) for view, c in self.cursors.items()}
         return replace(self, cursors=cursors, streams=dict(self.streams))
 
     def enter(self, row: RowStream) -> None:

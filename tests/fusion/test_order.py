@@ -1,7 +1,7 @@
 """Orders of indices: the partial order graph, what is chosen, and what is refused."""
 
 from itertools import islice
-from math import factorial
+from math import comb, factorial
 
 import networkx as nx
 import pytest
@@ -92,6 +92,11 @@ def test_count_is_that_of_the_orders() -> None:
 def test_too_many_orders_to_count_are_refused() -> None:
     with pytest.raises(ScheduleError, match="orders of 40 indices are too many to count"):
         count_orders(unconstrained(40))
+    # Statements with orders, and a region split in half, are what the refusal names.
+    ordered = unconstrained(40)
+    ordered.add_edges_from((f"i{n}", f"i{n + 2}") for n in range(38))
+    assert count_orders(ordered) == comb(40, 20)
+    assert count_orders(unconstrained(18)) == factorial(18)
 
 
 def test_an_order_may_name_the_indices_of_uses_that_share_less() -> None:

@@ -108,13 +108,14 @@ def test_what_lies_elsewhere_is_copied() -> None:
 def test_a_memory_holds_what_any_of_its_views_needs() -> None:
     """Capacities are rounded up for each extent."""
     text = (
-        "tensor A[i=5, j=9]\ntensor R[h=3, p]\nT[i, j] = A[i, j] + 1\nR[h, p] = reshape(T[i, j])\nu = R[h, p]"
+        "tensor A[i=3, j=15]\ntensor R[h=5, p]\nT[i, j] = A[i, j] + 1\n"
+        "R[h, p] = reshape(T[i, j])\nu = R[h, p]"
     )
     program = parse(text)
-    inputs = {"A": Tensor.from_dense(np.arange(45).reshape(5, 9), "dense")}
+    inputs = {"A": Tensor.from_dense(np.arange(45).reshape(3, 15), "dense")}
     work = Workload("views", program, inputs)
     compiled = compile_workload(work)
-    assert compiled.design.memory["T.vals"].capacity == max(8 * 16, 4 * 16)
+    assert compiled.design.memory["T.vals"].capacity == 8 * 16 > 4 * 16
     assert check(work, compiled, run(compiled, inputs).outputs).good
 
 

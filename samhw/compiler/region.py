@@ -271,13 +271,13 @@ class RegionCompiler:
         own = {d: n for d, n in extents.items() if d in used}
         try:
             graph = generate(name, table, self.value.name, self.arch, memories, tensors, own)
+        except StreamError as error:
+            raise _unlowerable(fused, table, error) from error
+        try:
             validate(graph)
         except InputError as error:
-            # A stream of more levels than a token tells, and seen once otherwise; another order may do.
-            raise StreamError(
-                f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
-                "Choose another order, or compute its statements in regions of their own."
-            ) from error
+            # The tests have no program that comes here, though one was seen; another order may do.
+            raise _unlowerable(fused, table, error) from error
         index_extents = {index: extents[d] for index, d in dimension.items()}
         # What is computed, and the choices between graphs, are those of one lane.
         expected = estimate(graph, self.arch, index_extents)
@@ -350,6 +350,14 @@ class RegionCompiler:
             same = [stored, *(view for view, source in views.items() if source == stored)]
             found |= dict.fromkeys(same, stored)
         return found
+
+
+def _unlowerable(fused: FusedRegion, table: FusionTable, error: InputError) -> StreamError:
+    """The refusal of a region whose graph is none."""
+    return StreamError(
+        f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
+        "Choose another order, or compute its statements in regions of their own."
+    )
 
 
 def _title(fused: FusedRegion) -> str:

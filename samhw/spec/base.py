@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from samhw.errors import InputError
+from samhw.errors import InputError, StreamError
 from samhw.spec.arch import Arch
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
@@ -217,6 +217,7 @@ class Spec(ABC):
 
         Raises:
             InputError: for parameters or a depth that it cannot have.
+            StreamError: for more levels than a token tells.
         """
         where = f"Node {name!r} ({self.kind})"
         if unknown := sorted(set(params) - set(self.params)):
@@ -233,7 +234,7 @@ class Spec(ABC):
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in params.items()}
         inputs, outputs = self.ports(depth, plain)
         if any(port.stream.depth > DEEPEST for port in (*inputs, *outputs)):
-            raise InputError(f"{where} has a stream of more than {DEEPEST} levels; give a smaller depth.")
+            raise StreamError(f"{where} has a stream of more than {DEEPEST} levels; give a smaller depth.")
         return plain, inputs, outputs
 
 

@@ -130,6 +130,15 @@ fuse {
   Y[i] = (T[i] * b[i] + D[i]) * (T[i] * c[i] + D[i])
 }
 """
+DEEP = """
+tensor C[r=2, a=2, b=2, c=2, d=2, e=2, f=2, g=2, h=2] : dense
+tensor B[i=2, j=2, k=2, l=2, m=2, n=2, p=2, q=2, r] : dense
+tensor Y[i, j, k, l, m, n, p, q, r] : dense
+fuse {
+  R[r] = C[r, a, b, c, d, e, f, g, h] * 2    order r, a, b, c, d, e, f, g, h
+  Y[i, j, k, l, m, n, p, q, r] = B[i, j, k, l, m, n, p, q, r] * R[r]    order i, j, k, l, m, n, p, q, r
+}
+"""
 SPMM = "tensor A[i=5, k=6] : csr\ntensor X[k, j=4] : dense\nT[i, j] = A[i, k] * X[k, j]\n"
 HIGHEST = "tensor A[i=5, k=6] : csr\nm[i] max= A[i, k] where A[i, k]\n"
 BLOCKS = "tensor A[i=8, j=8] : bcsr(4)\nx[i] = A[i, j]\n"
@@ -232,6 +241,11 @@ CASES = {
                 {"share": "none"},
             ),
         ],
+    ),
+    "a sum inside of too many levels": (
+        Way(DEEP, {"share": "none"}),
+        "a stream of more than 15 levels; .* or compute its statements in regions of their own",
+        [Way(DEEP, {"share": "none", "fuse": "none"}), Way(DEEP)],
     ),
     "a channel too deep": (
         Way(RESIDUAL, deepest=4),

@@ -3,9 +3,11 @@ now and then on how far they are, since some dots take minutes."""
 
 import signal
 import time
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import WorkStealingScheduling
 
 settings.register_profile("samhw", deadline=None)
 settings.load_profile("samhw")
@@ -45,8 +47,14 @@ class Progress:
             )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkStealingScheduling:
+    """A worker that is done takes over what another one has not begun."""
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Workers take the slow tests first, so that none of them is left with a long one at the end."""
+    """The slow tests come first, so that no worker is left with a long one at the end."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 

@@ -18,6 +18,7 @@ from amaranth.back import verilog
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 
+from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature
 from samhw.rtl.channel import Fifo
@@ -131,7 +132,8 @@ def _unpack(instance: Instance, words: Iterator[int]) -> Outcome:
 
 
 def _write_verilog(top: "_Top", path: Path) -> None:
-    path.write_text(verilog.convert(top, name="bench", ports=top.ports, emit_src=False))
+    with no_collection():
+        path.write_text(verilog.convert(top, name="bench", ports=top.ports, emit_src=False))
 
 
 def _lanes(prefix: str, count: int) -> str:

@@ -34,7 +34,7 @@ from tests.strategies.programs import programs
 from tests.thorough import THOROUGH
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
-GRAPHS = 8 if THOROUGH else 5
+GRAPHS = 8 if THOROUGH else 4
 RUNS = 8
 
 

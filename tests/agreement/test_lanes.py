@@ -23,31 +23,30 @@ from tests.agreement.test_expressions import RUNS, VALUES, run_random
 from tests.strategies.chains import chained_programs
 from tests.strategies.lanes import random_lanes
 from tests.strategies.programs import programs
+from tests.thorough import sample
 
 pytestmark = pytest.mark.slow
 
+KERNELS = (
+    ("i=2", ("spmm", "sddmm", "innerprod")),
+    ("i=3", ("mttkrp",)),
+    ("i=4", ("spmspm_ikj",)),
+    ("i=8", ("spmm",)),
+    ("i=2+j=2", ("sddmm",)),
+    ("i=2+k=3", ("spmm",)),
+    ("i=18", ("spmv",)),
+)
 MODELS = (("gcn", "partial"), ("bigbird_attention", "full"))
 VALUE = "bf16"
 """Of models and random programs: what f32 adds is a multiple of the logic to build, and nothing of lanes."""
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_LANES_RTL", "12"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_LANES_RTL", "8"))
 """How many random programs are drawn in all."""
 NODES = 60 if PROGRAMS < 60 else 200
 """The most nodes that they have. Builds take the longer the more there are."""
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize(
-    ("lanes", "names"),
-    [
-        ("i=2", ("spmm", "sddmm", "innerprod")),
-        ("i=3", ("mttkrp",)),
-        ("i=4", ("spmspm_ikj",)),
-        ("i=8", ("spmm",)),
-        ("i=2+k=3", ("spmm",)),
-        ("i=2+j=2", ("sddmm",)),
-        ("i=18", ("spmv",)),
-    ],
-)
+@pytest.mark.parametrize(("lanes", "names"), sample(KERNELS, KERNELS[:5]))
 def test_kernels(lanes: str, names: Sequence[str]) -> None:
     workloads = [[bind_program(name, ["auto"])] for name in names]
     assert correlate(workloads, Schedule(lanes=parse_lanes(lanes)), jobs=1).good

@@ -31,7 +31,7 @@ MODELS = {"gcn": "f=6,h=4,c=3", "mlp": "n=6,f=8,h=6,g=5,c=3"}
 
 PROGRAMS = sample(
     [*kernel_names(), *MODELS],
-    ["spmv", "sddmm", "spmspm_ikj", "mmadd", "plus3", "mttkrp", "residual", "mlp"],
+    ["spmv", "sddmm", "mmadd", "mttkrp", "residual", "mlp"],
 )
 """Of twenty programs."""
 

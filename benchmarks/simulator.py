@@ -33,6 +33,7 @@ from samhw.schedule import FusionLevel, Schedule
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
+from samhw.workload import bind_program
 
 PLAIN_FIRINGS = 20_000_000
 """Runs with more firings are not given to the plain engine."""
@@ -118,6 +119,15 @@ def sddmm(label: str, coords: np.ndarray, shape: tuple[int, ...], inner: int) ->
     return Case(f"SDDMM, {label}, K = {inner}", program, tensors, {"X": coords.shape[1]})
 
 
+def joins(kernel: str, size: int, density: float) -> Case:
+    """A kernel that joins the fibers of two square matrices, uniform at random."""
+    workload = bind_program(kernel, [f"random:size={size},density={density}"])
+    entries = workload.capacity().entries
+    results = {decl.name: entries[decl.name] for decl in workload.program.outputs}
+    label = f"{kernel}, {size:,} x {size:,} at {density:.0%}"
+    return Case(label, workload.program, dict(workload.tensors), results)
+
+
 def product_size(a: Tensor, b: Tensor) -> int:
     """The nonzeros of a matrix product."""
     return int((a.to_scipy() @ b.to_scipy()).nnz)
@@ -165,6 +175,9 @@ def cases(data: Path | None, large: bool) -> Iterator[Case]:
     yield sddmm("generated", graph.to_coo()[0], graph.shape, FEATURES)
     yield gcn_layer("generated", random_graph(500, 2_500), small_features(500, 200))
     yield attention(256, 32)
+    yield joins("spmspm_ijk", 200, 0.1)
+    yield joins("spmspm_ijk", 1_000, 0.01)
+    yield joins("mmadd", 1_000, 0.1)
     if data:
         matrix = read_tensor(data / "lp_scsd1.mtx")
         coords = matrix.to_coo(drop_zeros=True)[0]

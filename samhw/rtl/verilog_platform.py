@@ -17,7 +17,7 @@ from samhw.rtl.verilog_memory import VerilogMemories
 __all__ = ["VerilogPlatform"]
 
 _KEPT = 2_000
-"""How many modules a process keeps for its next designs: some 50 kB each."""
+"""How many modules a process keeps for its next designs: some 40 kB each."""
 _EMPTY = re.compile(r"^(  wire width 0) (?:input|output) \d+", re.MULTILINE)
 """A port of no width: Verilog has none."""
 _INPUT = re.compile(r"^  wire .*\binput \d+ +\\(\S+)$", re.MULTILINE)

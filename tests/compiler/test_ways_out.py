@@ -19,6 +19,7 @@ from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload, make_workload
+from tests.compiler.test_sharing import NESTED
 
 
 class Way(NamedTuple):
@@ -44,16 +45,6 @@ tensor T[i, j] : dense
 fuse {
   U[i, j] = 2 * A[i, j]    order j, i
   T[i, j] = U[i, j] + A[i, j]    order i, j
-}
-"""
-NESTED = """
-tensor X[i=8, k=8] : dense
-tensor V[k, e=8] : dense
-tensor W[f=8, e] : dense
-fuse {
-  R[i, e] = X[i, k] * V[k, e]
-  N[i, e] = R[i, e] * R[i, e]
-  U[i, f] = N[i, e] * W[f, e]
 }
 """
 ROWS = ("i", "f", "k", "e")

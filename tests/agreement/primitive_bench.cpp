@@ -119,7 +119,8 @@ Words store_memory(const Words& request) {
 }
 
 void run(const Words& head) {
-    top.select = head[0];
+    top.selected = {};
+    top.selected[head[0] / 32] = 1u << head[0] % 32;
     top.extent = head[1];
     const Words ports = read_words();
     std::vector<Source> sources;

@@ -15,7 +15,18 @@ from pathlib import Path
 
 import numpy as np
 from amaranth.back import verilog
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import (
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Elaboratable,
+    Module,
+    Mux,
+    ResetSignal,
+    Signal,
+    Value,
+)
 from amaranth.lib import memory, wiring
 
 from samhw.collector import no_collection
@@ -196,27 +207,31 @@ class _Ports(Elaboratable):
 
 
 class _Top(_Ports):
-    """All instances, and `select`, which joins one of them to the ports."""
+    """All instances. The one whose bit of `selected` is set is joined to the ports, and its clock alone runs,
+    which spares Verilator the others."""
 
     def __init__(self, instances: Sequence[Instance]):
         self.instances = instances
         super().__init__(
             max(len(i.node.inputs) for i in instances), max(len(i.node.outputs) for i in instances)
         )
-        self.select = Signal(16)
+        self.selected = Signal(len(self.instances))
 
     @property
     def ports(self) -> list[Signal]:
-        return [self.select, *self.controls, *self.data, *self.answers]
+        return [self.selected, *self.controls, *self.data, *self.answers]
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         answers: dict[str, Value] = {}
         mine = {signal.name: signal for signal in self.answers}
         for number, instance in enumerate(self.instances):
-            m.submodules[f"instance{number}"] = cell = _Cell(instance)
-            selected = Signal(name=f"selected{number}")
-            m.d.comb += selected.eq(self.select == number)
+            cell, domain = _Cell(instance), f"clock{number}"
+            m.submodules[f"instance{number}"] = DomainRenamer(domain)(cell)
+            selected = self.selected[number]
+            m.domains += ClockDomain(domain)
+            m.d.comb += ClockSignal(domain).eq(ClockSignal() & selected)
+            m.d.comb += ResetSignal(domain).eq(ResetSignal())
             controls = {signal.name: signal for signal in self.controls}
             data = {signal.name: signal for signal in self.data}
             m.d.comb += [signal.eq(controls[signal.name] & selected) for signal in cell.controls]

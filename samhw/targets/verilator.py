@@ -39,7 +39,8 @@ _VERILATE = (
     *("--noassert", "--no-timing", "--quiet-stats", "-O3", "-Wno-lint"),
 )
 _COMPILE = ("-std=c++17", "-pipe", "-w")
-_OPTIMISED, _PLAIN = "-O2", "-O0"
+_OPTIMISED, _FIXED, _PLAIN = "-O2", "-O1", "-O0"
+"""Of designs that are built for speed, of what no design changes, and of all others."""
 _UNIT_BYTES = 800_000
 _COMMON = """\
 #include <cstddef>
@@ -142,14 +143,14 @@ class _Builder:
             if self.compiler.precompiles:
                 units.append(_Unit(header, folder / "common.h.gch", _PLAIN, ("-x", "c++-header")))
             include = self.verilator.root / "include"
-            units += [_Unit(include / f"{name}.cpp", folder / f"{name}.o", _OPTIMISED) for name in names]
+            units += [_Unit(include / f"{name}.cpp", folder / f"{name}.o", _FIXED) for name in names]
             self._compile(units)
 
         return cached("runtime", self.key, make)
 
     def compile_harness(self, folder: Path, source: Path) -> None:
         """Compiles a harness into `folder`."""
-        self._compile([_Unit(source, folder / f"{source.stem}.o", _OPTIMISED)])
+        self._compile([_Unit(source, folder / f"{source.stem}.o", _FIXED)])
 
     def build(self, folder: Path, fixed: Sequence[Path], verilog: str, glue: str, top: str) -> None:
         """Builds `folder/simulate`, and leaves nothing else. `fixed`: folders of what no design changes."""

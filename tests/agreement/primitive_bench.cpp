@@ -10,8 +10,9 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-// Cycles in which nothing may come behind the end of a case, and after which a case has got stuck.
-constexpr unsigned rest = 40, patience = 5000;
+// Cycles in which nothing may come behind the end of a case, and after which a case has got stuck: the longest that a
+// primitive works by itself is the sweep of a memory.
+constexpr unsigned rest = 40, patience = 1000;
 
 VerilatedContext context;
 Vtop top{&context};
@@ -166,7 +167,7 @@ void run(const Words& head) {
         top.rst = 1;
         idle(2);
         top.rst = 0;
-        idle(5000);
+        idle(patience);
     }
 }
 

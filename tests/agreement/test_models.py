@@ -18,19 +18,20 @@ SMALL = {
 
 MODELS = [
     ("gcn", "none", "f32"),
-    ("gcn", "partial", "bf16"),
     ("gcn", "full", "fixed<16,8>"),
     ("gat", "full", "bf16"),
     ("bigbird_attention", "full", "f32"),
+    ("gcn", "partial", "bf16"),
     ("gpt3_block", "partial", "bf16"),
 ]
+"""What is left to SAMHW_THOROUGH=1 is at the end; partial fusion has lanes in test_lanes.py."""
 
 
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     ("name", "level", "value"),
-    sample(MODELS, MODELS[:-1]),
+    sample(MODELS, MODELS[:4]),
 )
 def test_cycles_and_words_agree(name: str, level: FusionLevel, value: str) -> None:
     workload = make_model_workload(name, [SMALL[name]])

@@ -51,7 +51,7 @@ def test_random_names() -> None:
     seen = 0
 
     @drawn(PROGRAMS, 1)
-    @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1))
+    @given(chained_programs(max_statements=4, concordant=False), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         nonlocal seen
         rng = np.random.default_rng(number)

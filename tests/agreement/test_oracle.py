@@ -14,8 +14,8 @@ from samhw.targets.images import unload
 from tests.hls.bench import run_design, run_model
 from tests.oracle.case import Case, compile_case, draw_case
 
-RTL_PROGRAMS = 6
-HLS_PROGRAMS = 24
+RTL_PROGRAMS = 4
+HLS_PROGRAMS = 16
 LEAST_NODES = 12
 
 

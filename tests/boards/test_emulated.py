@@ -26,12 +26,12 @@ from .emulated import FaultyLine, design_on, open_session, small
 
 pytestmark = [pytest.mark.verilator, pytest.mark.slow]
 
-MODELS = {"gcn": "f=6,h=4,c=3", "mlp": "n=6,f=8,h=6,g=5,c=3"}
+MODELS = {"gcn": "f=6,h=4,c=3", "mlp": "n=4,f=5,h=4,g=3,c=2"}
 """Models with small sizes."""
 
 PROGRAMS = sample(
     [*kernel_names(), *MODELS],
-    ["spmv", "sddmm", "mmadd", "mttkrp", "residual", "mlp"],
+    ["spmv", "sddmm", "residual", "mlp"],
 )
 """Of twenty programs."""
 
@@ -61,7 +61,7 @@ def session(line: EmulatedLine) -> BoardSession:
 def test_programs_take_the_simulators_cycles(program: str) -> None:
     sizes = MODELS.get(program, "size=10,density=0.2")
     workload = bind_program(program, [f"random:{sizes},seed=3"])
-    compiled = compile_workload(workload, value="f32" if program in MODELS else "i32")
+    compiled = compile_workload(workload, value="bf16" if program in MODELS else "i32")
     model = run(compiled, workload.tensors)
     board = run(compiled, workload.tensors, find_backend("board:ulx3s"), emulate=True)
     assert [r.cycles for r in board.regions] == [r.cycles for r in model.regions]
@@ -83,15 +83,16 @@ def test_other_boards(board: str) -> None:
 
 
 def test_a_board_of_ones_own(tmp_path: Path) -> None:
-    """From its file, with another clock and line."""
+    """From its file, whose clock is another, and with another clock and line than the file's."""
     path = tmp_path / "mine.py"
     text = find_board("ecpix5").file.read_text()
     path.write_text(text.replace('name="ecpix5"', 'name="mine"').replace("clock=50e6", "clock=36e6"))
     workload, compiled = small("spmv")
-    for settings in ({}, {"clock": 1e3 / 80, "baud": 2_500_000}):
-        found = run(compiled, workload.tensors, find_backend(f"board:{path}"), emulate=True, **settings)
-        assert found.cycles == run(compiled, workload.tensors).cycles
-        assert check(workload, compiled, found.outputs).good
+    assert design_on(compiled, str(path)).clock == 36e6
+    backend = find_backend(f"board:{path}")
+    found = run(compiled, workload.tensors, backend, emulate=True, clock=1e3 / 80, baud=2_500_000)
+    assert found.cycles == run(compiled, workload.tensors).cycles
+    assert check(workload, compiled, found.outputs).good
 
 
 def test_one_interface(session: BoardSession) -> None:
@@ -110,7 +111,7 @@ def test_one_interface(session: BoardSession) -> None:
 
 
 def test_faults_on_the_line(line: EmulatedLine) -> None:
-    """Of 500 transfers and more, half are damaged; a run is right, or says what went wrong, and the next one
+    """Of 250 transfers and more, half are damaged; a run is right, or says what went wrong, and the next one
     is right."""
     rng = np.random.default_rng(7)
     _, compiled = small("spmv")
@@ -138,10 +139,10 @@ def test_faults_on_the_line(line: EmulatedLine) -> None:
         assert found.cycles == expected.cycles
         assert found.memories.keys() == expected.memories.keys()
         assert all(np.array_equal(found.memories[n], expected.memories[n]) for n in expected.memories)
-        if faulty.pieces > 1500 and faulty.faults > 500 and resets >= 10:
+        if faulty.pieces > 750 and faulty.faults > 250 and resets >= 5:
             break
-    assert session.repeats >= 300
-    assert right > 20
+    assert session.repeats >= 150
+    assert right > 10
     assert errors
     assert all("was reset in the middle" in e or "does not answer" in e for e in errors)
 

@@ -39,7 +39,7 @@ def test_compile_and_build(program: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", sample(PROGRAMS, [name for name in PROGRAMS if name != "gpt3_block"]))
 def test_compare(program: str) -> None:
     found = report("compare", program)
     assert found["value"] == value_of(program)

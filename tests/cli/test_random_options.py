@@ -198,7 +198,7 @@ def test_random_options_in_processes(folder: Path) -> None:
     """Some of them as a user types them, with what only a process has: its end."""
     rng = random.Random("processes")
     command = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
-    for _ in range(CASES // 10):
+    for _ in range(CASES // 20):
         case = arguments(rng)
         done = subprocess.run(
             [*command, *case], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL

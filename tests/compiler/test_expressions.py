@@ -18,7 +18,7 @@ from tests.oracle.case import Case, compile_case, draw_case
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "800"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "480"))
 SHARDS = 8
 LEAST_RUN = 0.3
 """Of the programs of a shard; the others break a rule of the language or of streams."""

@@ -22,7 +22,7 @@ from tests.hostile import WORDS, renamed, renamed_data
 from tests.strategies.chains import chained_programs
 from tests.strategies.drawn import drawn
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "200"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "120"))
 """How many programs are drawn in all."""
 SHARDS = 4
 

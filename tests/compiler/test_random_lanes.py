@@ -29,7 +29,7 @@ from tests.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_LANES", "160"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_LANES", "100"))
 """How many programs are drawn in all."""
 KINDS = {"statements": programs(), "chains": chained_programs(integers=True)}
 FLOATS = {"statements": programs(), "chains": chained_programs()}

@@ -33,9 +33,9 @@ from tests.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 
-CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "640"))
+CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "320"))
 """How many chained programs are drawn in all."""
-ORDERED = CHAINED // 10
+ORDERED = CHAINED // 8
 """How many programs are drawn for each test of orders."""
 MODES = (
     ("i32", Schedule()),
@@ -167,7 +167,7 @@ def test_single_statements(iteration: Iteration) -> None:
     seen: Counter[str] = Counter()
 
     @seed(iteration == "factored")
-    @settings(max_examples=200, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @settings(max_examples=120, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(programs(), st.integers(0, 2**32 - 1))
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)

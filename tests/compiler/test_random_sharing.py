@@ -23,9 +23,9 @@ from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.oracle.residuals import Residuals, draw
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SHARING", "60"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SHARING", "40"))
 BATCH = 20
-RTL_PROGRAMS = max(2, PROGRAMS // 60)
+RTL_PROGRAMS = max(1, PROGRAMS // 40)
 VALUES = ("i32", "f32", "bf16")
 CLOSE = {"i32": 0.0, "f32": 1e-3, "bf16": 0.3}
 """Of the greatest value, as far as the running error bound of the reference does not say it closer."""

@@ -9,7 +9,7 @@ from tests.numerics.words import CHUNK, pairs, random_pairs, specials
 
 pytestmark = pytest.mark.slow
 
-RANDOM = 3000
+RANDOM = 1000
 
 
 def agree(name: str, *operands: np.ndarray) -> None:

@@ -105,11 +105,12 @@ class Bench:
         for k, case in enumerate(self.cases):
             for port, tokens in case.streams().items():
                 stream = to.feeds[Endpoint(f"n{k}", port)]
+                # As data, which compile in no time.
+                data = ", ".join(f"{{{int(t.kind)}, {t.payload}u}}" for t in tokens)
+                lines.append(f"    static const unsigned tokens_{stream.name}[][2] = {{{data}}};")
                 lines.append(f'    stream<{stream.type}> {stream.name}("{stream.name}");')
-                lines += [
-                    f"    {stream.name}.write(token<{stream.type}>(token_kind({int(t.kind)}), {t.payload}u));"
-                    for t in tokens
-                ]
+                lines.append(f"    for (const auto &t : tokens_{stream.name})")
+                lines.append(f"        {stream.name}.write(token<{stream.type}>(token_kind(t[0]), t[1]));")
         contents = {
             f"{name}_{k}": words for k, case in enumerate(self.cases) for name, words in case.memories.items()
         }

@@ -267,7 +267,7 @@ def test_a_value_in_every_cycle(value: ValueType, counts: list[int]):
 
 
 @pytest.mark.slow
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     value=st.sampled_from([F32, BF16]),
     lists=st.lists(st.lists(st.sampled_from([0, 1, 2, 3, 8, 9, 17, 26]), max_size=4), max_size=4),

@@ -297,7 +297,7 @@ def val_token(value: int) -> Token:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     bits=st.one_of(
         st.lists(st.sampled_from([0, 1, 2, 4, 5, 6, 10, 11, 12]), min_size=1, max_size=1),

@@ -12,7 +12,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
-from tests.thorough import sample
+from tests.thorough import THOROUGH
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,8 @@ def test_models_under_schedules_of_their_own(model: str) -> None:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("model", sample(["gcn", "mlp"], ["mlp"]))
+@pytest.mark.skipif(not THOROUGH, reason="random programs have random formats in hardware")
+@pytest.mark.parametrize("model", ["gcn", "mlp"])
 def test_in_hardware(model: str) -> None:
     workload = make_model_workload(model)
     compiled = compile_workload(workload, MODELS[model])
@@ -76,19 +77,10 @@ def test_a_format_against_every_order_is_refused_or_permitted() -> None:
 
 
 @pytest.mark.parametrize("level", FUSION_LEVELS)
-@pytest.mark.parametrize("program", ["spmm", "mttkrp", "gcn", "gat", "gin", "sae", "mlp", "graphsage"])
-def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLevel) -> None:
-    assert_reproduced(program, Schedule(level))
-
-
-@pytest.mark.parametrize("level", FUSION_LEVELS)
 @pytest.mark.parametrize("program", [*kernel_names(), *model_names()])
-def test_the_schedule_that_was_used_gives_the_same_for_all(program: str, level: FusionLevel) -> None:
-    assert_reproduced(program, Schedule(level))
-
-
-def assert_reproduced(program: str, schedule: Schedule) -> None:
+def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLevel) -> None:
     """The text of what was used leads to the same graphs."""
+    schedule = Schedule(level)
     workload = bind_program(program)
     try:
         compiled = compile_workload(workload, schedule)

@@ -33,7 +33,7 @@ from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_
 from tests.sim.small_phases import small_phases
 from tests.strategies.programs import programs
 
-RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "150"))
+RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "100"))
 """How many random graphs to try."""
 
 

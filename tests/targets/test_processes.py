@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from samhw.errors import RunError
 from samhw.targets import processes
 from samhw.targets.harness import Harness
+from tests.thorough import sample
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
 
@@ -31,6 +33,14 @@ with processes.ending(processes.workers(2)) as pool:
     list(pool.map(sleep, [600, 601]))
 """,
 }
+
+ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+WAYS = [
+    *((start, signal.SIGKILL) for start in STARTS),
+    *(("programs of workers", end) for end in ENDS[1:]),
+    ("a program that is waited for", signal.SIGINT),
+]
+"""Only what cannot be caught is tried with everything that is started."""
 
 SCRIPT = """
 import subprocess, sys, time
@@ -80,8 +90,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize(("start", "end"), sample(list(product(STARTS, ENDS)), WAYS))
 def test_all_end_with_their_parent(start: str, end: signal.Signals, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(start=STARTS[start].strip().replace("\n", "\n    ")))

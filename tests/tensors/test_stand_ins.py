@@ -5,6 +5,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.tensors import STAND_INS, stand_in
+from tests.thorough import THOROUGH
 
 
 @pytest.mark.parametrize(
@@ -14,7 +15,10 @@ from samhw.tensors import STAND_INS, stand_in
         ("cora_ml", 2995, 16316, 2879),
         ("dblp", 17716, 105734, 1639),
         pytest.param("collab", 235868, 2358104, 128, marks=pytest.mark.slow),
-        pytest.param("mag", 736389, 5416271, 128, marks=pytest.mark.slow),
+        pytest.param(
+            *("mag", 736389, 5416271, 128),
+            marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="a quarter of a minute")],
+        ),
     ],
 )
 def test_graphs(name: str, nodes: int, edges: int, features: int) -> None:

@@ -9,8 +9,8 @@ from samhw.errors import InputError
 from tests.frontend.torch.agree import agree
 from tests.frontend.torch.drawn import random_module
 
-COUNT = int(os.environ.get("SAMHW_RANDOM_MODULES", "120"))
-RUNS = COUNT // 15
+COUNT = int(os.environ.get("SAMHW_RANDOM_MODULES", "80"))
+RUNS = COUNT // 10
 
 
 @pytest.mark.slow

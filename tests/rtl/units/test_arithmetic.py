@@ -47,10 +47,26 @@ def cases(source: str) -> dict[str, tuple[Unit, Operation]]:
 NAMES = {source: list(cases(source)) for source in TYPES}
 
 
+PROGRAMS = [
+    ["i8", "i16", "i32"],
+    ["fixed<8,7>", "fixed<16,8>", "fixed<18,17>", "fixed<32,16>"],
+    ["bf16", "f32"],
+]
+"""The types whose units are built together."""
+
+
 @cache
+def program(number: int) -> UnitBench:
+    """All units for operands of some types, in one program."""
+    return UnitBench(
+        {f"{name} {source}": unit for source in PROGRAMS[number] for name, (unit, _) in cases(source).items()}
+    )
+
+
 def bench(source: str) -> UnitBench:
-    """All units for operands of a type, in one program."""
-    return UnitBench({name: unit for name, (unit, _) in cases(source).items()})
+    """The program that has the units for operands of a type."""
+    (number,) = (n for n, sources in enumerate(PROGRAMS) if source in sources)
+    return program(number)
 
 
 def scale_operands(a: Words) -> list[Words]:
@@ -76,7 +92,7 @@ def test_every_bit(source, name):
     if expected.op == "scale":
         words = scale_operands(words[0])
     assert len(words[0]) >= (COUNT if source != "bf16" or expected.arity > 1 else 1 << 16)
-    results, overflow = bench(source).run(name, words)
+    results, overflow = bench(source).run(f"{name} {source}", words)
     exact = expected.apply(*words)
     wrong = np.flatnonzero(np.where(overflow, OVERFLOW, results) != exact)
     assert not wrong.size, [

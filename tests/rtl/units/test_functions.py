@@ -14,7 +14,7 @@ from tests.rtl.units.harness import UnitBench
 
 pytestmark = pytest.mark.verilator
 
-COUNT = 1 << 20
+COUNT = 1 << 18
 """Vectors, at least, unless there are fewer words."""
 
 FUNCTIONS = ["sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu"]

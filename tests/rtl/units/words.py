@@ -11,7 +11,7 @@ from tests.numerics.words import pairs, random_pairs, specials
 
 __all__ = ["COUNT", "operands"]
 
-COUNT = 1 << 20
+COUNT = 1 << 18
 """Vectors, at least."""
 
 

@@ -104,7 +104,7 @@ class _Lstm(nn.Module):
 
 def lstm():
     torch.manual_seed(85)
-    return _Lstm().eval(), (torch.randint(12, (2, 4)),)
+    return _Lstm().eval(), (torch.randint(12, (2, 3)),)
 
 
 class _DLinear(nn.Module):

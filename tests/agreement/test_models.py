@@ -18,9 +18,9 @@ SMALL = {
 
 MODELS = [
     ("gcn", "none", "f32"),
-    ("gcn", "full", "fixed<16,8>"),
     ("gat", "full", "bf16"),
     ("bigbird_attention", "full", "f32"),
+    ("gcn", "full", "fixed<16,8>"),
     ("gcn", "partial", "bf16"),
     ("gpt3_block", "partial", "bf16"),
 ]
@@ -31,7 +31,7 @@ MODELS = [
 @pytest.mark.verilator
 @pytest.mark.parametrize(
     ("name", "level", "value"),
-    sample(MODELS, MODELS[:4]),
+    sample(MODELS, MODELS[:3]),
 )
 def test_cycles_and_words_agree(name: str, level: FusionLevel, value: str) -> None:
     workload = make_model_workload(name, [SMALL[name]])

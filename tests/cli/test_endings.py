@@ -1,10 +1,12 @@
 """How commands end that cannot go on: a full disk, Ctrl-C, a kill. One sentence, and nothing half-written."""
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 
 from samhw.cli import main
 from tests.targets.test_processes import children, running, wait_until
+from tests.thorough import sample
 
 COMMAND = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
 
@@ -34,39 +37,45 @@ OUTPUTS = [
 """Commands that write; OUT is where."""
 
 FULL = """
-import resource, sys
+import json, resource, sys
 from click.testing import CliRunner
 from samhw.cli import main
-warm, full = sys.argv[1].split(), sys.argv[2].split()
-assert CliRunner().invoke(main, warm).exit_code == 0
-for limit in (100, 0):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    try:
-        main(full, prog_name="samhw")
-    except SystemExit as end:
-        print(end.code)
+endless = resource.RLIM_INFINITY
+for warm, full in json.loads(sys.argv[1]):
+    assert CliRunner().invoke(main, warm.split()).exit_code == 0
+    for limit in (100, 0):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, endless))
+        try:
+            main(full.split(), prog_name="samhw")
+        except SystemExit as end:
+            print("ended with", end.code)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (endless, endless))
 """
-"""Runs a command once as it is, so that all caches are filled, and then with disks that take only so many
-bytes of a file, and prints how that ends."""
+"""Runs each command once as it is, so that all caches are filled, and then with disks that take only so many
+bytes of a file."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", OUTPUTS)
-def test_a_full_disk_leaves_nothing(command: str, tmp_path: Path) -> None:
-    (tmp_path / "warm").mkdir()
-    (tmp_path / "full").mkdir()
-    warm, full = (command.replace("OUT", str(tmp_path / name / "out")) for name in ("warm", "full"))
-    done = subprocess.run([sys.executable, "-c", FULL, warm, full], capture_output=True, text=True)
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    pairs = []
+    for number, command in enumerate(OUTPUTS):
+        for name in ("warm", "full"):
+            (tmp_path / f"{name}{number}").mkdir()
+        pairs.append([command.replace("OUT", f"{tmp_path}/{name}{number}/out") for name in ("warm", "full")])
+    words = [sys.executable, "-c", FULL, json.dumps(pairs)]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.splitlines()[-2:]) <= {"1", "2"}, done.stdout
+    ends = [line for line in done.stdout.splitlines() if line.startswith("ended with ")]
     sentences = done.stderr.splitlines()
-    assert len(sentences) == 2
+    assert len(ends) == len(sentences) == 2 * len(OUTPUTS), done.stderr
+    assert set(ends) <= {"ended with 1", "ended with 2"}
     for sentence in sentences:
         assert sentence.startswith("samhw: ")
         assert "File too large" in sentence or "No space left on device" in sentence
-    left = {path.name for path in (tmp_path / "full").iterdir()}
-    # What a sweep has measured stays.
-    assert left <= ({"out.csv.journal"} if "sweep" in command else set())
+    for number, command in enumerate(OUTPUTS):
+        left = {path.name for path in (tmp_path / f"full{number}").iterdir()}
+        # What a sweep has measured stays.
+        assert left <= ({"out.csv.journal"} if "sweep" in command else set()), command
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
@@ -133,17 +142,19 @@ def test_an_empty_argument_is_refused(arguments: list[str]) -> None:
     assert "is empty; give a text, or leave it out" in result.stderr
 
 
+BUILDS = (
+    "run spmv --backend verilator",
+    "build spmv --data karate --target verilator -o out",
+    "correlate spmv mmadd",
+)
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+STOPPED = [*((command, signal.SIGINT) for command in BUILDS), *((BUILDS[2], end) for end in ENDS[1:])]
+"""Each command has files of its own to leave, where it can still do something; the last one has workers."""
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize(
-    "command",
-    [
-        "run spmv --backend verilator",
-        "build spmv --data karate --target verilator -o out",
-        "correlate spmv mmadd",
-    ],
-)
+@pytest.mark.parametrize(("command", "end"), sample(list(product(BUILDS, ENDS)), STOPPED))
 def test_a_build_that_is_stopped(command: str, end: signal.Signals, tmp_path: Path) -> None:
     """With a compiler that never ends."""
     compiler, begun = tmp_path / "compiler", tmp_path / "begun"

@@ -25,7 +25,7 @@ from tests.oracle.residuals import Residuals, draw
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SHARING", "40"))
 BATCH = 20
-RTL_PROGRAMS = max(1, PROGRAMS // 40)
+RTL_PROGRAMS = max(1, PROGRAMS // 60)
 VALUES = ("i32", "f32", "bf16")
 CLOSE = {"i32": 0.0, "f32": 1e-3, "bf16": 0.3}
 """Of the greatest value, as far as the running error bound of the reference does not say it closer."""

@@ -19,7 +19,7 @@ from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
 from tests.strategies.drawn import drawn
 
-EXAMPLES = 25
+EXAMPLES = 12
 ARCH = Arch()
 
 

@@ -19,20 +19,17 @@ def _intersect(n: int) -> Step:
             head = kind[i]
             if head == NONE:
                 return wait
-            if head == VAL:
-                vals += 1
-                if data[i] > greatest:
-                    greatest = data[i]
-            elif head == STOP:
-                stops += 1
+            vals += 1 if head == VAL else 0
+            stops += 1 if head == STOP else 0
+            greatest = max(greatest, data[i] if head == VAL else -1)
         if 0 < vals < n and vals + stops < n:
             return protocol
 
         # The pairs that this row takes: coordinates that some input lacks, or else everything.
         takes = 0
         for i in range(0, end, 2):
-            if kind[i] == VAL and (stops > 0 or data[i] < greatest):
-                takes |= 3 << i
+            lacking = stops > 0 or data[i] < greatest
+            takes |= 3 << i if kind[i] == VAL and lacking else 0
         drop = takes != 0
         if not drop:
             takes = every
@@ -40,7 +37,7 @@ def _intersect(n: int) -> Step:
                 return protocol
 
         needs = crds | takes
-        instead = held_up(kind, data, end, takes, needs, protocol)
+        instead = held_up(kind, data, end, vals, takes, needs, protocol)
         if instead != 0:
             return instead
         if drop:

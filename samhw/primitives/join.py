@@ -6,7 +6,7 @@ from typing import NamedTuple
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, VAL, Step, Words, fault, firing
+from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, Step, Words, fault, firing
 
 __all__ = ["Join", "JoinWords", "all_ends", "held_up"]
 
@@ -40,20 +40,18 @@ def all_ends(kind: Words, data: Words, end: int) -> bool:
     return alike
 
 
-def held_up(kind: Words, data: Words, end: int, takes: int, needs: int, protocol: int) -> int:
+def held_up(kind: Words, data: Words, end: int, vals: int, takes: int, needs: int, protocol: int) -> int:
     """What a step gives in place of a firing that takes these pairs, of those below `end`: `needs` where a
     payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0."""
+    instead = 0
     for i in range(0, end, 2):
-        if takes >> i & 1:
-            payload = kind[i + 1]
-            if payload == NONE:
-                return needs
-            if kind[i] == VAL:
-                if payload not in PAYLOAD:
-                    return protocol
-            elif payload != kind[i] or data[i + 1] != data[i]:
-                return protocol
-    return 0
+        payload = kind[i + 1]
+        fits = 1 if payload in PAYLOAD else 0
+        if vals == 0:
+            fits = 1 if payload == kind[i] and data[i + 1] == data[i] else 0
+        held = needs if payload == NONE else 0 if fits else protocol
+        instead = held if instead == 0 and takes >> i & 1 else instead
+    return instead
 
 
 class Join(Model):

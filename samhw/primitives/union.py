@@ -7,48 +7,47 @@ from samhw.spec.join import UNION
 __all__ = ["Union"]
 
 
+HIGHEST = 1 << 62
+"""More than any coordinate."""
+
+
 def _union(n: int) -> Step:
     crds, every, wait, protocol, pushes = JoinWords.of(n)
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        least = -1
+        vals = 0
         others = 0
+        least = HIGHEST
         for i in range(0, end, 2):
             head = kind[i]
             if head == NONE:
                 return wait
-            if head == VAL:
-                if least < 0 or data[i] < least:
-                    least = data[i]
-            elif head != STOP:
-                others += 1
+            vals += 1 if head == VAL else 0
+            others += 1 if head != VAL and head != STOP else 0
+            least = min(least, data[i] if head == VAL else HIGHEST)
 
         takes = 0
-        if least >= 0:
+        if vals > 0:
             if others > 0:
                 return protocol
             for i in range(0, end, 2):
-                if kind[i] == VAL and data[i] == least:
-                    takes |= 3 << i
+                takes |= 3 << i if kind[i] == VAL and data[i] == least else 0
         else:
             takes = every
             if not all_ends(kind, data, end):
                 return protocol
 
         needs = crds | takes
-        instead = held_up(kind, data, end, takes, needs, protocol)
+        instead = held_up(kind, data, end, vals, takes, needs, protocol)
         if instead != 0:
             return instead
-        out_kind[0] = VAL if least >= 0 else kind[0]
-        out_data[0] = least if least >= 0 else data[0]
+        out_kind[0] = VAL if vals > 0 else kind[0]
+        out_data[0] = least if vals > 0 else data[0]
         for i in range(n):
-            if takes >> 2 * i & 1:
-                out_kind[i + 1] = kind[2 * i + 1]
-                out_data[i + 1] = data[2 * i + 1]
-            else:
-                out_kind[i + 1] = EMPTY
-                out_data[i + 1] = 0
+            has = takes >> 2 * i & 1
+            out_kind[i + 1] = kind[2 * i + 1] if has else EMPTY
+            out_data[i + 1] = data[2 * i + 1] if has else 0
         return needs | takes << TAKES | pushes
 
     return step

@@ -11,10 +11,16 @@ from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.records import KIND_BITS, ActorRecord, ChannelRecord
 from samhw.sim.compiled.stores import stores_of
+from samhw.sim.compiled.tokens import count_taken
 from samhw.sim.engine import FIRES
 from samhw.sim.port_rule import Want
 
 __all__ = ["Shape", "finder"]
+
+MOST_JOINED = 8
+"""Where more than two streams meet, one firing tells little about the next, and a branch would be a guess.
+So, where there are no more channels than so many, all heads are looked at again after each firing, and tokens
+put down whether they are pushed or not."""
 
 
 class Shape(NamedTuple):
@@ -69,6 +75,7 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
     key = shape.key or 0
     circle_count = len(circles)
     self_fed = tuple(i for i, _ in circles)
+    joins = inputs > 2 and inputs + queues <= MOST_JOINED
     accesses = shape.brings is not None
     brings = shape.brings or ()
     brings_count = len(brings)
@@ -150,26 +157,21 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
     ) -> None:
         """Takes and pushes the tokens of a firing."""
         for q in range(queues):
-            if word >> PUSHES + port[q] & 1:
+            pushed = word >> PUSHES + port[q] & 1
+            if joins or pushed:
                 token = out_data[port[q]] << KIND_BITS | out_kind[port[q]]
                 words_at(tails[q].next, 1)[0] = token
-                tails[q].next += 8
+                tails[q].next += 8 * pushed
         for c in range(circle_count):
             heads[circles[c][0]].end = tails[circles[c][1]].next
         for i in range(inputs):
-            if word >> TAKES + i & 1:
-                heads[i].next += 8
-            if word >> TAKES + i & 1 or i in self_fed:
+            taken = word >> TAKES + i & 1
+            if joins or taken or i in self_fed:
+                heads[i].next += 8 * taken
                 behead(heads[i], i, kind, data)
         for c in range(circle_count):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[circles[c][1]])
             tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
-
-    def next_run(me: ActorRecord, run: Words, number: int) -> Words:
-        """Ends a run of firings that are alike; gives room for the next one."""
-        run[1] = number
-        me.runs += 1
-        return words_at(me.trail + 16 * (me.runs - 1), 2)
 
     def begin(
         me: ActorRecord, heads: tuple[Head, ...], tails: tuple[Tail, ...], kind: Words, data: Words
@@ -190,7 +192,8 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
         """Tells the channels."""
         for i in range(inputs):
             channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
-            channel.popped = (heads[i].next - channel.tokens) >> 3
+            before, channel.popped = channel.popped, (heads[i].next - channel.tokens) >> 3
+            count_taken(channel, before)
         for q in range(queues):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             channel.pushed = (tails[q].next - channel.tokens) >> 3
@@ -210,7 +213,8 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
         first = me.found
         number = first
         last = first + me.left
-        run = words_at(me.trail + 16 * (me.runs - 1), 2)
+        run = me.trail + 16 * (me.runs - 1)
+        same = words_at(run, 2)[0]
         # What it watches differs from what it has seen: it can go on.
         me.watch = address + ActorRecord.offset("found")
         me.seen = -1
@@ -228,13 +232,16 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
                 ask_for_lines(me, word, number, tails, kind, data, state, out_kind, out_data)
             if spaced:
                 note_key(me, number, state[key])
-            if word != run[0]:
-                run = next_run(me, run, number)
-                run[0] = word
+            if joins or word != same:
+                words_at(run, 2)[1] = number
+                run += 16 if word != same else 0
+                words_at(run, 2)[0] = word
+                same = word
             number += 1
             move_tokens(me, word, heads, tails, kind, data, out_kind, out_data)
             word = 0
-        run[1] = number
+        words_at(run, 2)[1] = number
+        me.runs = (run - me.trail >> 4) + 1
         me.left = last - number
         me.found = number
         me.word = word

@@ -11,6 +11,7 @@ from samhw.machine_code import Untranslatable, function_key
 from samhw.primitives import Actor
 from samhw.primitives.step import Words
 from samhw.sim.compiled.find import Shape, finder
+from samhw.sim.compiled.firings_in_rows import time_in_rows
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
@@ -19,7 +20,7 @@ from samhw.sim.compiled.timing import timer
 from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Worker
 
-__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "phases_address", "ports_of"]
+__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "phases_address", "ports_of", "rows_address"]
 
 Function = Callable[[int, int], int]
 
@@ -77,6 +78,11 @@ def _time_address(worker: Worker) -> int:
 def phases_address() -> int:
     """The address of the code of `run_phases`."""
     return _address_of(run_phases, "phases")
+
+
+def rows_address() -> int:
+    """The address of the code of `time_in_rows`."""
+    return _address_of(time_in_rows, "rows")
 
 
 def lines_addresses() -> tuple[int, int, int]:

@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
-from samhw.sim.compiled.functions import code_of, key_of, phases_address
+from samhw.sim.compiled.firings_in_rows import SCRATCH
+from samhw.sim.compiled.functions import code_of, key_of, phases_address, ports_of, rows_address
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.phases import SLACK
-from samhw.sim.compiled.points import point_words, points_of_phase
+from samhw.sim.compiled.points import points_words
 from samhw.sim.compiled.records import KIND_BITS, NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
@@ -131,6 +132,8 @@ class Image:
             phase=PHASE,
             longest_phase=PHASE,
             history=self._history,
+            rows=rows_address(),
+            scratch=self._keep(np.empty(SCRATCH, np.int64)),
             limit=min(limit, NEVER - 1),
             # What off-chip memory does is not assumed.
             careful=0 if self.ahead and self.lines is None else NEVER,
@@ -201,7 +204,7 @@ class Image:
         position = self._position[worker]
         base = worker.firings - self._history
         gate = gate_words(worker)
-        points = points_of_phase(PHASE) * point_words(len(worker.inputs), len(outputs))
+        points = points_words(PHASE, len(worker.inputs), len(outputs))
         return ActorRecord.words(
             find=find,
             time=time,
@@ -209,6 +212,7 @@ class Image:
             input_count=len(worker.inputs),
             outputs=self._arena.put([self._where[queue] for queue in outputs]),
             output_count=len(outputs),
+            ports=self._arena.put(ports_of(worker)),
             stores=self._arena.put(stores),
             tokens=tokens,
             state=tokens + 16 * len(worker.out_kind),
@@ -371,7 +375,7 @@ class Image:
 
 def _words_of(worker: Worker) -> int:
     """The words of a worker that lie in the arena, its place in lists, and those of its inputs' channels."""
-    channels = 2 * len(worker.inputs) + sum(map(len, worker.outputs))
+    channels = 2 * len(worker.inputs) + 2 * sum(map(len, worker.outputs))
     tokens = 2 * len(worker.outputs) + len(worker.state)
     return 1 + channels + tokens + 2 * len(worker.memory) + len(gate_words(worker))
 
@@ -398,10 +402,15 @@ def _store_queue(queue: Queue, channel: ChannelRecord, rows: Words) -> None:
     queue.spare = queue.depth - (pushed - kept - long_free)
     queue.tokens.clear()
     queue.consumer.kind[queue.port] = NONE
-    left = rows[[TOKENS, READY, COME if queue.off_chip else READY], popped - base : pushed - base]
-    for token, ready, come in left.T.tolist():
-        queue.append(token & 3, token >> KIND_BITS, ready, come - queue.latency)
+    if pushed > popped:
+        left = rows[[TOKENS, READY, COME if queue.off_chip else READY], popped - base : pushed - base]
+        for token, ready, come in left.T.tolist():
+            queue.append(token & 3, token >> KIND_BITS, ready, come - queue.latency)
     queue.popped, queue.high, queue.dwell = popped, channel.high, channel.dwell
     queue.starved, queue.late, queue.blocked = channel.starved, channel.late, channel.blocked
     queue.kinds = [channel.vals, channel.stops, channel.empties, channel.dones]
+    if channel.popped > popped:
+        # These were counted when it was found who takes them.
+        for kind in (rows[TOKENS, popped - base : channel.popped - base] & 3).tolist():
+            queue.kinds[kind] -= 1
     queue.wanted = queue.full = False

@@ -10,13 +10,16 @@ __all__ = ["forget", "tell_consumer", "tell_producer"]
 def forget(channel: ChannelRecord, unknown: int) -> None:
     """Forgets what is assumed of the tokens and slots of a channel that are not timed.
 
+    Where cycles are assumed, and the producer comes first, its tokens need no cycles in advance.
+
     Args:
         unknown: what stands for their cycles.
     """
-    ready = unknown + channel.latency if unknown else 0
-    fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
-    if channel.come != channel.ready:
-        fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+    if unknown or channel.backward:
+        ready = unknown + channel.latency if unknown else 0
+        fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+        if channel.come != channel.ready:
+            fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
     fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
     # Nobody has found who takes these; nothing is known of their slots in this phase.
     first = max(channel.popped, channel.noted)

@@ -5,20 +5,28 @@ of each channel were taken or pushed, and the waits of the phase so far. The fir
 phase, the last one is where timing has stopped.
 """
 
-from samhw.machine_code import Record, words_at
+from samhw.machine_code import UNKNOWN, Record, words_at
+from samhw.primitives.step import Words
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord
 
 __all__ = [
+    "CYCLE",
+    "HEAD",
+    "NUMBER",
+    "RUN",
     "SPAN",
     "Now",
     "TimedInput",
     "TimedOutput",
     "begin_points",
+    "changes_of",
     "end_points",
     "keep_point",
     "known_firings",
-    "point_words",
-    "points_of_phase",
+    "pick_up",
+    "place_of",
+    "points_words",
+    "put_down",
     "take_up_point",
 ]
 
@@ -68,18 +76,53 @@ class TimedOutput(Record):
     """The first token that comes in another cycle than before."""
 
 
-HEAD = 5
-"""Words of a point before those of inputs and channels."""
+NUMBER, SPACED, STALLED, RUN, CYCLE, HEAD = range(6)
+"""Words of a point, and how many they are before those of inputs and channels."""
 
 
-def point_words(inputs: int, queues: int) -> int:
-    """Words of a point."""
-    return HEAD + 2 * inputs + 2 * queues
+def points_words(phase: int, inputs: int, queues: int) -> int:
+    """Words for the points of an actor in a phase of so many firings, and for its place behind them."""
+    return (phase // SPAN + 4) * (HEAD + 2 * inputs + 2 * queues) + queues
 
 
-def points_of_phase(phase: int) -> int:
-    """The most points of an actor in a phase of so many firings."""
-    return phase // SPAN + 3
+def place_of(me: ActorRecord) -> int:
+    """Address of the words behind an actor's points in which it puts down where its timing is, while others
+    go on with it (firings_in_rows.py): as in a point."""
+    return me.points + 8 * (HEAD + 2 * me.input_count + 2 * me.output_count) * me.point_count
+
+
+def changes_of(me: ActorRecord) -> Words:
+    """Behind an actor's place: for each channel that it pushes to the first token that has changed."""
+    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    return words_at(place_of(me) + 8 * size, me.output_count)
+
+
+def put_down(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+    """Puts down where timing is."""
+    keep_point(me, now, ins, outs)
+    me.point_count -= 1
+    me.slip = now.slip
+    for q in range(len(outs)):
+        changes_of(me)[q] = outs[q].changed
+
+
+def pick_up(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+    """Goes on from there."""
+    look_at(words_at(place_of(me), UNKNOWN), now, ins, outs)
+    now.slip = me.slip
+    for q in range(len(outs)):
+        outs[q].changed = changes_of(me)[q]
+
+
+def look_at(point: Words, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+    """Goes to a point."""
+    now.number, now.spaced, now.stalled = point[NUMBER], point[SPACED], point[STALLED]
+    now.run, now.cycle = point[RUN], point[CYCLE]
+    for i in range(len(ins)):
+        ins[i].popped, ins[i].starved = point[HEAD + 2 * i], point[HEAD + 2 * i + 1]
+    for q in range(len(outs)):
+        at = HEAD + 2 * len(ins) + 2 * q
+        outs[q].pushed, outs[q].blocked = point[at], point[at + 1]
 
 
 def begin_points(me: ActorRecord) -> None:
@@ -89,7 +132,7 @@ def begin_points(me: ActorRecord) -> None:
     point = words_at(me.points, size)
     for k in range(size):
         point[k] = 0
-    point[0], point[3], point[4] = me.timed, me.run, me.last
+    point[NUMBER], point[RUN], point[CYCLE] = me.timed, me.run, me.last
     for i in range(me.input_count):
         point[HEAD + 2 * i] = ChannelRecord.at(inputs[i]).timed_popped
     for q in range(me.output_count):
@@ -103,10 +146,10 @@ def end_points(me: ActorRecord) -> int:
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     size = HEAD + 2 * me.input_count + 2 * me.output_count
     point = words_at(me.points + 8 * size * (me.point_count - 1), size)
-    fired = point[0] - me.timed
-    me.timed, me.run, me.last = point[0], point[3], point[4]
-    me.spaced += point[1]
-    me.stalled += point[2]
+    fired = point[NUMBER] - me.timed
+    me.timed, me.run, me.last = point[NUMBER], point[RUN], point[CYCLE]
+    me.spaced += point[SPACED]
+    me.stalled += point[STALLED]
     for i in range(me.input_count):
         channel = ChannelRecord.at(inputs[i])
         channel.new_popped = point[HEAD + 2 * i]
@@ -122,15 +165,15 @@ def end_points(me: ActorRecord) -> int:
 def known_firings(me: ActorRecord) -> int:
     """How many firings lie before the last point of a phase."""
     size = HEAD + 2 * me.input_count + 2 * me.output_count
-    return words_at(me.points + 8 * size * (me.point_count - 1), size)[0]
+    return words_at(me.points + 8 * size * (me.point_count - 1), size)[NUMBER]
 
 
 def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
     """Adds the point where timing is."""
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     point = words_at(me.points + 8 * size * me.point_count, size)
-    point[0], point[1], point[2], point[3] = now.number, now.spaced, now.stalled, now.run
-    point[4] = now.cycle
+    point[NUMBER], point[SPACED], point[STALLED] = now.number, now.spaced, now.stalled
+    point[RUN], point[CYCLE] = now.run, now.cycle
     for i in range(len(ins)):
         point[HEAD + 2 * i], point[HEAD + 2 * i + 1] = ins[i].popped, ins[i].starved
     for q in range(len(outs)):
@@ -148,16 +191,9 @@ def take_up_point(
     """
     size = HEAD + 2 * len(ins) + 2 * len(outs)
     count = me.point_count
-    while count > 1 and words_at(me.points + 8 * size * (count - 1), size)[4] >= me.stale:
+    while count > 1 and words_at(me.points + 8 * size * (count - 1), size)[CYCLE] >= me.stale:
         count -= 1
-    point = words_at(me.points + 8 * size * (count - 1), size)
-    now.number, now.spaced, now.stalled, now.run = point[0], point[1], point[2], point[3]
-    now.cycle = point[4]
-    for i in range(len(ins)):
-        ins[i].popped, ins[i].starved = point[HEAD + 2 * i], point[HEAD + 2 * i + 1]
-    for q in range(len(outs)):
-        at = HEAD + 2 * len(ins) + 2 * q
-        outs[q].pushed, outs[q].blocked = point[at], point[at + 1]
-    if count > 1 and now.number < words_at(me.points + 8 * size * (count - 2), size)[0] + SPAN:
+    look_at(words_at(me.points + 8 * size * (count - 1), size), now, ins, outs)
+    if count > 1 and now.number < words_at(me.points + 8 * size * (count - 2), size)[NUMBER] + SPAN:
         count -= 1
     me.point_count = count

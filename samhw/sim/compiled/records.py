@@ -32,6 +32,8 @@ class ActorRecord(Record):
     outputs: int
     """Address of the addresses of the channels that it pushes to, and how many they are."""
     output_count: int
+    ports: int
+    """Address of the output that each of these belongs to."""
     stores: int
     """Address of two words for each of its memories: its address, and how many words it has."""
     state: int
@@ -175,6 +177,9 @@ class GraphRecord(Record):
     longest_phase: int
     history: int
     """So many cycles are kept of an actor's last firings."""
+    rows: int
+    """Address of the code that times firings in rows, and of words for it (firings_in_rows.py)."""
+    scratch: int
     limit: int
     """The last cycle in which a firing may come."""
     careful: int

@@ -10,8 +10,9 @@ __all__ = [
     "follow",
     "follows_until",
     "in_time",
-    "move",
     "moved",
+    "put",
+    "raise_to",
     "total_difference",
 ]
 
@@ -70,6 +71,31 @@ def in_time(address: int, count: int, first: int) -> int:
     while words[k] <= first + k:
         k += 1
     return k
+
+
+@apart
+def raise_to(address: int, other: int, count: int) -> None:
+    """Sets words to those of another row that are greater."""
+    words, others = words_at(address, count), words_at(other, count)
+    for k in range(count):
+        words[k] = max(words[k], others[k])
+
+
+@apart
+def put(address: int, other: int, count: int, more: int) -> int:
+    """Sets words to those of another row and so much more; gives how many of the first were that already."""
+    words, others = words_at(address, count), words_at(other, count)
+    different = 0
+    for k in range(count):
+        different |= words[k] ^ (others[k] + more)
+    same = count
+    if different:
+        same = 0
+        while words[same] == others[same] + more:
+            same += 1
+    for k in range(count):
+        words[k] = others[k] + more
+    return same
 
 
 @apart

@@ -8,23 +8,36 @@ NEVER if nothing is assumed. Whoever was timed with a word that changes is marke
 
 from collections.abc import Callable
 
-from samhw.machine_code import UNKNOWN, words_at
+from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import Words
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
+from samhw.sim.compiled.firings_in_rows import CALM, ENDED
 from samhw.sim.compiled.gate import GateKind, gate_rule
 from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
 from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
 from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
-from samhw.sim.compiled.points import SPAN, Now, TimedInput, TimedOutput, keep_point, take_up_point
+from samhw.sim.compiled.points import (
+    SPAN,
+    Now,
+    TimedInput,
+    TimedOutput,
+    keep_point,
+    pick_up,
+    put_down,
+    take_up_point,
+)
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill, follow
 
 __all__ = ["timer"]
 
-CALM = 2
+CALM_FIRINGS = 2
 """Firings that come without a wait before it is worth to look at many at once."""
+
+EASE = 16
+"""So many firings may be timed one by one, beyond those that are timed at once, before it goes on in rows."""
 
 
 def timer(
@@ -54,11 +67,11 @@ def timer(
     accesses = carries is not None
     brings = carries or (False,) * queues
     single = circular or gated or accesses
-    """Firings are never timed at once."""
+    """Firings are never timed together."""
     allowed = gate_rule(gate)
 
-    def alike(me: ActorRecord, now: Now, end: int, limit: int) -> int:
-        """How many firings there may be that are timed at once, in a run that ends behind so many."""
+    def how_many(me: ActorRecord, end: int, now: Now, limit: int) -> int:
+        """How many firings may be timed at once, of those up to `end`, which are alike."""
         count = min(end - now.number, MANY, limit - now.cycle)
         if spaced and count >= FEW and differ(me.ago + 8 * now.number, count, 0) != 0:
             return 0
@@ -88,17 +101,18 @@ def timer(
         return wait.placed
 
     def time_firings(
-        me: ActorRecord,
-        limit: int,
-        cycles: Words,
+        address: int,
+        graph_address: int,
         now: Now,
         ins: tuple[TimedInput, ...],
         outs: tuple[TimedOutput, ...],
     ) -> None:
         """Times firings up to the first one whose cycle is not known, or beyond the limit."""
+        me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
+        cycles = words_at(me.cycles, UNKNOWN)
         wait = Wait.local(1)[0]
         next_point = now.number + SPAN
-        calm = CALM
+        calm, ease = CALM_FIRINGS, EASE
         while now.number < me.found:
             if now.number >= next_point:
                 keep_point(me, now, ins, outs)
@@ -108,30 +122,40 @@ def timer(
                 now.run += 1
                 continue
             word = run[0]
-            count = 0
-            if not single and calm >= CALM:
-                count = alike(me, now, run[1], limit)
-                if count >= FEW:
-                    count = in_a_row(word, ports, count, now, ins, outs)
-                    calm = CALM if count >= FEW else 0
-            if count >= FEW:
-                if spaced:
-                    follow(me.cycles + 8 * now.number, count, now.cycle + 1)
-                fire_at_once(word, ports, count, now, ins, outs)
-            else:
-                t = next_cycle(me, word, cycles, now, ins, outs, wait)
-                if t > limit:
-                    me.beyond = min(t, NEVER)
-                    break
-                # Where firings have to wait, it is no use to look at many at once.
-                calm = 0 if t > wait.soonest else calm + 1
-                if spaced:
-                    cycles[now.number] = t
-                if late:
-                    count_late(me, late, ins, wait)
-                if accesses:
-                    note_asked(me, now.number, t, wait)
-                fire(word, ports, t, now, ins, outs, wait)
+            if not single:
+                if calm >= CALM_FIRINGS:
+                    count = how_many(me, run[1], now, graph.limit)
+                    if count >= FEW:
+                        count = in_a_row(word, ports, count, now, ins, outs)
+                        calm = CALM_FIRINGS if count >= FEW else 0
+                    if count >= FEW:
+                        if spaced:
+                            follow(me.cycles + 8 * now.number, count, now.cycle + 1)
+                        fire_at_once(word, ports, count, now, ins, outs)
+                        ease = min(ease + count, EASE)
+                        continue
+                if ease <= 0 and not late:
+                    put_down(me, now, ins, outs)
+                    left = call(graph.rows, address, graph_address)
+                    pick_up(me, now, ins, outs)
+                    if left == ENDED:
+                        break
+                    calm = CALM_FIRINGS if left == CALM else 0
+                    ease = EASE >> 2
+                    continue
+                ease -= 1
+            t = next_cycle(me, word, cycles, now, ins, outs, wait)
+            if t > graph.limit:
+                me.beyond = min(t, NEVER)
+                break
+            calm = 0 if t > wait.soonest else calm + 1
+            if spaced:
+                cycles[now.number] = t
+            if late:
+                count_late(me, late, ins, wait)
+            if accesses:
+                note_asked(me, now.number, t, wait)
+            fire(word, ports, t, now, ins, outs, wait)
 
     def begin(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
         """Looks at the channels."""
@@ -161,7 +185,6 @@ def timer(
     def time(address: int, graph_address: int) -> int:
         me = ActorRecord.at(address)
         graph = GraphRecord.at(graph_address)
-        cycles = words_at(me.cycles, UNKNOWN)
         now = Now.local(1)[0]
         ins, outs = TimedInput.local(inputs), TimedOutput.local(queues)
         take_up_point(me, now, ins, outs)
@@ -176,7 +199,7 @@ def timer(
                     forget(channel, 0)
         now.slip = me.slip
         first = now.number
-        time_firings(me, graph.limit, cycles, now, ins, outs)
+        time_firings(address, graph_address, now, ins, outs)
         keep_point(me, now, ins, outs)
         me.slip = now.slip
         if not graph.careful:

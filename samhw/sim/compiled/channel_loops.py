@@ -15,8 +15,7 @@ __all__ = [
     "of_all",
     "of_any",
     "pick_two",
-    "share_of_slots",
-    "share_of_tokens",
+    "share_of",
     "spread",
     "starve",
     "take_turns",
@@ -153,32 +152,25 @@ def block(waits: int, cycles: int, tokens: int, count: int) -> int:
 
 
 @apart
-def share_of_tokens(waits: int, tokens: int, firings: int, count: int, i: int, ready: int) -> int:
-    """How much of the waits is for the tokens of input i, and takes it away."""
-    words, there, firing = words_at(waits, count), words_at(tokens, count), words_at(firings, count)
-    total = 0
-    for k in range(count):
-        mine = words_at(ready, 1)[0] == there[k] and firing[k] >> i & 1
-        wait = words[k] if mine else 0
-        words[k] -= wait
-        total += wait
-        ready += (firing[k] >> i + TAKES & 1) << 3
-    return total
-
-
-@apart
-def share_of_slots(
-    waits: int, slots: int, firings: int, count: int, bit: int, freed: int, slot: int, guard: int
+def share_of(
+    waits: int, due: int, firings: int, count: int, need: int, move: int, row: int, at: int, least: int
 ) -> int:
-    """How much of the waits is for the slots of a channel, and takes it away."""
-    words, free, firing = words_at(waits, count), words_at(slots, count), words_at(firings, count)
-    row = words_at(freed, count)
+    """How much of the waits is for a channel, and takes it away from them.
+
+    Args:
+        due: the cycles that firings waited for.
+        need: the bit of the firings that need a token or a slot.
+        move: that of those which move on to the next.
+        row: address of the cycles in which its tokens, or slots, come.
+        at: the first firing's; but none before `least` is looked at.
+    """
+    words, dues, words_of = words_at(waits, count), words_at(due, count), words_at(firings, count)
+    cycles = words_at(row, count)
     total = 0
     for k in range(count):
-        pushed = firing[k] >> bit & 1
-        mine = row[max(slot, guard)] == free[k] and pushed
+        mine = cycles[max(at, least)] == dues[k] and words_of[k] >> need & 1
         wait = words[k] if mine else 0
         words[k] -= wait
         total += wait
-        slot += pushed
+        at += words_of[k] >> move & 1
     return total

@@ -16,8 +16,7 @@ from samhw.sim.compiled.channel_loops import (
     of_all,
     of_any,
     pick_two,
-    share_of_slots,
-    share_of_tokens,
+    share_of,
     spread,
     starve,
     take_turns,
@@ -157,11 +156,13 @@ def push_tokens(me: ActorRecord, scratch: int, count: int, every: int, some: int
 
 def count_waits(me: ActorRecord, scratch: int, count: int) -> None:
     """Counts how long firings waited, for the first of the tokens that came last, and then of the slots."""
-    cycles, tokens, slots, waits = scratch + CYCLES, scratch + TOKENS, scratch + SLOTS, scratch + SOME
+    cycles, firings, waits = scratch + CYCLES, scratch + WORDS, scratch + SOME
+    tokens, slots = scratch + TOKENS, scratch + SLOTS
     left = starve(waits, cycles, tokens, count)
     for i in range(me.input_count):
         if left:
-            share = share_of_tokens(waits, tokens, scratch + WORDS, count, i, next_ready(me, i))
+            channel, at = ChannelRecord.at(words_at(me.inputs, me.input_count)[i]), popped_of(me, i)[0]
+            share = share_of(waits, tokens, firings, count, i, TAKES + i, channel.ready, at, at)
             popped_of(me, i)[1] += share
             left -= share
     left = block(waits, cycles, tokens, count)
@@ -172,10 +173,8 @@ def count_waits(me: ActorRecord, scratch: int, count: int) -> None:
     for q in range(me.output_count):
         if left:
             channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
-            slot, bit = pushed_of(me, q)[0] - channel.depth, PUSHES + ports[q]
-            share = share_of_slots(
-                waits, slots, scratch + WORDS, count, bit, channel.freed, slot, channel.guard
-            )
+            at, bit = pushed_of(me, q)[0] - channel.depth, PUSHES + ports[q]
+            share = share_of(waits, slots, firings, count, bit, bit, channel.freed, at, channel.guard)
             pushed_of(me, q)[1] += share
             left -= share
 

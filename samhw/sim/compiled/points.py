@@ -97,9 +97,8 @@ def changes_of(me: ActorRecord) -> Words:
     return words_at(place_of(me) + 8 * size, me.output_count)
 
 
-def put_down(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
-    """Puts down where timing is."""
-    keep_point(me, now, ins, outs)
+def put_down(me: ActorRecord, now: Now, outs: tuple[TimedOutput, ...]) -> None:
+    """Makes a place of the point that has just been added."""
     me.point_count -= 1
     me.slip = now.slip
     for q in range(len(outs)):

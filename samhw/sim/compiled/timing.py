@@ -114,9 +114,19 @@ def timer(
         next_point = now.number + SPAN
         calm, ease = CALM_FIRINGS, EASE
         while now.number < me.found:
-            if now.number >= next_point:
+            stuck = 1 if ease <= 0 and not single and not late else 0
+            if stuck or now.number >= next_point:
                 keep_point(me, now, ins, outs)
                 next_point = now.number + SPAN
+            if stuck:
+                put_down(me, now, outs)
+                left = call(graph.rows, address, graph_address)
+                pick_up(me, now, ins, outs)
+                if left == ENDED:
+                    break
+                calm = CALM_FIRINGS if left == CALM else 0
+                ease = EASE >> 2
+                continue
             run = words_at(me.trail + 16 * now.run, 2)
             if now.number == run[1]:
                 now.run += 1
@@ -134,15 +144,6 @@ def timer(
                         fire_at_once(word, ports, count, now, ins, outs)
                         ease = min(ease + count, EASE)
                         continue
-                if ease <= 0 and not late:
-                    put_down(me, now, ins, outs)
-                    left = call(graph.rows, address, graph_address)
-                    pick_up(me, now, ins, outs)
-                    if left == ENDED:
-                        break
-                    calm = CALM_FIRINGS if left == CALM else 0
-                    ease = EASE >> 2
-                    continue
                 ease -= 1
             t = next_cycle(me, word, cycles, now, ins, outs, wait)
             if t > graph.limit:

@@ -4,7 +4,7 @@ samhw[fpga]).
 A fabric is all nodes and channels of a design and their control, without the memories of tensors. `of n` is
 the area over that of as many fabrics with one lane, and `inside` the same of what lies inside of the lanes:
 the nodes that get copies, scatters, gathers and trees, and the channels at them. Each is for whatever there
-is more of, LUTs or registers. For `inside` modules are synthesised one by one, and for `of n` as one.
+is more of, LUTs or registers. For `of n` a fabric is synthesised as one, and for `inside` module by module.
 
 Usage, from the repository's root: python -m benchmarks.lanes_area [KERNEL ..] [--lanes i=2,i=4]
 [--json FILE|-]
@@ -17,7 +17,7 @@ from math import prod
 from typing import Any
 
 from benchmarks.common import follow, parser, report
-from benchmarks.synthesis import cells
+from benchmarks.synthesis import cells, parts
 from samhw.compiler import Compiled
 from samhw.frontend import load_kernel
 from samhw.rtl.fabric import Fabric
@@ -37,28 +37,26 @@ def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any
         outside = set.intersection(*({node.name for _, node in c.design.nodes} for c in choices.values()))
         one: tuple[Use, Use] | None = None
         for lanes, compiled in choices.items():
-            (whole,) = cells(Fabric(compiled.design, compiled.arch)).values()
-            found = use_of(whole), inside(compiled, outside)
+            found = use_of(cells(Fabric(compiled.design, compiled.arch))), inside(compiled, outside)
             one = one or found
             copies = prod(parse_lanes(lanes).values())
             ratios = (more(*pair, copies) for pair in zip(found, one, strict=True))
             nodes = len(compiled.design.nodes)
-            parts = dict(zip(("of n", "inside"), ratios, strict=True))
-            yield {"program": name, "lanes": lanes, "nodes": nodes, **asdict(found[0]), **parts}
+            shares = dict(zip(("of n", "inside"), ratios, strict=True))
+            yield {"program": name, "lanes": lanes, "nodes": nodes, **asdict(found[0]), **shares}
 
 
 def inside(compiled: Compiled, outside: set[str]) -> Use:
     """What all nodes but those take, with the channels at them."""
     fabric = Fabric(compiled.design, compiled.arch)
-    kept = {fabric.submodules[key] for key in fabric.nodes if key[1] in outside}
-    apart = {f"top.{name}" for name in kept} | {"top", "top.control"}
+    apart = {fabric.submodules[key] for key in fabric.nodes if key[1] in outside} | {"control"}
     for region, channel in compiled.design.channels:
         ends = channel.source.node, channel.sink.node
         if outside.issuperset(ends):
-            apart.add(f"top.ch_{fabric.submodules[region, channel.sink.node]}_{channel.sink.port}")
+            apart.add(f"ch_{fabric.submodules[region, channel.sink.node]}_{channel.sink.port}")
     total: Counter[str] = Counter()
-    for name, found in cells(fabric, flat=False).items():
-        if ".".join(name.split(".")[:2]) not in apart:
+    for name, found in parts(fabric).items():
+        if name not in apart:
             total += found
     return use_of(total)
 

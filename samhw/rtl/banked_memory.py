@@ -103,34 +103,25 @@ class BankedMemory(wiring.Component):
             self.combine.used.eq(updates[-1]),
         ]
 
-        # t + 1: the memory gives the word. The updates of L and L + 1 cycles ahead may be missing in it.
+        # t + 1: the memory gives the word. It lacks the updates of L and L + 1 cycles ahead: the results are
+        # being written in this cycle, and were in the last one.
         read_operand = Signal.like(self.update.operand, reset_less=True)
         read_after_one = Signal()
         read_after_two = Signal()
         read_word = Signal.like(self.combine.word)
-        # t + 2: the word is handed out.
-        operand = Signal.like(self.update.operand, reset_less=True)
-        after_one = Signal()
-        after_two = Signal()
-        stored = Signal.like(self.combine.word, reset_less=True)
-        # What was written one and two cycles ago.
         written = Signal.like(self.combine.word, reset_less=True)
-        written_before = Signal.like(self.combine.word, reset_less=True)
+        # t + 2: the word is handed out, chosen already, so that all of the cycle is left to `combine`.
+        operand = Signal.like(self.update.operand, reset_less=True)
+        word = Signal.like(self.combine.word, reset_less=True)
         m.d.sync += [
             read_operand.eq(self.update.operand),
             read_after_one.eq(meets[self.latency]),
             read_after_two.eq(meets[self.latency + 1]),
             operand.eq(read_operand),
-            after_one.eq(read_after_one),
-            after_two.eq(read_after_two),
-            stored.eq(read_word),
             written.eq(self.combine.result),
-            written_before.eq(written),
+            word.eq(Mux(read_after_one, self.combine.result, Mux(read_after_two, written, read_word))),
         ]
-        m.d.comb += [
-            self.combine.word.eq(Mux(after_one, written, Mux(after_two, written_before, stored))),
-            self.combine.operand.eq(operand),
-        ]
+        m.d.comb += [self.combine.word.eq(word), self.combine.operand.eq(operand)]
 
         self._connect(m, updates[-1], places[-1], places[1], read_word)
         return m
@@ -157,8 +148,11 @@ class BankedMemory(wiring.Component):
             read, write = bank.read_port(), bank.write_port()
             updated = self.bank == index
             write_update = Signal(name=f"write_update{index}")
+            # Nobody uses a word that is read while it is written. That it is not read lets synthesis see that
+            # a block memory, whatever it gives then, needs no registers around it to give the old word.
+            collides = write.en & (write.addr == read.addr)
             m.d.comb += [
-                read.en.eq(Mux(updated, self.update.en, self.drain.en)),
+                read.en.eq(Mux(updated, self.update.en, self.drain.en) & ~collides),
                 read.addr.eq(Mux(updated, self.update.addr, self.drain.addr)),
                 write_update.eq(update & (place[addr_width:] == index)),
                 write.en.eq(write_update | (drained & (drained_bank == index)) | self.sweep),

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.token import CONTROL, TokenKind, token_layout
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["ControlSignature", "Output"]
 
@@ -51,9 +52,12 @@ class Output(wiring.Component):
         m = Module()
         m.d.comb += [self.i.ready.eq(self.o.ready), self.o.push.eq(self.i.push)]
         strobe, control = self.i.push, self.i.token
+        before = control
         for stage in range(self.registers):
+            before = control
             strobe, control = _register(m, strobe, control, f"operation{stage}")
-        is_val = control.kind == TokenKind.VAL
+        # Comes from a register, since `result` may come late in its cycle, straight from a memory.
+        is_val = delayed(m, before.kind == TokenKind.VAL, min(self.registers, 1))
         token = Signal(token_layout(self.width))
         m.d.comb += [
             self.used.eq(strobe & is_val),

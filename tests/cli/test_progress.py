@@ -34,7 +34,7 @@ def test_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_comparison() -> None:
-    text = shown("compare mlp --fuse partial,none", **TERMINAL)
+    text = shown("compare gpt3_block --fuse partial,none", **TERMINAL)
     assert "none, factored (2 of 2)" in text
 
 

@@ -23,8 +23,11 @@ VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 ALONE = list(zip(kernel_names(), cycle(VALUES), strict=False))
 
 
-def compiled(kernel: str, value: str) -> tuple[Compiled, Workload]:
-    workload = make_workload(load_kernel(kernel), ["random:size=16,density=0.2"], value=value)
+SMALL = "random:size=16,density=0.2"
+
+
+def compiled(kernel: str, value: str, data: str = SMALL) -> tuple[Compiled, Workload]:
+    workload = make_workload(load_kernel(kernel), [data], value=value)
     return compile_workload(workload, value=value), workload
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def spmv() -> tuple[Compiled, HlsDesign, Inputs]:
-    program, workload = compiled("spmv", "i32")
+    program, workload = compiled("spmv", "i32", "karate")
     return program, HlsDesign.build(program.design, program.arch), inputs_of(program, workload)
 
 
@@ -108,7 +108,7 @@ def test_wrong_words_are_found(spmv: tuple[Compiled, HlsDesign, Inputs]) -> None
 
 
 def test_wrong_tokens_are_found() -> None:
-    program, workload = compiled("spmv", "i32")
+    program, workload = compiled("spmv", "i32", "karate")
     inputs, model = run_model(program, workload.tensors)
     result = HlsDesign.build(program.design, program.arch).run(*inputs, model.memories, trace=True)
     (own,) = result.tokens

@@ -1,13 +1,14 @@
 """Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed."""
 
-from samhw.machine_code import words_at
+from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import exceeds, fill
 
 __all__ = ["forget", "tell_consumer", "tell_producer"]
 
 
-def forget(channel: ChannelRecord, unknown: int) -> None:
+@apart
+def forget(address: int, unknown: int) -> None:
     """Forgets what is assumed of the tokens and slots of a channel that are not timed.
 
     Where cycles are assumed, and the producer comes first, its tokens need no cycles in advance.
@@ -15,6 +16,7 @@ def forget(channel: ChannelRecord, unknown: int) -> None:
     Args:
         unknown: what stands for their cycles.
     """
+    channel = ChannelRecord.at(address)
     if unknown or channel.backward:
         ready = unknown + channel.latency if unknown else 0
         fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
@@ -27,12 +29,14 @@ def forget(channel: ChannelRecord, unknown: int) -> None:
     channel.noted = channel.pushed
 
 
-def tell_producer(channel: ChannelRecord, first: int, end: int, careful: int) -> None:
-    """Marks the producer if pops of the tokens from `first` on, up to `end`, concern it.
+@apart
+def tell_producer(address: int, first: int, end: int, careful: int) -> None:
+    """Marks the producer of a channel if pops of the tokens from `first` on, up to `end`, concern it.
 
     They do if it has pushed a token into a slot that is free only later or, where nothing is assumed, if it
     may have waited for one of them.
     """
+    channel = ChannelRecord.at(address)
     producer = ActorRecord.at(channel.producer)
     count = min(end, channel.pushed - channel.depth) - first
     if count <= 0:
@@ -50,11 +54,13 @@ def tell_producer(channel: ChannelRecord, first: int, end: int, careful: int) ->
         producer.stale = min(producer.stale, words_at(come, count)[early] - channel.latency)
 
 
-def tell_consumer(channel: ChannelRecord, first: int, careful: int) -> None:
-    """Marks the consumer if it may have looked at a token before that is there.
+@apart
+def tell_consumer(address: int, first: int, careful: int) -> None:
+    """Marks the consumer of a channel if it may have looked at a token before that is there.
 
     The token `first` comes in another cycle than before, and those behind it may.
     """
+    channel = ChannelRecord.at(address)
     consumer = ActorRecord.at(channel.consumer)
     count = channel.pushed - first
     if count <= 0 or consumer.stale <= 0:

@@ -69,7 +69,7 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
     for n in range(graph.channel_count):
         channel = ChannelRecord.at(channels[n])
         if unknown or channel.backward:
-            forget(channel, unknown)
+            forget(channels[n], unknown)
     return found
 
 

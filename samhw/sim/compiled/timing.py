@@ -195,9 +195,9 @@ def timer(
         if me.fresh:
             me.fresh = 0
             for q in range(queues):
-                channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
-                if not channel.backward:
-                    forget(channel, 0)
+                where = words_at(me.outputs, queues)[q]
+                if not ChannelRecord.at(where).backward:
+                    forget(where, 0)
         now.slip = me.slip
         first = now.number
         time_firings(address, graph_address, now, ins, outs)
@@ -206,15 +206,14 @@ def timer(
         if not graph.careful:
             stop(me, ins, outs)
         for i in range(inputs):
-            channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
-            end = ins[i].popped if graph.careful else channel.popped
-            tell_producer(channel, ins[i].began, end, graph.careful)
+            where = words_at(me.inputs, inputs)[i]
+            end = ins[i].popped if graph.careful else ChannelRecord.at(where).popped
+            tell_producer(where, ins[i].began, end, graph.careful)
         if accesses:
             bring_data(AccessRecord.at(me.access))
         for q in range(queues):
-            channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             if not brings[q]:
-                tell_consumer(channel, outs[q].changed, graph.careful)
+                tell_consumer(words_at(me.outputs, queues)[q], outs[q].changed, graph.careful)
         return now.number - first
 
     return time

@@ -42,7 +42,11 @@ def all_ends(kind: Words, data: Words, end: int) -> bool:
 
 def held_up(kind: Words, data: Words, end: int, vals: int, takes: int, needs: int, protocol: int) -> int:
     """What a step gives in place of a firing that takes these pairs, of those below `end`: `needs` where a
-    payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0."""
+    payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0.
+
+    Args:
+        vals: how many inputs have a coordinate. If some have, only such pairs are taken.
+    """
     instead = 0
     for i in range(0, end, 2):
         payload = kind[i + 1]

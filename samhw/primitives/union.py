@@ -6,7 +6,6 @@ from samhw.spec.join import UNION
 
 __all__ = ["Union"]
 
-
 HIGHEST = 1 << 62
 """More than any coordinate."""
 

@@ -1,6 +1,6 @@
 """Loops over the firings of an actor for one of its channels, and for all of them.
 
-Rows are those of firings_in_rows.py: word k belongs to firing k. `firings` is what the step function gave:
+Rows are those of many_firings.py: word k belongs to firing k. `firings` is what the step function gave:
 bit i of a word says whether a firing needs input i, bit TAKES + i whether it takes from it, bit PUSHES + j
 whether it pushes to output j.
 """

@@ -11,16 +11,16 @@ from samhw.machine_code import Untranslatable, function_key
 from samhw.primitives import Actor
 from samhw.primitives.step import Words
 from samhw.sim.compiled.find import Shape, finder
-from samhw.sim.compiled.firings_in_rows import time_in_rows
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.gate import GateKind
+from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
 from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Worker
 
-__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "phases_address", "ports_of", "rows_address"]
+__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "many_address", "phases_address", "ports_of"]
 
 Function = Callable[[int, int], int]
 
@@ -80,9 +80,9 @@ def phases_address() -> int:
     return _address_of(run_phases, "phases")
 
 
-def rows_address() -> int:
-    """The address of the code of `time_in_rows`."""
-    return _address_of(time_in_rows, "rows")
+def many_address() -> int:
+    """The address of the code of `time_many`."""
+    return _address_of(time_many, "many firings")
 
 
 def lines_addresses() -> tuple[int, int, int]:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from samhw.primitives import Place
 from samhw.primitives.step import NONE, fault_needs
-from samhw.sim.compiled.firings_in_rows import SCRATCH
-from samhw.sim.compiled.functions import code_of, key_of, phases_address, ports_of, rows_address
+from samhw.sim.compiled.functions import code_of, key_of, many_address, phases_address, ports_of
 from samhw.sim.compiled.gate import gate_words
+from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import forward
 from samhw.sim.compiled.phases import SLACK
@@ -132,7 +132,7 @@ class Image:
             phase=PHASE,
             longest_phase=PHASE,
             history=self._history,
-            rows=rows_address(),
+            time_many=many_address(),
             scratch=self._keep(np.empty(SCRATCH, np.int64)),
             limit=min(limit, NEVER - 1),
             # What off-chip memory does is not assumed.

@@ -80,20 +80,25 @@ NUMBER, SPACED, STALLED, RUN, CYCLE, HEAD = range(6)
 """Words of a point, and how many they are before those of inputs and channels."""
 
 
+def point_words(inputs: int, queues: int) -> int:
+    """Words of a point."""
+    return HEAD + 2 * inputs + 2 * queues
+
+
 def points_words(phase: int, inputs: int, queues: int) -> int:
     """Words for the points of an actor in a phase of so many firings, and for its place behind them."""
-    return (phase // SPAN + 4) * (HEAD + 2 * inputs + 2 * queues) + queues
+    return (phase // SPAN + 4) * point_words(inputs, queues) + queues
 
 
 def place_of(me: ActorRecord) -> int:
     """Address of the words behind an actor's points in which it puts down where its timing is, while others
-    go on with it (firings_in_rows.py): as in a point."""
-    return me.points + 8 * (HEAD + 2 * me.input_count + 2 * me.output_count) * me.point_count
+    go on with it (many_firings.py): as in a point."""
+    return me.points + 8 * point_words(me.input_count, me.output_count) * me.point_count
 
 
 def changes_of(me: ActorRecord) -> Words:
     """Behind an actor's place: for each channel that it pushes to the first token that has changed."""
-    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    size = point_words(me.input_count, me.output_count)
     return words_at(place_of(me) + 8 * size, me.output_count)
 
 
@@ -127,7 +132,7 @@ def look_at(point: Words, now: Now, ins: tuple[TimedInput, ...], outs: tuple[Tim
 def begin_points(me: ActorRecord) -> None:
     """Makes the first point of a phase."""
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
-    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    size = point_words(me.input_count, me.output_count)
     point = words_at(me.points, size)
     for k in range(size):
         point[k] = 0
@@ -143,7 +148,7 @@ def begin_points(me: ActorRecord) -> None:
 def end_points(me: ActorRecord) -> int:
     """Makes what is known at the last point of a phase the truth; gives how many firings lie before it."""
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
-    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    size = point_words(me.input_count, me.output_count)
     point = words_at(me.points + 8 * size * (me.point_count - 1), size)
     fired = point[NUMBER] - me.timed
     me.timed, me.run, me.last = point[NUMBER], point[RUN], point[CYCLE]
@@ -163,13 +168,13 @@ def end_points(me: ActorRecord) -> int:
 
 def known_firings(me: ActorRecord) -> int:
     """How many firings lie before the last point of a phase."""
-    size = HEAD + 2 * me.input_count + 2 * me.output_count
+    size = point_words(me.input_count, me.output_count)
     return words_at(me.points + 8 * size * (me.point_count - 1), size)[NUMBER]
 
 
 def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
     """Adds the point where timing is."""
-    size = HEAD + 2 * len(ins) + 2 * len(outs)
+    size = point_words(len(ins), len(outs))
     point = words_at(me.points + 8 * size * me.point_count, size)
     point[NUMBER], point[SPACED], point[STALLED] = now.number, now.spaced, now.stalled
     point[RUN], point[CYCLE] = now.run, now.cycle
@@ -188,7 +193,7 @@ def take_up_point(
 
     Nor is that point itself kept if it is only where timing has stopped, too close to the one before it.
     """
-    size = HEAD + 2 * len(ins) + 2 * len(outs)
+    size = point_words(len(ins), len(outs))
     count = me.point_count
     while count > 1 and words_at(me.points + 8 * size * (count - 1), size)[CYCLE] >= me.stale:
         count -= 1

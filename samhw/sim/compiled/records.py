@@ -177,8 +177,8 @@ class GraphRecord(Record):
     longest_phase: int
     history: int
     """So many cycles are kept of an actor's last firings."""
-    rows: int
-    """Address of the code that times firings in rows, and of words for it (firings_in_rows.py)."""
+    time_many: int
+    """Address of the code that times many firings together, and of words for it (many_firings.py)."""
     scratch: int
     limit: int
     """The last cycle in which a firing may come."""

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import Words
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.firings_in_rows import CALM, ENDED
 from samhw.sim.compiled.gate import GateKind, gate_rule
+from samhw.sim.compiled.many_firings import CALM, ENDED
 from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
@@ -37,7 +37,7 @@ CALM_FIRINGS = 2
 """Firings that come without a wait before it is worth to look at many at once."""
 
 EASE = 16
-"""So many firings may be timed one by one, beyond those that are timed at once, before it goes on in rows."""
+"""So many firings may be timed one by one, beyond those timed at once, before many are timed together."""
 
 
 def timer(
@@ -117,16 +117,16 @@ def timer(
             stuck = 1 if ease <= 0 and not single and not late else 0
             if stuck or now.number >= next_point:
                 keep_point(me, now, ins, outs)
+                if stuck:
+                    put_down(me, now, outs)
+                    left = call(graph.time_many, address, graph_address)
+                    pick_up(me, now, ins, outs)
+                    if left == ENDED:
+                        break
+                    calm = CALM_FIRINGS if left == CALM else 0
+                    ease = EASE >> 2
+                    continue
                 next_point = now.number + SPAN
-            if stuck:
-                put_down(me, now, outs)
-                left = call(graph.rows, address, graph_address)
-                pick_up(me, now, ins, outs)
-                if left == ENDED:
-                    break
-                calm = CALM_FIRINGS if left == CALM else 0
-                ease = EASE >> 2
-                continue
             run = words_at(me.trail + 16 * now.run, 2)
             if now.number == run[1]:
                 now.run += 1
@@ -149,6 +149,7 @@ def timer(
             if t > graph.limit:
                 me.beyond = min(t, NEVER)
                 break
+            # Where firings have to wait, it is no use to look at many at once.
             calm = 0 if t > wait.soonest else calm + 1
             if spaced:
                 cycles[now.number] = t

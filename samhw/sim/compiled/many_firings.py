@@ -28,7 +28,7 @@ from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, changes_of, plac
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill, put, raise_to
 
-__all__ = ["AGAIN", "CALM", "ENDED", "ROWS", "SCRATCH", "time_in_rows"]
+__all__ = ["AGAIN", "CALM", "ENDED", "ROWS", "SCRATCH", "time_many"]
 
 ROWS = 128
 """The most firings that are timed together."""
@@ -47,7 +47,7 @@ SCRATCH = 2 + 6 * ROWS
 """Words of all that."""
 
 
-def time_in_rows(address: int, graph_address: int) -> int:
+def time_many(address: int, graph_address: int) -> int:
     """Times the next firings of an actor, from where it put itself down (points.py); gives what is left."""
     me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
     place = place_of(me)
@@ -62,8 +62,8 @@ def time_in_rows(address: int, graph_address: int) -> int:
     first_run = me.trail + 16 * point[RUN]
     run = spread(first_run, first, most, words, graph.scratch + SOME)
     every, some = of_all(words, most), of_any(words, most)
-    wait_for_tokens(me, graph.scratch, most, every, some)
-    wait_for_slots(me, graph.scratch, most, every, some)
+    row_of_tokens(me, graph.scratch, most, every, some)
+    row_of_slots(me, graph.scratch, most, every, some)
     take_turns(cycles, graph.scratch + TOKENS, graph.scratch + SLOTS, most, point[CYCLE])
     count = up_to(cycles, most, graph.limit)
     times = words_at(cycles, ROWS)
@@ -87,7 +87,7 @@ def time_in_rows(address: int, graph_address: int) -> int:
     return CALM if count >= FEW and times[count - 1] - times[count - FEW] < FEW else AGAIN
 
 
-def wait_for_tokens(me: ActorRecord, scratch: int, count: int, every: int, some: int) -> None:
+def row_of_tokens(me: ActorRecord, scratch: int, count: int, every: int, some: int) -> None:
     """When firings have all their tokens."""
     tokens = scratch + TOKENS
     fill(tokens, count, 0)
@@ -106,7 +106,7 @@ def wait_for_tokens(me: ActorRecord, scratch: int, count: int, every: int, some:
         i += 1
 
 
-def wait_for_slots(me: ActorRecord, scratch: int, count: int, every: int, some: int) -> None:
+def row_of_slots(me: ActorRecord, scratch: int, count: int, every: int, some: int) -> None:
     """When firings have all their slots."""
     fill(scratch + SLOTS, count, 0)
     ports = words_at(me.ports, me.output_count)

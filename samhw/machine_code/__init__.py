@@ -4,11 +4,13 @@ from samhw.machine_code.fingerprint import function_key
 from samhw.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
 from samhw.machine_code.library import address_of
 from samhw.machine_code.record import Record
+from samhw.machine_code.table import Table
 from samhw.machine_code.values import Untranslatable
 
 __all__ = [
     "UNKNOWN",
     "Record",
+    "Table",
     "Untranslatable",
     "address_of",
     "apart",

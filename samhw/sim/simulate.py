@@ -62,6 +62,7 @@ class _Stop(Exception):
     """Leaves an engine."""
 
 
+@no_collection()
 def simulate(
     graph: Graph,
     arch: Arch,
@@ -104,8 +105,7 @@ def simulate(
     """
     validate(graph)
     stores, outputs = make_stores(graph, memories, extents)
-    with no_collection():
-        machine = build_graph(graph, arch, stores)
+    machine = build_graph(graph, arch, stores)
     if memory is not None:
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
         _attach(machine, system)
@@ -113,7 +113,6 @@ def simulate(
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
 
-    @no_collection()
     def result(cycles: int) -> Result:
         written = machine.words_written()
         return Result(

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from samhw.collector import no_collection
 from samhw.machine_code import call
 from samhw.sim.compiled.image import Image
 from samhw.sim.compiled.phases import LACKS_ROOM, QUIET
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Queue, Worker
+from samhw.sim.worker import Worker
 
 __all__ = ["run"]
 
@@ -36,9 +35,8 @@ def run(
         Untranslatable: if a step function cannot be compiled; then nothing has changed.
     """
     workers = list(workers)
-    seen: dict[Queue, int] = {}
-    with no_collection():
-        image = Image(workers, limit, arbiter, ahead=True)
+    seen: dict[int, int] = {}
+    image = Image(workers, limit, arbiter, ahead=True)
     try:
         _finish(image, window, seen, between)
         if not image.is_clean():
@@ -46,16 +44,14 @@ def run(
             image = Image(workers, limit, arbiter, ahead=False)
             _finish(image, window, seen, between)
     finally:
-        with no_collection():
-            image.store()
+        image.store()
 
 
-def _finish(image: Image, window: tuple[int, int], seen: dict[Queue, int], between: Between) -> None:
+def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between: Between) -> None:
     """Runs until nothing can go on."""
-    tapped = any(queue.tap is not None for queue in image.queues)
     while True:
         # Taps see tokens before these make room for others.
-        end = call(image.code, image.address, 1 if tapped else BATCH)
+        end = call(image.code, image.address, 1 if image.tapped else BATCH)
         image.show_taps(window, seen)
         between(image.firings(), image.cycle())
         if end == LACKS_ROOM:

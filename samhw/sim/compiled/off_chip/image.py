@@ -63,7 +63,7 @@ class LinesImage:
             access.worker: _AccessImage(access, places[access.worker], note, history, phase)
             for access in arbiter.accesses
         }
-        self._table = np.array([self.address_of(worker) for worker in self._accesses], np.int64)
+        self._table = np.array(list(self.addresses().values()), np.int64)
         self.graph = {
             "serve": serve,
             "line_room": room,
@@ -73,13 +73,9 @@ class LinesImage:
             "access_count": len(self._table),
         }
 
-    def address_of(self, worker: Worker) -> int:
-        """The address of the record of a worker's access, or 0."""
-        return self._accesses[worker].address if worker in self._accesses else 0
-
-    def held(self, worker: Worker) -> int:
-        """Cycles that a worker's firings waited for places in its ports."""
-        return self._accesses[worker].record.held if worker in self._accesses else 0
+    def addresses(self) -> dict[Worker, int]:
+        """The address of the record of each worker's access."""
+        return {worker: access.address for worker, access in self._accesses.items()}
 
     def lengthen(self, phase: int) -> None:
         """Doubles the rows of ports in which there is no room for another phase."""
@@ -90,7 +86,8 @@ class LinesImage:
     def store(self) -> None:
         """Puts the memory back, and what ports have done. They cannot go on from there."""
         self._arbiter.memory.words[:] = self._memory.tolist()
-        for access in self._accesses.values():
+        for worker, access in self._accesses.items():
+            worker.held = access.record.held
             for port in access.ports:
                 port.store(access.words.words, access.rule)
 

@@ -1,0 +1,196 @@
+"""Queues as records with rows of words, and back."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from samhw.machine_code import Table
+from samhw.primitives.step import NONE
+from samhw.sim.compiled.phases import SLACK
+from samhw.sim.compiled.records import KIND_BITS, ChannelRecord
+from samhw.sim.worker import Queue
+
+__all__ = ["Channels"]
+
+Words = NDArray[np.int64]
+
+TOKENS, READY, FREED, COME, BROUGHT = range(5)
+"""The rows of a channel. It has the last two only if its tokens may carry data from off-chip memory."""
+
+KINDS = ("vals", "stops", "empties", "dones")
+"""Words that count tokens by kind."""
+
+
+class Channels:
+    """The records of queues.
+
+    Attributes:
+        queues: one for each record.
+        table: the records.
+    """
+
+    def __init__(self, queues: Sequence[Queue], phase: int, room: int, ahead: int):
+        """
+        Args:
+            phase: the most tokens of a channel in a phase.
+            room: tokens that there is room for at first in channels that are deeper than that.
+            ahead: by so many tokens a producer may run ahead of its channel's depth.
+        """
+        self.queues = queues
+        self.table = Table(ChannelRecord, len(queues))
+        self._phase, self._ahead = phase, ahead
+        there = np.array([len(queue.tokens) for queue in queues], np.int64)
+        taken = np.array([len(queue.free) for queue in queues], np.int64)
+        popped = np.array([queue.popped for queue in queues], np.int64)
+        depth = np.array([queue.depth for queue in queues], np.int64)
+        late = np.array([queue.off_chip for queue in queues], np.bool_)
+        found = np.minimum(depth, room + there) + ahead
+        # The first word is for slots that have long been free.
+        base = popped - taken - 1
+        size = 1 + taken + there + 2 * found + phase + SLACK
+        words = np.where(late, 5, 3) * size
+        self._begin = np.cumsum(words) - words
+        self._rows = np.empty(words.sum(), np.int64)
+        self._longer: dict[int, Words] = {}
+        """The rows of those channels that need longer ones."""
+        self.table.put(
+            **_addresses(self._rows.ctypes.data + 8 * self._begin, base, size, late),
+            resolved=popped + there,
+            base=base,
+            size=size,
+            guard=base,
+            depth=depth,
+            latency=[queue.latency for queue in queues],
+            room=found,
+            pushed=popped + there,
+            popped=popped,
+            noted=popped,
+            timed_pushed=popped + there,
+            timed_popped=popped,
+            high=[queue.high for queue in queues],
+            dwell=[queue.dwell for queue in queues],
+            starved=[queue.starved for queue in queues],
+            late=[queue.late for queue in queues],
+            blocked=[queue.blocked for queue in queues],
+        )
+        for kind, name in enumerate(KINDS):
+            self.table[name][:] = [queue.kinds[kind] for queue in queues]
+        for n in np.flatnonzero(there + taken).tolist():
+            self._begin_rows(n)
+
+    def _begin_rows(self, n: int) -> None:
+        """Puts the tokens and slots of a queue into its rows."""
+        queue, rows = self.queues[n], self.rows(n)
+        taken = len(queue.free)
+        rows[FREED, 1 : 1 + taken] = queue.free
+        for at, (kind, payload, ready, pushed) in enumerate(queue.tokens, 1 + taken):
+            rows[TOKENS, at] = payload << KIND_BITS | kind
+            rows[READY, at] = ready
+            if queue.off_chip:
+                rows[COME, at] = pushed + queue.latency
+
+    def places(self) -> dict[Queue, int]:
+        """The address of each queue's record."""
+        return dict(zip(self.queues, self.table.addresses.tolist(), strict=True))
+
+    def rows(self, n: int) -> Words:
+        """The rows of a channel."""
+        if n in self._longer:
+            return self._longer[n]
+        count, size = 5 if self.queues[n].off_chip else 3, int(self.table["size"][n])
+        begin = int(self._begin[n])
+        return self._rows[begin : begin + count * size].reshape(count, size)
+
+    def lengthen(self) -> None:
+        """Doubles the rows in which there is no room for another phase."""
+        pushed, base, size = self.table["pushed"], self.table["base"], self.table["size"]
+        for n in np.flatnonzero(pushed + self._phase + SLACK > base + size).tolist():
+            before, used = self.rows(n), pushed[n] - base[n]
+            rows = np.empty((len(before), 2 * size[n]), np.int64)
+            rows[:, :used] = before[:, :used]
+            size[n] *= 2
+            self._longer[n] = rows
+            places = _addresses(rows.ctypes.data, base[n], size[n], self.queues[n].off_chip)
+            for name, address in places.items():
+                self.table[name][n] = address
+
+    def widen(self) -> list[int]:
+        """Doubles the room of channels that are full, but not to their depths; gives which these are."""
+        room, most = self.table["room"], self.table["depth"] + self._ahead
+        full = (self.table["pushed"] - self.table["popped"] == room) & (room < most)
+        room[full] = np.minimum(2 * room, most)[full]
+        numbers: list[int] = np.flatnonzero(full).tolist()
+        return numbers
+
+    def show(self, n: int, seen: int | None, window: tuple[int, int]) -> int:
+        """Shows the tap of a channel tokens whose pops are timed; gives how many tokens it has seen then.
+
+        Args:
+            seen: how many it has seen; None if none of this run.
+            window: the first cycle whose pops it sees, and the cycle behind the last one.
+        """
+        queue, rows, base = self.queues[n], self.rows(n), int(self.table["base"][n])
+        assert queue.tap is not None
+        begin, end = window
+        first = queue.popped if seen is None else seen
+        last = max(first, int(self.table["timed_popped"][n]))
+        shown = rows[[TOKENS, _come(queue), FREED], first - base : last - base]
+        for token, come, freed in shown.T.tolist():
+            if begin <= freed - 1 < end:
+                queue.tap(come - queue.latency, freed - 1, token & 3, token >> KIND_BITS)
+        return last
+
+    def store(self) -> None:
+        """Puts tokens and statistics back into the queues, as far as they are timed.
+
+        Slots are free or hold a token: since nobody goes on from there, it does not matter from when on.
+        """
+        statistics = self.table.rows("timed_popped", "high", "dwell", "starved", "late", "blocked")
+        kinds = self.table.rows(*KINDS)
+        for queue, words, counts in zip(self.queues, statistics, kinds, strict=True):
+            queue.popped, queue.high, queue.dwell, queue.starved, queue.late, queue.blocked = words
+            queue.kinds = counts
+            queue.tokens.clear()
+            queue.free.clear()
+            queue.spare = queue.depth
+            queue.consumer.kind[queue.port] = NONE
+            queue.wanted = queue.full = False
+        popped, found = self.table["timed_popped"], self.table["popped"]
+        pushed = self.table["timed_pushed"]
+        for n in np.flatnonzero(np.maximum(found, pushed) > popped).tolist():
+            self._store_tokens(n, *(int(word[n] - self.table["base"][n]) for word in (popped, found, pushed)))
+
+    def _store_tokens(self, n: int, popped: int, found: int, pushed: int) -> None:
+        """Puts the tokens that are left into a queue.
+
+        Args:
+            popped: where in the rows the token is behind those whose pops are timed,
+            found: behind those whose pops are found,
+            pushed: and behind those whose pushes are timed.
+        """
+        queue, rows = self.queues[n], self.rows(n)
+        for token, ready, come in rows[[TOKENS, READY, _come(queue)], popped:pushed].T.tolist():
+            queue.append(token & 3, token >> KIND_BITS, ready, come - queue.latency)
+            queue.spare -= 1
+        # These were counted when it was found who takes them.
+        for kind in (rows[TOKENS, popped:found] & 3).tolist():
+            queue.kinds[kind] -= 1
+
+
+def _come(queue: Queue) -> int:
+    """The row of the cycles in which a queue's tokens come, but for data from off-chip memory."""
+    return COME if queue.off_chip else READY
+
+
+def _addresses(begin: ArrayLike, base: ArrayLike, size: ArrayLike, late: ArrayLike) -> dict[str, Words]:
+    """The words of channels for rows that lie at `begin`, one behind the other."""
+    first = np.asarray(begin) - 8 * np.asarray(base)
+    bytes_of_row = 8 * np.asarray(size)
+    return {
+        "tokens": first,
+        "ready": first + READY * bytes_of_row,
+        "freed": first + FREED * bytes_of_row,
+        "come": first + np.where(late, COME, READY) * bytes_of_row,
+        "brought": np.where(late, first + BROUGHT * bytes_of_row, 0),
+    }

@@ -63,7 +63,10 @@ def tell_consumer(address: int, first: int, careful: int) -> None:
     channel = ChannelRecord.at(address)
     consumer = ActorRecord.at(channel.consumer)
     count = channel.pushed - first
-    if count <= 0 or consumer.stale <= 0:
+    if count <= 0:
+        return
+    channel.counted = 0
+    if consumer.stale <= 0:
         return
     if careful:
         consumer.stale = min(consumer.stale, NEVER)

@@ -10,7 +10,7 @@ from samhw.sim.compiled.points import begin_points, end_points
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import move, moved
 from samhw.sim.compiled.settle import time_firings
-from samhw.sim.compiled.tokens import count_tokens
+from samhw.sim.compiled.tokens import end_tokens
 
 __all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
 
@@ -83,8 +83,8 @@ def make_room(address: int) -> int:
         if far > 0:
             count = actor.found - actor.timed + graph.history
             if actor.apart:
-                actor.ago = moved(actor.ago, actor.base, far, count)
-                actor.cycles = moved(actor.cycles, actor.base, far, count)
+                actor.ago = moved(actor.ago, actor.base + far, far, count)
+                actor.cycles = moved(actor.cycles, actor.base + far, far, count)
             actor.base += far
         if actor.run > 0:
             move(actor.trail + 16 * actor.run, 2 * (actor.runs - actor.run), 2 * actor.run)
@@ -99,20 +99,30 @@ def make_room(address: int) -> int:
         far = channel.guard - channel.base
         count = channel.pushed - channel.guard
         if far > 0 and (far >= count or not has_room(channel, graph.phase)):
-            channel.tokens = moved(channel.tokens, channel.base, far, count)
-            late = channel.come != channel.ready
-            channel.ready = moved(channel.ready, channel.base, far, count)
-            channel.freed = moved(channel.freed, channel.base, far, count)
-            if late:
-                channel.come = moved(channel.come, channel.base, far, count)
-                channel.brought = moved(channel.brought, channel.base, far, count)
-            else:
-                channel.come = channel.ready
-            channel.base = channel.guard
+            move_rows(channel, far)
         words_at(channel.freed + 8 * channel.guard, 1)[0] = 0
         if not has_room(channel, graph.phase):
             enough = 0
     return enough
+
+
+def move_rows(channel: ChannelRecord, far: int) -> None:
+    """Moves what is still needed of a channel's rows to their front, `far` words on.
+
+    Cycles that are not timed are not needed: they are assumed anew.
+    """
+    start = channel.timed_popped
+    channel.tokens = moved(channel.tokens, start, far, channel.pushed - start)
+    late = channel.come != channel.ready
+    channel.ready = moved(channel.ready, start, far, channel.timed_pushed - start)
+    if late:
+        channel.come = moved(channel.come, start, far, channel.timed_pushed - start)
+        channel.brought = moved(channel.brought, start, far, channel.pushed - start)
+    else:
+        channel.come = channel.ready
+    channel.freed = moved(channel.freed, channel.guard, far, start - channel.guard)
+    channel.noted = start
+    channel.base += far
 
 
 def has_room(channel: ChannelRecord, phase: int) -> bool:
@@ -138,5 +148,5 @@ def end_phase(graph: GraphRecord) -> int:
         fired += end_points(ActorRecord.at(rows[n]))
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
-        count_tokens(ChannelRecord.at(channels[n]))
+        end_tokens(channels[n])
     return fired

@@ -82,6 +82,8 @@ class ActorRecord(Record):
     timed may be now. UP_TO_DATE: there is none."""
     fresh: int
     """Nothing of it was timed yet in this phase, and rows still hold what was assumed in the last one."""
+    again: int
+    """It was timed more than once in the phase, or in the one before if it was not timed yet."""
     points: int
     """Address of the points in its row of firings from which it can be timed again (points.py)."""
     point_count: int
@@ -141,6 +143,11 @@ class ChannelRecord(Record):
     new_pushed: int
     """The same with those of the phase that has just been timed."""
     new_popped: int
+    new_high: int
+    """What `high` will be behind that phase, and what it adds to `dwell`."""
+    new_dwell: int
+    counted: int
+    """Whether these are there, for the cycles that are known."""
     producer: int
     """Address of the producer."""
     consumer: int

@@ -131,7 +131,8 @@ def move(address: int, count: int, far: int) -> None:
         words[k] = words[k + far]
 
 
-def moved(row: int, base: int, far: int, count: int) -> int:
-    """Moves so many words behind the first `far` of a row to its front; gives where word 0 would be then."""
-    move(row + 8 * (base + far), count, far)
+def moved(row: int, first: int, far: int, count: int) -> int:
+    """Moves so many words of a row, from the one of that number on, `far` words towards its front; gives where
+    word 0 would be then."""
+    move(row + 8 * first, count, far)
     return row - 8 * far

@@ -30,6 +30,7 @@ from samhw.sim.compiled.points import (
 )
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill, follow
+from samhw.sim.compiled.tokens import count_passed
 
 __all__ = ["timer"]
 
@@ -193,7 +194,11 @@ def timer(
         begin(me, ins, outs)
         me.stale = UP_TO_DATE
         me.beyond = NEVER
-        if me.fresh:
+        fresh = me.fresh
+        # Who was timed again in the phase before may be again: then it counts at the end of the phase.
+        counts = fresh and not me.again
+        me.again = not fresh
+        if fresh:
             me.fresh = 0
             for q in range(queues):
                 where = words_at(me.outputs, queues)[q]
@@ -210,6 +215,9 @@ def timer(
             where = words_at(me.inputs, inputs)[i]
             end = ins[i].popped if graph.careful else ChannelRecord.at(where).popped
             tell_producer(where, ins[i].began, end, graph.careful)
+            ChannelRecord.at(where).counted = 0
+            if counts:
+                count_passed(where, ins[i].popped)
         if accesses:
             bring_data(AccessRecord.at(me.access))
         for q in range(queues):

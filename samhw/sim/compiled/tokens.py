@@ -4,7 +4,7 @@ from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.rows import exceeds, total_difference
 
-__all__ = ["count_taken", "count_tokens"]
+__all__ = ["count_passed", "count_taken", "end_tokens"]
 
 PART_BITS = 16
 """Tokens of a phase are counted by kind in the four parts of one word."""
@@ -20,14 +20,28 @@ def count_taken(channel: ChannelRecord, first: int) -> None:
     channel.dones += kinds >> 3 * PART_BITS & PART
 
 
-def count_tokens(channel: ChannelRecord) -> None:
-    """Counts what was timed in this phase, which then is timed for good."""
+@apart
+def count_passed(address: int, popped: int) -> None:
+    """Counts what the tokens of a channel add that were popped in a phase, up to `popped`, as they are timed."""
+    channel = ChannelRecord.at(address)
     first = channel.timed_popped
-    count = channel.new_popped - first
+    count = popped - first
+    channel.new_dwell = 0
     if count > 0:
         dwell = total_difference(channel.freed + 8 * first, channel.come + 8 * first, count)
-        channel.dwell += dwell + count * (channel.latency - 1)
-    raise_high(channel)
+        channel.new_dwell = dwell + count * (channel.latency - 1)
+    channel.new_high = highest(channel, popped)
+    channel.counted = 1
+
+
+def end_tokens(address: int) -> None:
+    """Makes what was timed in a phase the truth."""
+    channel = ChannelRecord.at(address)
+    if not channel.counted:
+        count_passed(address, channel.new_popped)
+    channel.counted = 0
+    channel.dwell += channel.new_dwell
+    channel.high = channel.new_high
     channel.timed_popped = channel.new_popped
     channel.timed_pushed = channel.new_pushed
 
@@ -42,23 +56,27 @@ def count_kinds(address: int, count: int) -> int:
     return kinds
 
 
-def raise_high(channel: ChannelRecord) -> None:
-    """Looks for the most slots taken at once. In steps that double: a deep channel fills up in one phase."""
+def highest(channel: ChannelRecord, popped: int) -> int:
+    """The most slots taken at once, by tokens up to `popped`. In steps that double: a deep channel fills up in
+    one phase."""
+    high = channel.high
     # It cannot be more than the depth.
-    step = 1 if channel.high < channel.depth else 0
+    step = 1 if high < channel.depth else 0
     while step > 0:
-        if is_fuller(channel, channel.high + step - 1):
-            channel.high += step
+        if is_fuller(channel, high + step - 1, popped):
+            high += step
             step <<= 1
         else:
             step >>= 1
+    return high
 
 
-def is_fuller(channel: ChannelRecord, slots: int) -> bool:
+def is_fuller(channel: ChannelRecord, slots: int, popped: int) -> bool:
     """Whether more slots than so many were taken at once: a token was pushed before one had left that came so
     many before it."""
     first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - slots))
-    count = min(channel.new_popped, channel.new_pushed - slots) - first
+    # Tokens that are not timed come never.
+    count = min(popped, channel.pushed - slots) - first
     if count < 1:
         return False
     freed, come = channel.freed + 8 * first, channel.come + 8 * (first + slots)

@@ -24,7 +24,7 @@ def make_line_room(graph_address: int, unused: int) -> int:
         for p in range(access.port_count):
             port = PortRecord.at(ports[p])
             if far > 0:
-                port.upto = moved(port.upto, actor.base, far, actor.found - actor.timed + graph.history)
+                port.upto = moved(port.upto, actor.base + far, far, actor.found - actor.timed + graph.history)
             drop_requests(port)
             if port.found + graph.phase * port.places > port.base + port.size:
                 enough = 0
@@ -37,7 +37,7 @@ def drop_requests(port: PortRecord) -> None:
     far = needed - port.base
     if far > 0:
         count = port.found - needed
-        port.lines = moved(port.lines, port.base, far, count)
-        port.asked = moved(port.asked, port.base, far, count)
-        port.done = moved(port.done, port.base, far, count)
+        port.lines = moved(port.lines, port.base + far, far, count)
+        port.asked = moved(port.asked, port.base + far, far, count)
+        port.done = moved(port.done, port.base + far, far, count)
         port.base = needed

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,9 @@ class Actors:
             "state": [worker.state for worker in workers],
         }
         self._lists = {name: self._put_lists(name, rows) for name, rows in lists.items()}
-        trails = np.empty((len(workers), 2 * (phase + SLACK)), np.int64)
+        # Most of a trail is never touched; NumPy would have it in huge pages, which the system clears.
+        words = 2 * (phase + SLACK)
+        trails = np.frombuffer(mmap(-1, 8 * words * len(workers)), np.int64).reshape(-1, words)
         trails[:, 0], trails[:, 1] = 0, firings
         table.put(trail=self._keep(trails) + trails.strides[0] * np.arange(len(workers)))
         sizes = np.array(

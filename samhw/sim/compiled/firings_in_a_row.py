@@ -12,7 +12,7 @@ from samhw.sim.compiled.rows import follow, follows_until, in_time
 
 __all__ = ["FEW", "MANY", "fire_at_once", "in_a_row"]
 
-MANY, FEW = 64, 6
+MANY, FEW = 128, 6
 """So many are timed at once at most; and so many at least are worth it."""
 
 

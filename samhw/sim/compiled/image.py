@@ -18,7 +18,10 @@ from samhw.sim.worker import Worker
 __all__ = ["Image"]
 
 PHASE = 1 << 12
-"""Firings of an actor in a phase, and so most tokens of a channel."""
+"""Firings of an actor in a phase, and so most tokens of a channel;"""
+
+WIDE = 1 << 10
+"""half as many in graphs with more actors than so many, whose rows take hundreds of megabytes."""
 
 AHEAD = 512
 """Tokens by which a producer may run ahead of its channel's depth."""
@@ -54,8 +57,9 @@ class Image:
         queues = [queue for worker in workers for queue in worker.inputs.values()]
         self.tapped = [n for n, queue in enumerate(queues) if queue.tap is not None]
         self._limit = min(limit, NEVER - 1)
-        self._channels = Channels(queues, PHASE, ROOM, AHEAD if ahead else 0)
-        self._actors = Actors(workers, position, self._channels.places(), PHASE)
+        self._phase = PHASE >> 1 if len(workers) > WIDE else PHASE
+        self._channels = Channels(queues, self._phase, ROOM, AHEAD if ahead else 0)
+        self._actors = Actors(workers, position, self._channels.places(), self._phase)
         self._producers = np.array([position[queue.producer] for queue in queues], np.int64)
         consumers = np.array([position[queue.consumer] for queue in queues], np.int64)
         self._channels.table.put(
@@ -66,7 +70,7 @@ class Image:
         self._lines: LinesImage | None = None
         if arbiter is not None and arbiter.accesses:
             places = dict(zip(workers, self._actors.table.addresses.tolist(), strict=True))
-            self._lines = LinesImage(arbiter, places, self._actors.history, PHASE)
+            self._lines = LinesImage(arbiter, places, self._actors.history, self._phase)
             for worker, access in self._lines.addresses().items():
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
@@ -77,8 +81,8 @@ class Image:
             actor_count=len(actors),
             channels=channels.ctypes.data,
             channel_count=len(channels),
-            phase=PHASE,
-            longest_phase=PHASE,
+            phase=self._phase,
+            longest_phase=self._phase,
             history=self._actors.history,
             time_many=many_address(),
             scratch=self._scratch.ctypes.data,
@@ -113,7 +117,7 @@ class Image:
         """Doubles the rows in which there is no room for another phase."""
         self._channels.lengthen()
         if self._lines:
-            self._lines.lengthen(PHASE)
+            self._lines.lengthen(self._phase)
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""

@@ -22,7 +22,7 @@ def count_taken(channel: ChannelRecord, first: int) -> None:
 
 @apart
 def count_passed(address: int, popped: int) -> None:
-    """Counts what the tokens of a channel add that were popped in a phase, up to `popped`, as they are timed."""
+    """Counts what those tokens of a channel add that are popped in a phase, up to `popped`."""
     channel = ChannelRecord.at(address)
     first = channel.timed_popped
     count = popped - first
@@ -57,8 +57,10 @@ def count_kinds(address: int, count: int) -> int:
 
 
 def highest(channel: ChannelRecord, popped: int) -> int:
-    """The most slots taken at once, by tokens up to `popped`. In steps that double: a deep channel fills up in
-    one phase."""
+    """The most slots taken at once, by tokens up to `popped`.
+
+    In steps that double: a deep channel fills up in one phase.
+    """
     high = channel.high
     # It cannot be more than the depth.
     step = 1 if high < channel.depth else 0

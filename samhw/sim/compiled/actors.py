@@ -13,7 +13,7 @@ from samhw.primitives.step import fault_needs
 from samhw.sim.compiled.functions import code_of, key_of, ports_of
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.phases import SLACK
-from samhw.sim.compiled.points import points_words
+from samhw.sim.compiled.points import points_words, words_before
 from samhw.sim.compiled.records import NEVER, ActorRecord
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
@@ -91,18 +91,28 @@ class Actors:
             "state": [worker.state for worker in workers],
         }
         self._lists = {name: self._put_lists(name, rows) for name, rows in lists.items()}
-        # Most of a trail is never touched; NumPy would have it in huge pages, which the system clears.
-        words = 2 * (phase + SLACK)
-        trails = np.frombuffer(mmap(-1, 8 * words * len(workers)), np.int64).reshape(-1, words)
-        trails[:, 0], trails[:, 1] = 0, firings
-        table.put(trail=self._keep(trails) + trails.strides[0] * np.arange(len(workers)))
-        sizes = np.array(
-            [points_words(phase, len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)]
-        )
-        table.put(points=self._keep(np.empty(sizes.sum(), np.int64)) + 8 * (np.cumsum(sizes) - sizes))
+        self._put_rows(phase, [(len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)])
         for n, worker in enumerate(workers):
             if worker.actor.spacing is not None and key_of(worker) is not None:
                 self._put_spacing(n, worker)
+
+    def _put_rows(self, phase: int, sizes: Sequence[tuple[int, int]]) -> None:
+        """Gives the records room for trails and points.
+
+        Args:
+            sizes: how many inputs each worker has, and how many channels it pushes to.
+        """
+        # Most of a trail is never touched; NumPy would have it in huge pages, which the system clears.
+        words = 2 * (phase + SLACK)
+        trails = np.frombuffer(mmap(-1, 8 * words * len(sizes)), np.int64).reshape(-1, words)
+        trails[:, 0], trails[:, 1] = 0, self.table["found"]
+        before = np.array([words_before(*size) for size in sizes])
+        counts = np.array([points_words(phase, *size) for size in sizes])
+        points = np.empty(counts.sum(), np.int64)
+        self.table.put(
+            trail=self._keep(trails) + 8 * words * np.arange(len(sizes)),
+            points=self._keep(points) + 8 * (np.cumsum(counts) - counts + before),
+        )
 
     def _put_lists(self, name: str, rows: Sequence[Sequence[int]]) -> Words:
         """Puts a list of words for each worker behind one another, and their addresses into the records."""

@@ -66,12 +66,14 @@ def no_want(
 
 
 def _time_address(worker: Worker) -> int:
-    inputs, ports, brings = len(worker.inputs), ports_of(worker), brings_of(worker)
-    traits = {"circular": bool(circles_of(worker)), "spaced": key_of(worker) is not None}
-    gate, late = GateKind.of(worker), late_of(worker)
-    carries = None if brings is None else tuple(q in dict(brings) for q in range(len(ports)))
-    made_from = "time", inputs, ports, *traits.values(), gate, late, carries
-    make = partial(timer, inputs, ports, gate=gate, late=late, carries=carries, **traits)
+    inputs, ports, gate, late = len(worker.inputs), ports_of(worker), GateKind.of(worker), late_of(worker)
+    traits = {
+        "circular": bool(circles_of(worker)),
+        "spaced": key_of(worker) is not None,
+        "accesses": worker.access is not None,
+    }
+    made_from = "time", inputs, ports, *traits.values(), gate, late
+    make = partial(timer, inputs, ports, gate=gate, late=late, **traits)
     return compiled(made_from, make, name_of(worker))
 
 

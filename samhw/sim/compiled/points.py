@@ -18,16 +18,20 @@ __all__ = [
     "Now",
     "TimedInput",
     "TimedOutput",
+    "began_of",
     "begin_points",
     "changes_of",
     "end_points",
     "keep_point",
     "known_firings",
+    "last_good_point",
+    "last_point",
     "pick_up",
     "place_of",
+    "point_words",
     "points_words",
     "put_down",
-    "take_up_point",
+    "words_before",
 ]
 
 SPAN = 128
@@ -47,6 +51,10 @@ class Now(Record):
     """That of the last one."""
     slip: int
     """The most cycles that a firing of the phase has waited behind its slots."""
+    calm: int
+    """How many of the last ones came without a wait."""
+    ease: int
+    """So many firings may still be timed one by one before many are timed together."""
 
 
 class TimedInput(Record):
@@ -57,8 +65,6 @@ class TimedInput(Record):
     """What the phase has added so far."""
     ready: int
     freed: int
-    began: int
-    """What was popped where timing began."""
 
 
 class TimedOutput(Record):
@@ -86,8 +92,24 @@ def point_words(inputs: int, queues: int) -> int:
 
 
 def points_words(phase: int, inputs: int, queues: int) -> int:
-    """Words for the points of an actor in a phase of so many firings, and for its place behind them."""
-    return (phase // SPAN + 4) * point_words(inputs, queues) + queues
+    """Words for the points of an actor in a phase of so many firings, for its place behind them, and for what
+    lies in front of them."""
+    return (phase // SPAN + 4) * point_words(inputs, queues) + words_before(inputs, queues)
+
+
+def words_before(inputs: int, queues: int) -> int:
+    """Words in front of an actor's points: those of `began_of` and of `changes_of`."""
+    return inputs + queues
+
+
+def began_of(me: ActorRecord) -> Words:
+    """For each input how many tokens were taken where timing began the last time."""
+    return words_at(me.points - 8 * me.input_count, me.input_count)
+
+
+def changes_of(me: ActorRecord) -> Words:
+    """For each channel that an actor pushes to the first token that comes in another cycle since then."""
+    return words_at(me.points - 8 * (me.input_count + me.output_count), me.output_count)
 
 
 def place_of(me: ActorRecord) -> int:
@@ -96,23 +118,18 @@ def place_of(me: ActorRecord) -> int:
     return me.points + 8 * point_words(me.input_count, me.output_count) * me.point_count
 
 
-def changes_of(me: ActorRecord) -> Words:
-    """Behind an actor's place: for each channel that it pushes to the first token that has changed."""
-    size = point_words(me.input_count, me.output_count)
-    return words_at(place_of(me) + 8 * size, me.output_count)
-
-
 def put_down(me: ActorRecord, now: Now, outs: tuple[TimedOutput, ...]) -> None:
-    """Makes a place of the point that has just been added."""
-    me.point_count -= 1
+    """Puts down what a point does not say of where timing is."""
     me.slip = now.slip
     for q in range(len(outs)):
         changes_of(me)[q] = outs[q].changed
 
 
-def pick_up(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
-    """Goes on from there."""
-    look_at(words_at(place_of(me), UNKNOWN), now, ins, outs)
+def pick_up(
+    point: int, me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
+) -> None:
+    """Goes on from a point, or from the place of an actor."""
+    look_at(words_at(point, UNKNOWN), now, ins, outs)
     now.slip = me.slip
     for q in range(len(outs)):
         outs[q].changed = changes_of(me)[q]
@@ -149,7 +166,7 @@ def end_points(me: ActorRecord) -> int:
     """Makes what is known at the last point of a phase the truth; gives how many firings lie before it."""
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     size = point_words(me.input_count, me.output_count)
-    point = words_at(me.points + 8 * size * (me.point_count - 1), size)
+    point = words_at(last_point(me), size)
     fired = point[NUMBER] - me.timed
     me.timed, me.run, me.last = point[NUMBER], point[RUN], point[CYCLE]
     me.spaced += point[SPACED]
@@ -166,10 +183,14 @@ def end_points(me: ActorRecord) -> int:
     return fired
 
 
+def last_point(me: ActorRecord) -> int:
+    """The address of the last point of a phase."""
+    return me.points + 8 * point_words(me.input_count, me.output_count) * (me.point_count - 1)
+
+
 def known_firings(me: ActorRecord) -> int:
     """How many firings lie before the last point of a phase."""
-    size = point_words(me.input_count, me.output_count)
-    return words_at(me.points + 8 * size * (me.point_count - 1), size)[NUMBER]
+    return words_at(last_point(me), HEAD)[NUMBER]
 
 
 def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
@@ -186,18 +207,18 @@ def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tup
     me.point_count += 1
 
 
-def take_up_point(
-    me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
-) -> None:
-    """Goes back to the last point before which no firing changes, and drops those behind it.
+def last_good_point(me: ActorRecord) -> int:
+    """The address of the last point before which no firing changes; drops those behind it.
 
     Nor is that point itself kept if it is only where timing has stopped, too close to the one before it.
     """
-    size = point_words(len(ins), len(outs))
+    size = point_words(me.input_count, me.output_count)
     count = me.point_count
     while count > 1 and words_at(me.points + 8 * size * (count - 1), size)[CYCLE] >= me.stale:
         count -= 1
-    look_at(words_at(me.points + 8 * size * (count - 1), size), now, ins, outs)
-    if count > 1 and now.number < words_at(me.points + 8 * size * (count - 2), size)[NUMBER] + SPAN:
-        count -= 1
+    point = me.points + 8 * size * (count - 1)
+    before = words_at(point - 8 * size, size)
     me.point_count = count
+    if count > 1 and words_at(point, size)[NUMBER] < before[NUMBER] + SPAN:
+        me.point_count -= 1
+    return point

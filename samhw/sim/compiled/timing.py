@@ -13,24 +13,24 @@ from samhw.primitives.step import Words
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.gate import GateKind, gate_rule
 from samhw.sim.compiled.many_firings import CALM, ENDED
-from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
 from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
 from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
 from samhw.sim.compiled.points import (
+    NUMBER,
     SPAN,
     Now,
     TimedInput,
     TimedOutput,
     keep_point,
     pick_up,
+    place_of,
     put_down,
-    take_up_point,
 )
-from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import differ, fill, follow
-from samhw.sim.compiled.tokens import count_passed
+from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.rows import differ, follow
+from samhw.sim.compiled.turns import begin_turn, end_turn
 
 __all__ = ["timer"]
 
@@ -49,7 +49,7 @@ def timer(
     spaced: bool,
     gate: GateKind,
     late: int,
-    carries: tuple[bool, ...] | None,
+    accesses: bool,
 ) -> Callable[[int, int], int]:
     """The function (address of the actor, address of the graph) -> number of firings that it timed.
 
@@ -60,15 +60,14 @@ def timer(
         spaced: it keeps a spacing.
         gate: what else holds it back.
         late: the set of its inputs whose tokens may come with data from off-chip memory.
-        carries: for each channel that it pushes to whether it puts such data in; None if it does not access
-            that memory.
+        accesses: it accesses that memory itself.
     """
     queues = len(ports)
     gated = gate is not GateKind.NOTHING
-    accesses = carries is not None
-    brings = carries or (False,) * queues
     single = circular or gated or accesses
-    """Firings are never timed together."""
+    """Firings are never timed at once."""
+    together = not single and not late
+    """Many may be timed together."""
     allowed = gate_rule(gate)
 
     def how_many(me: ActorRecord, end: int, now: Now, limit: int) -> int:
@@ -101,57 +100,48 @@ def timer(
             return allowed(me.gate, me.gate_words, wait.placed, now.number)
         return wait.placed
 
-    def time_firings(
-        address: int,
-        graph_address: int,
+    def time_some(
+        me: ActorRecord,
+        graph: GraphRecord,
+        next_point: int,
         now: Now,
         ins: tuple[TimedInput, ...],
         outs: tuple[TimedOutput, ...],
-    ) -> None:
-        """Times firings up to the first one whose cycle is not known, or beyond the limit."""
-        me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
+    ) -> int:
+        """Times firings up to the next point, or until many are to be timed together.
+
+        Gives 0 if the cycle of one is not known, or beyond the limit.
+        """
         cycles = words_at(me.cycles, UNKNOWN)
         wait = Wait.local(1)[0]
-        next_point = now.number + SPAN
-        calm, ease = CALM_FIRINGS, EASE
-        while now.number < me.found:
-            stuck = 1 if ease <= 0 and not single and not late else 0
-            if stuck or now.number >= next_point:
-                keep_point(me, now, ins, outs)
-                if stuck:
-                    put_down(me, now, outs)
-                    left = call(graph.time_many, address, graph_address)
-                    pick_up(me, now, ins, outs)
-                    if left == ENDED:
-                        break
-                    calm = CALM_FIRINGS if left == CALM else 0
-                    ease = EASE >> 2
-                    continue
-                next_point = now.number + SPAN
+        end = min(me.found, next_point)
+        while now.number < end:
+            if together and now.ease <= 0:
+                break
             run = words_at(me.trail + 16 * now.run, 2)
             if now.number == run[1]:
                 now.run += 1
                 continue
             word = run[0]
             if not single:
-                if calm >= CALM_FIRINGS:
+                if now.calm >= CALM_FIRINGS:
                     count = how_many(me, run[1], now, graph.limit)
                     if count >= FEW:
                         count = in_a_row(word, ports, count, now, ins, outs)
-                        calm = CALM_FIRINGS if count >= FEW else 0
+                        now.calm = CALM_FIRINGS if count >= FEW else 0
                     if count >= FEW:
                         if spaced:
                             follow(me.cycles + 8 * now.number, count, now.cycle + 1)
                         fire_at_once(word, ports, count, now, ins, outs)
-                        ease = min(ease + count, EASE)
+                        now.ease = min(now.ease + count, EASE)
                         continue
-                ease -= 1
+                now.ease -= 1
             t = next_cycle(me, word, cycles, now, ins, outs, wait)
             if t > graph.limit:
                 me.beyond = min(t, NEVER)
-                break
+                return 0
             # Where firings have to wait, it is no use to look at many at once.
-            calm = 0 if t > wait.soonest else calm + 1
+            now.calm = 0 if t > wait.soonest else now.calm + 1
             if spaced:
                 cycles[now.number] = t
             if late:
@@ -159,70 +149,50 @@ def timer(
             if accesses:
                 note_asked(me, now.number, t, wait)
             fire(word, ports, t, now, ins, outs, wait)
+        return 1
 
-    def begin(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
-        """Looks at the channels."""
+    def look_at_channels(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+        """Notes where their rows are."""
         for i in range(inputs):
             channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
             ins[i].ready, ins[i].freed = channel.ready, channel.freed
-            ins[i].began = ins[i].popped
         for q in range(queues):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             outs[q].ready, outs[q].freed = channel.come, channel.freed
             outs[q].guard, outs[q].depth, outs[q].latency = channel.guard, channel.depth, channel.latency
-            outs[q].changed = NEVER
-
-    def stop(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
-        """Of the firings that are left, the cycles are not known."""
-        for i in range(inputs):
-            channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
-            fill(ins[i].freed + 8 * ins[i].popped, channel.popped - ins[i].popped, NEVER)
-        for q in range(queues):
-            channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
-            ready, count = outs[q].ready + 8 * outs[q].pushed, channel.pushed - outs[q].pushed
-            unknown = NEVER + outs[q].latency
-            if count > 0 and differ(ready, count, unknown) != 0:
-                outs[q].changed = min(outs[q].changed, outs[q].pushed)
-                fill(ready, count, unknown)
 
     def time(address: int, graph_address: int) -> int:
-        me = ActorRecord.at(address)
-        graph = GraphRecord.at(graph_address)
+        me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
         now = Now.local(1)[0]
         ins, outs = TimedInput.local(inputs), TimedOutput.local(queues)
-        take_up_point(me, now, ins, outs)
-        begin(me, ins, outs)
-        me.stale = UP_TO_DATE
-        me.beyond = NEVER
-        fresh = me.fresh
-        # Who was timed again in the phase before may be again: then it counts at the end of the phase.
-        counts = fresh and not me.again
-        me.again = not fresh
-        if fresh:
-            me.fresh = 0
-            for q in range(queues):
-                where = words_at(me.outputs, queues)[q]
-                if not ChannelRecord.at(where).backward:
-                    forget(where, 0)
-        now.slip = me.slip
-        first = now.number
-        time_firings(address, graph_address, now, ins, outs)
-        keep_point(me, now, ins, outs)
-        me.slip = now.slip
-        if not graph.careful:
-            stop(me, ins, outs)
-        for i in range(inputs):
-            where = words_at(me.inputs, inputs)[i]
-            end = ins[i].popped if graph.careful else ChannelRecord.at(where).popped
-            tell_producer(where, ins[i].began, end, graph.careful)
-            ChannelRecord.at(where).counted = 0
-            if counts:
-                count_passed(where, ins[i].popped)
+        look_at_channels(me, ins, outs)
+        now.calm, now.ease = CALM_FIRINGS, EASE
+        place = begin_turn(address)
+        first = words_at(place, 1)[NUMBER]
+        next_point = first + SPAN
+        known = 1
+        while True:
+            if place:
+                pick_up(place, me, now, ins, outs)
+                place = 0
+            if known:
+                known = time_some(me, graph, next_point, now, ins, outs)
+            keep_point(me, now, ins, outs)
+            if not known or now.number >= me.found:
+                break
+            if together and now.ease <= 0:
+                put_down(me, now, outs)
+                me.point_count -= 1
+                left = call(graph.time_many, address, graph_address)
+                place = place_of(me)
+                now.calm, now.ease = CALM_FIRINGS if left == CALM else 0, EASE >> 2
+                known = left != ENDED
+            else:
+                next_point = now.number + SPAN
+        put_down(me, now, outs)
+        end_turn(address, graph_address)
         if accesses:
             bring_data(AccessRecord.at(me.access))
-        for q in range(queues):
-            if not brings[q]:
-                tell_consumer(words_at(me.outputs, queues)[q], outs[q].changed, graph.careful)
         return now.number - first
 
     return time

@@ -1,0 +1,75 @@
+"""What surrounds the timing of an actor (timing.py): where it goes on, and who learns what came of it.
+
+These functions serve all actors, so that the code of each has only what depends on its kind.
+"""
+
+from samhw.machine_code import apart, words_at
+from samhw.primitives.step import Words
+from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
+from samhw.sim.compiled.points import HEAD, began_of, changes_of, last_good_point, last_point, point_words
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.rows import differ, fill
+from samhw.sim.compiled.tokens import count_passed
+
+__all__ = ["begin_turn", "end_turn"]
+
+
+@apart
+def begin_turn(address: int) -> int:
+    """Prepares an actor to be timed; gives the address of the point from which that goes on."""
+    me = ActorRecord.at(address)
+    place = last_good_point(me)
+    point = words_at(place, point_words(me.input_count, me.output_count))
+    began, changes = began_of(me), changes_of(me)
+    for i in range(me.input_count):
+        began[i] = point[HEAD + 2 * i]
+    outputs = words_at(me.outputs, me.output_count)
+    for q in range(me.output_count):
+        changes[q] = NEVER
+        if me.fresh and not ChannelRecord.at(outputs[q]).backward:
+            forget(outputs[q], 0)
+    me.stale = UP_TO_DATE
+    me.beyond = NEVER
+    return place
+
+
+@apart
+def end_turn(address: int, graph_address: int) -> None:
+    """Tells the channels of an actor what is timed, up to its last point, and who else has to be."""
+    me, careful = ActorRecord.at(address), GraphRecord.at(graph_address).careful
+    point = words_at(last_point(me), point_words(me.input_count, me.output_count))
+    # Who was timed again in the phase before may be again: then it counts at the end of the phase.
+    counts = me.fresh and not me.again
+    me.again = not me.fresh
+    me.fresh = 0
+    inputs, began = words_at(me.inputs, me.input_count), began_of(me)
+    for i in range(me.input_count):
+        channel = ChannelRecord.at(inputs[i])
+        popped = point[HEAD + 2 * i]
+        end = popped
+        if not careful:
+            # Of the firings that are left, the cycles are not known.
+            fill(channel.freed + 8 * popped, channel.popped - popped, NEVER)
+            end = channel.popped
+        tell_producer(inputs[i], began[i], end, careful)
+        channel.counted = 0
+        if counts:
+            count_passed(inputs[i], popped)
+    outputs, changes = words_at(me.outputs, me.output_count), changes_of(me)
+    for q in range(me.output_count):
+        channel = ChannelRecord.at(outputs[q])
+        pushed = point[HEAD + 2 * (me.input_count + q)]
+        if not careful:
+            mark_unknown(channel, pushed, q, changes)
+        # Tokens that carry data from off-chip memory come with these (off_chip/serving.py).
+        if channel.come == channel.ready:
+            tell_consumer(outputs[q], changes[q], careful)
+
+
+def mark_unknown(channel: ChannelRecord, first: int, q: int, changes: Words) -> None:
+    """Notes that it is not known when the tokens from `first` on come, and that they have changed if so."""
+    ready, count = channel.come + 8 * first, channel.pushed - first
+    unknown = NEVER + channel.latency
+    if count > 0 and differ(ready, count, unknown) != 0:
+        changes[q] = min(changes[q], first)
+        fill(ready, count, unknown)

@@ -22,6 +22,14 @@ KINDS = ("vals", "stops", "empties", "dones")
 """Words that count tokens by kind."""
 
 
+KEEP = 1 << 26
+"""Words of rows that a process keeps for its next run at most. The system clears memory that it gives anew,
+which with thousands of channels takes a tenth of a run and more."""
+
+_kept: list[Words] = []
+"""Those of the last run."""
+
+
 class Channels:
     """The records of queues.
 
@@ -51,7 +59,7 @@ class Channels:
         size = 1 + taken + there + 2 * found + phase + SLACK
         words = np.where(late, 5, 3) * size
         self._begin = np.cumsum(words) - words
-        self._rows = np.empty(words.sum(), np.int64)
+        self._rows = _rows_of(int(words.sum()))
         self._longer: dict[int, Words] = {}
         """The rows of those channels that need longer ones."""
         self.table.put(
@@ -160,6 +168,8 @@ class Channels:
         pushed = self.table["timed_pushed"]
         for n in np.flatnonzero(np.maximum(found, pushed) > popped).tolist():
             self._store_tokens(n, *(int(word[n] - self.table["base"][n]) for word in (popped, found, pushed)))
+        if len(self._rows) <= KEEP:
+            _kept[:] = [self._rows]
 
     def _store_tokens(self, n: int, popped: int, found: int, pushed: int) -> None:
         """Puts the tokens that are left into a queue.
@@ -176,6 +186,15 @@ class Channels:
         # These were counted when it was found who takes them.
         for kind in (rows[TOKENS, popped:found] & 3).tolist():
             queue.kinds[kind] -= 1
+
+
+def _rows_of(count: int) -> Words:
+    """So many words or more, from the last run if it has left enough."""
+    try:
+        rows = _kept.pop()
+    except IndexError:
+        rows = np.empty(0, np.int64)
+    return rows if len(rows) >= count else np.empty(count, np.int64)
 
 
 def _come(queue: Queue) -> int:

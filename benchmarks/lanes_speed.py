@@ -57,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
     given = options.parse_args(arguments)
     chosen = [case for case in cases(given.data, 1024) if case[0].startswith(given.only)]
+    if not chosen:
+        options.error(f"there is no program {given.only!r}")
     found = list(follow(rows(chosen, given.lanes.split(","), given.runs)))
     report("the simulator with lanes", found, given.json)
 

@@ -42,34 +42,33 @@ def end_turn(address: int, graph_address: int) -> None:
     counts = me.fresh and not me.again
     me.again = not me.fresh
     me.fresh = 0
-    inputs, began = words_at(me.inputs, me.input_count), began_of(me)
+    inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
+    began, changes = began_of(me), changes_of(me)
+    if not careful:
+        # Of the firings that are left, the cycles are not known.
+        for q in range(me.output_count):
+            forget_pushes(ChannelRecord.at(outputs[q]), point[HEAD + 2 * (me.input_count + q)], q, changes)
     for i in range(me.input_count):
-        channel = ChannelRecord.at(inputs[i])
-        popped = point[HEAD + 2 * i]
+        channel, popped = ChannelRecord.at(inputs[i]), point[HEAD + 2 * i]
         end = popped
         if not careful:
-            # Of the firings that are left, the cycles are not known.
-            fill(channel.freed + 8 * popped, channel.popped - popped, NEVER)
             end = channel.popped
+            fill(channel.freed + 8 * popped, end - popped, NEVER)
         tell_producer(inputs[i], began[i], end, careful)
         channel.counted = 0
         if counts:
             count_passed(inputs[i], popped)
-    outputs, changes = words_at(me.outputs, me.output_count), changes_of(me)
     for q in range(me.output_count):
         channel = ChannelRecord.at(outputs[q])
-        pushed = point[HEAD + 2 * (me.input_count + q)]
-        if not careful:
-            mark_unknown(channel, pushed, q, changes)
-        # Tokens that carry data from off-chip memory come with these (off_chip/serving.py).
+        # Those who take data from off-chip memory are told when these come (off_chip/serving.py).
         if channel.come == channel.ready:
             tell_consumer(outputs[q], changes[q], careful)
 
 
-def mark_unknown(channel: ChannelRecord, first: int, q: int, changes: Words) -> None:
+def forget_pushes(channel: ChannelRecord, first: int, q: int, changes: Words) -> None:
     """Notes that it is not known when the tokens from `first` on come, and that they have changed if so."""
-    ready, count = channel.come + 8 * first, channel.pushed - first
+    come, count = channel.come + 8 * first, channel.pushed - first
     unknown = NEVER + channel.latency
-    if count > 0 and differ(ready, count, unknown) != 0:
+    if count > 0 and differ(come, count, unknown) != 0:
         changes[q] = min(changes[q], first)
-        fill(ready, count, unknown)
+        fill(come, count, unknown)

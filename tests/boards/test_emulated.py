@@ -257,6 +257,9 @@ def test_an_unplugged_cable(line: EmulatedLine, session: BoardSession) -> None:
     ],
 )
 def test_requests_by_hand(line: EmulatedLine, session: BoardSession, request_: bytes, status: int) -> None:
+    # A session's numbers begin anywhere, and what has the number of the last request is not written again.
+    line.send(encode(struct.pack("<BBHI", 8, 2, 1, Register.STATUS)))
+    line.receive(0.01)
     line.send(encode(request_))
     (answer,) = Decoder().feed(line.receive(0.01))
     assert (answer[0], answer[-1]) == (9, status)

@@ -25,6 +25,9 @@ Words = NDArray[np.int64]
 
 LONG_AGO = -NEVER
 
+COUNTS = {"inputs": "input_count", "outputs": "output_count", "gate": "gate_words"}
+"""The words of a record that say how many words lie at another one's address."""
+
 
 class Actors:
     """The records of workers.
@@ -65,8 +68,6 @@ class Actors:
         table.put(
             find=[find for find, _ in codes],
             time=[time for _, time in codes],
-            input_count=[len(worker.inputs) for worker in workers],
-            output_count=[len(queues) for queues in outputs],
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
             watch=table.addresses + ActorRecord.offset("fault"),
@@ -79,7 +80,6 @@ class Actors:
             last=[worker.last for worker in workers],
             spaced=[worker.spaced for worker in workers],
             stalled=[worker.stalled for worker in workers],
-            gate_words=[len(gate_words(worker)) for worker in workers],
         )
         lists: dict[str, Sequence[Sequence[int]]] = {
             "inputs": [[channels[w.inputs[i]] for i in range(len(w.inputs))] for w in workers],
@@ -93,7 +93,7 @@ class Actors:
         self._lists = {name: self._put_lists(name, rows) for name, rows in lists.items()}
         self._put_rows(phase, [(len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)])
         for n, worker in enumerate(workers):
-            if worker.actor.spacing is not None and key_of(worker) is not None:
+            if key_of(worker) is not None:
                 self._put_spacing(n, worker)
 
     def _put_rows(self, phase: int, sizes: Sequence[tuple[int, int]]) -> None:
@@ -115,10 +115,13 @@ class Actors:
         )
 
     def _put_lists(self, name: str, rows: Sequence[Sequence[int]]) -> Words:
-        """Puts a list of words for each worker behind one another, and their addresses into the records."""
+        """Puts a list of words for each worker behind one another; notes their addresses in the records, and
+        how many words they are if that is in COUNTS."""
         words = np.array([word for row in rows for word in row], np.int64)
         lengths = [len(row) for row in rows]
         self.table[name][:] = self._keep(words) + 8 * (np.cumsum(lengths) - lengths)
+        if name in COUNTS:
+            self.table[COUNTS[name]][:] = lengths
         return words
 
     def _keep(self, words: Words) -> int:

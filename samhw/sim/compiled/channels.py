@@ -18,9 +18,11 @@ Words = NDArray[np.int64]
 TOKENS, READY, FREED, COME, BROUGHT = range(5)
 """The rows of a channel. It has the last two only if its tokens may carry data from off-chip memory."""
 
+ROWS, LATE_ROWS = 3, 5
+"""How many rows a channel has, without and with these."""
+
 KINDS = ("vals", "stops", "empties", "dones")
 """Words that count tokens by kind."""
-
 
 KEEP = 1 << 26
 """Words of rows that a process keeps for its next run at most. The system clears memory that it gives anew,
@@ -57,7 +59,7 @@ class Channels:
         # The first word is for slots that have long been free.
         base = popped - taken - 1
         size = 1 + taken + there + 2 * found + phase + SLACK
-        words = np.where(late, 5, 3) * size
+        words = np.where(late, LATE_ROWS, ROWS) * size
         self._begin = np.cumsum(words) - words
         self._rows = _rows_of(int(words.sum()))
         self._longer: dict[int, Words] = {}
@@ -106,7 +108,8 @@ class Channels:
         """The rows of a channel."""
         if n in self._longer:
             return self._longer[n]
-        count, size = 5 if self.queues[n].off_chip else 3, int(self.table["size"][n])
+        count = LATE_ROWS if self.queues[n].off_chip else ROWS
+        size = int(self.table["size"][n])
         begin = int(self._begin[n])
         return self._rows[begin : begin + count * size].reshape(count, size)
 

@@ -109,7 +109,7 @@ def began_of(me: ActorRecord) -> Words:
 
 def changes_of(me: ActorRecord) -> Words:
     """For each channel that an actor pushes to the first token that comes in another cycle since then."""
-    return words_at(me.points - 8 * (me.input_count + me.output_count), me.output_count)
+    return words_at(me.points - 8 * words_before(me.input_count, me.output_count), me.output_count)
 
 
 def place_of(me: ActorRecord) -> int:

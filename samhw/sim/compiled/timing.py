@@ -182,6 +182,7 @@ def timer(
                 break
             if together and now.ease <= 0:
                 put_down(me, now, outs)
+                # The point that has just been added becomes the actor's place.
                 me.point_count -= 1
                 left = call(graph.time_many, address, graph_address)
                 place = place_of(me)

@@ -65,7 +65,6 @@ class Image:
         self._channels.table.put(
             producer=self._actors.table.addresses[self._producers],
             consumer=self._actors.table.addresses[consumers],
-            backward=consumers <= self._producers,
         )
         self._lines: LinesImage | None = None
         if arbiter is not None and arbiter.accesses:

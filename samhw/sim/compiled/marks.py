@@ -4,26 +4,39 @@ from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import exceeds, fill
 
-__all__ = ["forget", "tell_consumer", "tell_producer"]
+__all__ = ["forget_slots", "forget_tokens", "note_unpopped", "tell_consumer", "tell_producer"]
 
 
 @apart
-def forget(address: int, unknown: int) -> None:
-    """Forgets what is assumed of the tokens and slots of a channel that are not timed.
-
-    Where cycles are assumed, and the producer comes first, its tokens need no cycles in advance.
+def forget_tokens(address: int, unknown: int) -> None:
+    """Forgets when those tokens of a channel come that are not timed.
 
     Args:
-        unknown: what stands for their cycles.
+        unknown: what stands for the cycles.
     """
     channel = ChannelRecord.at(address)
-    if unknown or channel.backward:
-        ready = unknown + channel.latency if unknown else 0
-        fill(channel.ready + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
-        if channel.come != channel.ready:
-            fill(channel.come + 8 * channel.timed_pushed, channel.pushed - channel.timed_pushed, ready)
+    first, count = channel.timed_pushed, channel.pushed - channel.timed_pushed
+    ready = unknown + channel.latency if unknown else 0
+    fill(channel.ready + 8 * first, count, ready)
+    if channel.come != channel.ready:
+        fill(channel.come + 8 * first, count, ready)
+
+
+@apart
+def forget_slots(address: int, unknown: int) -> None:
+    """Forgets when those slots of a channel are free whose pops are not timed.
+
+    Args:
+        unknown: what stands for the cycles.
+    """
+    channel = ChannelRecord.at(address)
     fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
-    # Nobody has found who takes these; nothing is known of their slots in this phase.
+
+
+@apart
+def note_unpopped(address: int) -> None:
+    """Notes that in this phase nothing becomes known of the slots of tokens that nobody is found to pop."""
+    channel = ChannelRecord.at(address)
     first = max(channel.popped, channel.noted)
     fill(channel.freed + 8 * first, channel.pushed - first, NEVER)
     channel.noted = channel.pushed
@@ -47,10 +60,13 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
         if words_at(come, count)[count - 1] >= NEVER:
             producer.stale = min(producer.stale, NEVER)
         return
+    if producer.stale <= 0:
+        return
     # A firing that waited behind its slots comes no later for one that is free in the meantime; but it has
     # waited for that one then.
     early = exceeds(freed, come, count, channel.latency + producer.slip)
     if early < count:
+        producer.held = 1
         producer.stale = min(producer.stale, words_at(come, count)[early] - channel.latency)
 
 
@@ -72,10 +88,9 @@ def tell_consumer(address: int, first: int, careful: int) -> None:
         consumer.stale = min(consumer.stale, NEVER)
         return
     # Nobody looks at a token before the one in front of it is taken.
-    ready = words_at(channel.ready + 8 * first, count)
-    front = words_at(channel.freed + 8 * (first - 1), count)
-    k = 0
-    while k < count and (ready[k] <= front[k] or front[k] >= NEVER):
-        k += 1
-    if k < count:
-        consumer.stale = min(consumer.stale, front[k])
+    ready, front = channel.ready + 8 * first, channel.freed + 8 * (first - 1)
+    early = exceeds(ready, front, count, 0)
+    # Behind those that are taken nobody looks.
+    if early < count and words_at(front, count)[early] < NEVER:
+        ActorRecord.at(channel.producer).held = 0
+        consumer.stale = min(consumer.stale, words_at(front, count)[early])

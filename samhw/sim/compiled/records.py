@@ -82,6 +82,8 @@ class ActorRecord(Record):
     timed may be now. UP_TO_DATE: there is none."""
     fresh: int
     """Nothing of it was timed yet in this phase, and rows still hold what was assumed in the last one."""
+    held: int
+    """In this phase or one before its slots held it back: it is timed behind its consumers."""
     again: int
     """It was timed more than once in the phase, or in the one before if it was not timed yet."""
     points: int
@@ -151,8 +153,6 @@ class ChannelRecord(Record):
     producer: int
     """Address of the producer."""
     consumer: int
-    backward: int
-    """The consumer comes before the producer in the order of actors, or is the same."""
     high: int
     """Greatest number of slots taken in one cycle."""
     dwell: int

@@ -10,8 +10,8 @@ Whatever is timed in the end depends on firings that are timed too, so what is f
 """
 
 from samhw.machine_code import call, words_at
-from samhw.sim.compiled.marks import forget
-from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.marks import forget_slots, forget_tokens, note_unpopped
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, GraphRecord
 
 __all__ = ["time_firings"]
 
@@ -49,10 +49,11 @@ def fit_phase(graph: GraphRecord, once: int, cost: int) -> None:
 
 
 def begin_timing(graph: GraphRecord, unknown: int) -> int:
-    """Forgets what is assumed of firings that are not timed; gives what it costs to time all of them once.
+    """Prepares the timing of what has been found; gives what it costs to time all of it once.
 
     Args:
-        unknown: what stands for the cycles of tokens and of slots.
+        unknown: what stands for the cycles of tokens and of slots that are not known. If these are assumed,
+            actors forget them as they come to them (turns.py).
     """
     found = 0
     rows = words_at(graph.actors, graph.actor_count)
@@ -62,14 +63,14 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
         actor.beyond = NEVER
         untimed = actor.found - actor.timed
         actor.stale = 0 if untimed else UP_TO_DATE
-        # Producers that come first in the order forget what they are timed with when they come to it.
         actor.fresh = 1 if untimed and not unknown else 0
         found += untimed + CALL
-    channels = words_at(graph.channels, graph.channel_count)
-    for n in range(graph.channel_count):
-        channel = ChannelRecord.at(channels[n])
-        if unknown or channel.backward:
-            forget(channels[n], unknown)
+    if unknown:
+        channels = words_at(graph.channels, graph.channel_count)
+        for n in range(graph.channel_count):
+            forget_tokens(channels[n], unknown)
+            forget_slots(channels[n], unknown)
+            note_unpopped(channels[n])
     return found
 
 
@@ -78,7 +79,8 @@ def settle(graph_address: int, most: int) -> int:
 
     Gives what it has cost.
 
-    Forward and backward in turn: tokens come before the slots that they leave.
+    Forward and backward in turn: tokens come before the slots that they leave. Who has been held back by
+    slots is not timed before these are known, but on the first way back.
     """
     graph = GraphRecord.at(graph_address)
     rows = words_at(graph.actors, graph.actor_count)
@@ -90,7 +92,7 @@ def settle(graph_address: int, most: int) -> int:
         while n < graph.actor_count:
             actor = ActorRecord.at(rows[n])
             n += 1
-            if actor.stale != UP_TO_DATE:
+            if actor.stale != UP_TO_DATE and not (actor.fresh and actor.held):
                 cost += CALL + call(actor.time, rows[n - 1], graph_address)
                 if ActorRecord.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
                     n = min(n, actor.earlier)

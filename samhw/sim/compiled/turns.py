@@ -5,7 +5,7 @@ These functions serve all actors, so that the code of each has only what depends
 
 from samhw.machine_code import apart, words_at
 from samhw.primitives.step import Words
-from samhw.sim.compiled.marks import forget, tell_consumer, tell_producer
+from samhw.sim.compiled.marks import forget_slots, forget_tokens, note_unpopped, tell_consumer, tell_producer
 from samhw.sim.compiled.points import HEAD, began_of, changes_of, last_good_point, last_point, point_words
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill
@@ -21,16 +21,25 @@ def begin_turn(address: int) -> int:
     place = last_good_point(me)
     point = words_at(place, point_words(me.input_count, me.output_count))
     began, changes = began_of(me), changes_of(me)
+    inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     for i in range(me.input_count):
         began[i] = point[HEAD + 2 * i]
-    outputs = words_at(me.outputs, me.output_count)
+        if me.fresh and is_fresh(ChannelRecord.at(inputs[i]).producer):
+            forget_tokens(inputs[i], 0)
     for q in range(me.output_count):
         changes[q] = NEVER
-        if me.fresh and not ChannelRecord.at(outputs[q]).backward:
-            forget(outputs[q], 0)
+        if me.fresh:
+            if is_fresh(ChannelRecord.at(outputs[q]).consumer):
+                forget_slots(outputs[q], 0)
+            note_unpopped(outputs[q])
     me.stale = UP_TO_DATE
     me.beyond = NEVER
     return place
+
+
+def is_fresh(address: int) -> int:
+    """Whether an actor was not timed yet in this phase: what is known of its firings is assumed."""
+    return ActorRecord.at(address).fresh
 
 
 @apart
@@ -56,7 +65,7 @@ def end_turn(address: int, graph_address: int) -> None:
             fill(channel.freed + 8 * popped, end - popped, NEVER)
         tell_producer(inputs[i], began[i], end, careful)
         channel.counted = 0
-        if counts:
+        if counts and not is_fresh(channel.producer):
             count_passed(inputs[i], popped)
     for q in range(me.output_count):
         channel = ChannelRecord.at(outputs[q])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, Record, call, local_words, words_at
-from samhw.primitives.step import NONE, PUSHES, TAKES, Step, Words
+from samhw.primitives.step import NONE, PUSHES, TAKES, Memory, Step, Words
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.records import KIND_BITS, ActorRecord, ChannelRecord
 from samhw.sim.compiled.stores import stores_of
@@ -17,10 +17,10 @@ from samhw.sim.port_rule import Want
 
 __all__ = ["Shape", "finder"]
 
-MOST_JOINED = 8
-"""Where more than two streams meet, one firing tells little about the next, and a branch would be a guess.
-So, where there are no more channels than so many, all heads are looked at again after each firing, and tokens
-put down whether they are pushed or not."""
+LEAST_JOINED, MOST_JOINED = 4, 8
+"""Where pairs of streams meet, one firing tells little about the next, and a branch would be a guess. So
+actors with so many inputs at least, and so many channels at most, look at all heads again after each firing,
+and put tokens down whether they are pushed or not."""
 
 
 class Shape(NamedTuple):
@@ -59,6 +59,17 @@ class Tail(Record):
     """Address of the first one for which there is no room."""
 
 
+class Trail(Record):
+    """The end of an actor's trail."""
+
+    run: int
+    """Address of the last run,"""
+    word: int
+    """and its firing."""
+    number: int
+    """Firings before the next one."""
+
+
 def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
     """The function (address of the actor, 0) -> number of firings that it found.
 
@@ -75,15 +86,20 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
     key = shape.key or 0
     circle_count = len(circles)
     self_fed = tuple(i for i, _ in circles)
-    joins = inputs > 2 and inputs + queues <= MOST_JOINED
+    joins = inputs >= LEAST_JOINED and inputs + queues <= MOST_JOINED
     accesses = shape.brings is not None
+    simple = not accesses and circle_count == 0
     brings = shape.brings or ()
     brings_count = len(brings)
 
-    def behead(head: Head, i: int, kind: Words, data: Words) -> None:
-        """Puts the token at the head of an input where the step function sees it."""
+    def behead(head: Head, i: int, kind: Words, data: Words, sure: int) -> None:
+        """Puts the token at the head of an input where the step function sees it.
+
+        Args:
+            sure: there is one, or nobody looks.
+        """
         kind[i] = NONE
-        if head.next < head.end:
+        if sure or head.next < head.end:
             token = words_at(head.next, 1)[0]
             kind[i] = token & 3
             data[i] = token >> KIND_BITS
@@ -154,8 +170,9 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
         data: Words,
         out_kind: Words,
         out_data: Words,
+        sure: int,
     ) -> None:
-        """Takes and pushes the tokens of a firing."""
+        """Takes and pushes the tokens of a firing; `sure` as in `behead`."""
         for q in range(queues):
             pushed = word >> PUSHES + port[q] & 1
             if joins or pushed:
@@ -168,7 +185,7 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
             taken = word >> TAKES + i & 1
             if joins or taken or i in self_fed:
                 heads[i].next += 8 * taken
-                behead(heads[i], i, kind, data)
+                behead(heads[i], i, kind, data, sure)
         for c in range(circle_count):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[circles[c][1]])
             tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
@@ -182,11 +199,64 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
             heads[i].next = channel.tokens + 8 * channel.popped
             heads[i].end = channel.tokens + 8 * channel.pushed
             data[i] = 0
-            behead(heads[i], i, kind, data)
+            behead(heads[i], i, kind, data, 0)
         for q in range(queues):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             tails[q].next = channel.tokens + 8 * channel.pushed
             tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
+
+    def note(trail: Trail, word: int) -> None:
+        """Adds a firing to the trail."""
+        if joins or word != trail.word:
+            words_at(trail.run, 2)[1] = trail.number
+            trail.run += 16 if word != trail.word else 0
+            words_at(trail.run, 2)[0] = word
+            trail.word = word
+        trail.number += 1
+
+    def surely(most: int, heads: tuple[Head, ...], tails: tuple[Tail, ...]) -> int:
+        """How many firings, at most, surely have room for what they push, and tokens where there is one now.
+
+        None in a join that lacks a token: there, nothing is to be asked of heads.
+        """
+        count = most
+        for q in range(queues):
+            count = min(count, tails[q].end - tails[q].next >> 3)
+        for i in range(inputs):
+            if joins or heads[i].next < heads[i].end:
+                count = min(count, heads[i].end - heads[i].next >> 3)
+        return count
+
+    def fire_freely(
+        until: int,
+        me: ActorRecord,
+        trail: Trail,
+        memory: Memory,
+        heads: tuple[Head, ...],
+        tails: tuple[Tail, ...],
+        kind: Words,
+        data: Words,
+        state: Words,
+        out_kind: Words,
+        out_data: Words,
+    ) -> int:
+        """Finds firings without a look at the ends of channels, up to one for which that is needed.
+
+        Gives 0, or what the step function gave in place of a firing. Most firings are found here.
+        """
+        word = 0
+        while trail.number < until:
+            word = step(kind, data, state, memory, out_kind, out_data)
+            if word < FIRES:
+                break
+            if spaced:
+                note_key(me, trail.number, state[key])
+            note(trail, word)
+            move_tokens(me, word, heads, tails, kind, data, out_kind, out_data, 1)
+            word = 0
+        for i in range(inputs):
+            behead(heads[i], i, kind, data, 0)
+        return word
 
     def end(me: ActorRecord, heads: tuple[Head, ...], tails: tuple[Tail, ...]) -> None:
         """Tells the channels."""
@@ -210,16 +280,24 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
         heads, tails = Head.local(inputs), Tail.local(queues)
         begin(me, heads, tails, kind, data)
         word = me.word
-        first = me.found
-        number = first
+        trail = Trail.local(1)[0]
+        trail.number = me.found
+        trail.run = me.trail + 16 * (me.runs - 1)
+        trail.word = words_at(trail.run, 2)[0]
+        first = trail.number
         last = first + me.left
-        run = me.trail + 16 * (me.runs - 1)
-        same = words_at(run, 2)[0]
         # What it watches differs from what it has seen: it can go on.
         me.watch = address + ActorRecord.offset("found")
         me.seen = -1
         me.patience = 1
-        while number < last:
+        while trail.number < last:
+            if simple and word == 0:
+                until = trail.number + surely(last - trail.number, heads, tails)
+                word = fire_freely(
+                    until, me, trail, memory, heads, tails, kind, data, state, out_kind, out_data
+                )
+                if trail.number == last:
+                    break
             if word == 0:
                 word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
@@ -229,27 +307,22 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
             if is_full(me, word, tails):
                 break
             if accesses:
-                ask_for_lines(me, word, number, tails, kind, data, state, out_kind, out_data)
+                ask_for_lines(me, word, trail.number, tails, kind, data, state, out_kind, out_data)
             if spaced:
-                note_key(me, number, state[key])
-            if joins or word != same:
-                words_at(run, 2)[1] = number
-                run += 16 if word != same else 0
-                words_at(run, 2)[0] = word
-                same = word
-            number += 1
-            move_tokens(me, word, heads, tails, kind, data, out_kind, out_data)
+                note_key(me, trail.number, state[key])
+            note(trail, word)
+            move_tokens(me, word, heads, tails, kind, data, out_kind, out_data, 0)
             word = 0
-        words_at(run, 2)[1] = number
-        me.runs = (run - me.trail >> 4) + 1
-        me.left = last - number
-        me.found = number
+        words_at(trail.run, 2)[1] = trail.number
+        me.runs = (trail.run - me.trail >> 4) + 1
+        me.left = last - trail.number
+        me.found = trail.number
         me.word = word
         copy(out_kind, words_at(me.tokens, outputs), outputs)
         copy(out_data, words_at(me.tokens + 8 * outputs, outputs), outputs)
         copy(state, words_at(me.state, states), states)
         end(me, heads, tails)
-        return number - first
+        return trail.number - first
 
     return find
 

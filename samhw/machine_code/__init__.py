@@ -2,7 +2,7 @@
 
 from samhw.machine_code.fingerprint import function_key
 from samhw.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
-from samhw.machine_code.library import address_of
+from samhw.machine_code.library import address_of, prepare
 from samhw.machine_code.record import Record
 from samhw.machine_code.table import Table
 from samhw.machine_code.values import Untranslatable
@@ -17,6 +17,7 @@ __all__ = [
     "call",
     "function_key",
     "local_words",
+    "prepare",
     "real_of",
     "word_of",
     "words_at",

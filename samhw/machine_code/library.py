@@ -9,20 +9,24 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from samhw.cache import cache_directory
+from samhw.machine_code.assemblers import Module, assemble_all
 from samhw.machine_code.fingerprint import fingerprint, function_key, functions_apart
 from samhw.machine_code.machine import assemble, load
 from samhw.machine_code.translate import translate
 from samhw.machine_code.values import StandIns, Untranslatable
 
-__all__ = ["address_of"]
+__all__ = ["address_of", "prepare"]
+
+Function = Callable[..., int | None]
 
 FOLDER = "code"
 """In the cache."""
@@ -38,11 +42,55 @@ KEEP_DAYS = 30
 DIGEST = 32
 """Bytes that a file begins with, and by which it is seen to be whole."""
 
-_addresses: dict[Any, tuple[int, FunctionType]] = {}
-"""The address of each function by its key; the function itself keeps the key good."""
+
+@dataclass
+class Known:
+    """What is known of a function."""
+
+    function: FunctionType
+    """It keeps its key good."""
+    name: str
+    """That of its code."""
+    apart: list[FunctionType]
+    """The functions that its code calls."""
+    code: bytes | None = None
+    """If it is made but not loaded."""
+    address: int | None = None
+    """If it is loaded."""
 
 
-def address_of(function: Callable[..., int | None], stand_ins: StandIns) -> int:
+_known: dict[Any, Known] = {}
+"""Functions by their keys."""
+
+
+def prepare(functions: Iterable[Function], stand_ins: StandIns) -> None:
+    """Makes the code of functions that `address_of` will be asked for, with several processors if there is
+    much to do.
+
+    Args:
+        stand_ins: functions that are called in the place of others.
+    """
+    missing: dict[str, Known] = {}
+    for function in functions:
+        # What cannot be made is said by `address_of`.
+        with suppress(Untranslatable, RecursionError):
+            known = _known_of(function, stand_ins)
+            for each in (*(_known_of(called, stand_ins) for called in known.apart), known):
+                if not (each.code or each.address or _path(each.name).exists()):
+                    missing[each.name] = each
+    for name, code in assemble_all(_modules_of(missing.values(), stand_ins)).items():
+        missing[name].code = code
+        _keep(name, code)
+
+
+def _modules_of(functions: Iterable[Known], stand_ins: StandIns) -> Iterator[Module]:
+    """The modules of functions, of those that can be translated."""
+    for known in functions:
+        with suppress(Untranslatable, RecursionError):
+            yield _module_of(known, stand_ins)
+
+
+def address_of(function: Function, stand_ins: StandIns) -> int:
     """The address of a function of two words in machine code, which is made if no process has done so yet.
 
     Args:
@@ -51,29 +99,52 @@ def address_of(function: Callable[..., int | None], stand_ins: StandIns) -> int:
     Raises:
         Untranslatable: if the function is not in the subset (`translate`).
     """
-    assert isinstance(function, FunctionType)
     try:
-        key = function_key(function), *stand_ins.items()
-        if key not in _addresses:
-            for called in functions_apart(function, stand_ins):
+        known = _known_of(function, stand_ins)
+        if known.address is None:
+            for called in known.apart:
                 address_of(called, stand_ins)
-            name = fingerprint(function, stand_ins)
-            _addresses[key] = load(_object_of(function, name, stand_ins), name), function
+            known.address = load(_code_of(known, stand_ins), known.name)
+            known.code = None
     except RecursionError as error:
         message = f"{function.__qualname__} calls itself, or a function that does"
         raise Untranslatable(message) from error
-    return _addresses[key][0]
+    return known.address
 
 
-def _object_of(function: FunctionType, name: str, stand_ins: StandIns) -> bytes:
-    path = cache_directory() / FOLDER / (name + SUFFIX)
-    code = _read(path)
+def _known_of(function: Function, stand_ins: StandIns) -> Known:
+    assert isinstance(function, FunctionType)
+    key = function_key(function), *stand_ins.items()
+    if key not in _known:
+        apart = functions_apart(function, stand_ins)
+        _known[key] = Known(function, fingerprint(function, stand_ins), apart)
+    return _known[key]
+
+
+def _module_of(known: Known, stand_ins: StandIns) -> Module:
+    text = translate(known.function, known.name, stand_ins)
+    return Module(text, known.name, thorough="apart" in known.function.__dict__)
+
+
+def _code_of(known: Known, stand_ins: StandIns) -> bytes:
+    code = known.code or _read(_path(known.name))
     if code is None:
-        code = assemble(translate(function, name, stand_ins), name, thorough="apart" in function.__dict__)
-        with suppress(OSError):
-            _write(path, code)
-            _prune(path.parent)
+        code = assemble(*_module_of(known, stand_ins))
+        _keep(known.name, code)
     return code
+
+
+def _path(name: str) -> Path:
+    """The file of the function of that name."""
+    return cache_directory() / FOLDER / (name + SUFFIX)
+
+
+def _keep(name: str, code: bytes) -> None:
+    """Puts code into the cache if that can be written."""
+    path = _path(name)
+    with suppress(OSError):
+        _write(path, code)
+        _prune(path.parent)
 
 
 def _read(path: Path) -> bytes | None:

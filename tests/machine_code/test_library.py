@@ -32,7 +32,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process."""
-    monkeypatch.setattr(library, "_addresses", {})
+    monkeypatch.setattr(library, "_known", {})
 
 
 def not_made(*arguments: object) -> bytes:

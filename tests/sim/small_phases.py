@@ -14,7 +14,7 @@ __all__ = ["small_phases"]
 
 _functions: dict[Any, Any] = {}
 _codes: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-_addresses: dict[Any, Any] = {}
+_known: dict[Any, Any] = {}
 """Code with other numbers in it, which none but short phases may run."""
 
 
@@ -24,7 +24,7 @@ def small_phases() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(functions, "_functions", _functions)
         patch.setattr(functions, "_codes", _codes)
-        patch.setattr(library, "_addresses", _addresses)
+        patch.setattr(library, "_known", _known)
         patch.setattr(image, "PHASE", 64)
         patch.setattr(image, "AHEAD", 6)
         patch.setattr(image, "ROOM", 8)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from samhw.machine_code import Table
 from samhw.primitives import Place
 from samhw.primitives.step import fault_needs
-from samhw.sim.compiled.functions import code_of, key_of, ports_of
+from samhw.sim.compiled.functions import codes_of, key_of, ports_of
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
@@ -62,7 +62,7 @@ class Actors:
         self._private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
         outputs = [[queue for queues in worker.outputs for queue in queues] for worker in workers]
-        codes = [code_of(worker) for worker in workers]
+        codes = codes_of(workers)
         firings = np.array([worker.firings for worker in workers], np.int64)
         self._before = firings
         table.put(

@@ -1,6 +1,6 @@
 """The machine code of actors and of phases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -20,36 +20,68 @@ from samhw.sim.compiled.timing import timer
 from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Worker
 
-__all__ = ["circles_of", "code_of", "key_of", "lines_addresses", "many_address", "phases_address", "ports_of"]
+__all__ = [
+    "circles_of",
+    "codes_of",
+    "key_of",
+    "lines_addresses",
+    "many_address",
+    "phases_address",
+    "ports_of",
+]
 
 Function = Callable[[int, int], int]
+
+LINES: tuple[Function, ...] = note_lines, serve_lines, make_line_room
+"""What runs with off-chip memory need."""
 
 _functions: dict[Any, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
 _codes: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
-"""What `code_of` gave, by what it depends on besides the actor."""
+"""What `codes_of` gave, by what it depends on besides the actor."""
 
 
-def code_of(worker: Worker) -> tuple[int, int]:
-    """The addresses of the code that finds a worker's firings, and of that which finds their cycles.
+def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
+    """For each worker the addresses of the code that finds its firings, and of that which finds their cycles.
 
     Raises:
         Untranslatable: if there can be none.
     """
+    wirings = [_wiring_of(worker) for worker in workers]
+    new = {}
+    for worker, wiring in zip(workers, wirings, strict=True):
+        if wiring not in _codes.setdefault(worker.actor, {}):
+            new[worker.actor, wiring] = worker
+    if new:
+        _prepare(new.values())
+    for (actor, wiring), worker in new.items():
+        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
+        _codes[actor][wiring] = address_of(finder_of(worker), where), address_of(timer_of(worker), where)
+    return [_codes[worker.actor][wiring] for worker, wiring in zip(workers, wirings, strict=True)]
+
+
+def _prepare(workers: Iterable[Worker]) -> None:
+    """Has the code made of workers and of what their runs need."""
+    made = [make(worker) for worker in workers for make in (finder_of, timer_of)]
+    needed: list[Function] = [run_phases, time_many]
+    if any(worker.access for worker in workers):
+        needed += LINES
+    machine_code.prepare([*needed, *made], STAND_INS)
+
+
+def _wiring_of(worker: Worker) -> Any:
+    """What a worker's code depends on besides its actor."""
     late, want, brings = late_of(worker), function_key(want_of(worker)), brings_of(worker)
-    wiring = ports_of(worker), circles_of(worker), GateKind.of(worker), late, want, brings
-    known = _codes.setdefault(worker.actor, {})
-    if wiring not in known:
-        known[wiring] = _find_address(worker), _time_address(worker)
-    return known[wiring]
+    return ports_of(worker), circles_of(worker), GateKind.of(worker), late, want, brings
 
 
-def _find_address(worker: Worker) -> int:
+def finder_of(worker: Worker) -> Function:
+    """What finds a worker's firings."""
     step, want, shape = worker.actor.step, want_of(worker), shape_of(worker)
     assert isinstance(step, FunctionType)
     made_from = "find", function_key(step), function_key(want), shape
-    return compiled(made_from, lambda: finder(step, want, shape), name_of(worker))
+    return function_of(made_from, lambda: finder(step, want, shape))
 
 
 def want_of(worker: Worker) -> FunctionType:
@@ -65,7 +97,8 @@ def no_want(
     """The `Want` of an actor that has no access to off-chip memory."""
 
 
-def _time_address(worker: Worker) -> int:
+def timer_of(worker: Worker) -> Function:
+    """What finds their cycles."""
     inputs, ports, gate, late = len(worker.inputs), ports_of(worker), GateKind.of(worker), late_of(worker)
     traits = {
         "circular": bool(circles_of(worker)),
@@ -73,51 +106,42 @@ def _time_address(worker: Worker) -> int:
         "accesses": worker.access is not None,
     }
     made_from = "time", inputs, ports, *traits.values(), gate, late
-    make = partial(timer, inputs, ports, gate=gate, late=late, **traits)
-    return compiled(made_from, make, name_of(worker))
+    return function_of(made_from, partial(timer, inputs, ports, gate=gate, late=late, **traits))
 
 
 def phases_address() -> int:
     """The address of the code of `run_phases`."""
-    return _address_of(run_phases, "phases")
+    return address_of(run_phases, "phases")
 
 
 def many_address() -> int:
     """The address of the code of `time_many`."""
-    return _address_of(time_many, "many firings")
+    return address_of(time_many, "many firings")
 
 
 def lines_addresses() -> tuple[int, int, int]:
     """The addresses of the code of `note_lines`, `serve_lines` and `make_line_room`."""
-    note, serve, room = (
-        _address_of(function, "off-chip memory") for function in (note_lines, serve_lines, make_line_room)
-    )
+    note, serve, room = (address_of(function, "off-chip memory") for function in LINES)
     return note, serve, room
 
 
-def _address_of(function: Function, where: str) -> int:
-    """That of the code of a function which is there as it is."""
-    return compiled(function, lambda: function, where)
+def function_of(made_from: Any, make: Callable[[], Function]) -> Function:
+    """The function that `make` gives, which is made once for all that is made from the same."""
+    if made_from not in _functions:
+        _functions[made_from] = make()
+    return _functions[made_from]
 
 
-def compiled(made_from: Any, make: Callable[[], Function], where: str) -> int:
-    """The address of the code of the function that `make` gives, which is made once for all that is made from
-    the same.
+def address_of(function: Function, where: str) -> int:
+    """That of the code of a function.
 
     Raises:
         Untranslatable: if it is not in the subset; `where` says what it belongs to.
     """
-    if made_from not in _functions:
-        _functions[made_from] = make()
     try:
-        return machine_code.address_of(_functions[made_from], STAND_INS)
+        return machine_code.address_of(function, STAND_INS)
     except Untranslatable as error:
         raise Untranslatable(f"{where}: {error}") from error
-
-
-def name_of(worker: Worker) -> str:
-    """What messages call a worker."""
-    return f"the actor {worker.actor.name!r} of node {worker.node!r}"
 
 
 def shape_of(worker: Worker) -> Shape:

@@ -41,7 +41,7 @@ class Helper:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],
+            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -60,6 +60,10 @@ class Helper:
         self._process.stdin.flush()
         code: bytes = pickle.load(self._process.stdout)
         return code
+
+    def has_ended(self) -> bool:
+        """Whether the process has lost its patience."""
+        return self._process.poll() is not None
 
     def end(self) -> None:
         """Ends the process."""
@@ -106,8 +110,10 @@ def _help(left: list[Module], codes: dict[str, bytes]) -> None:
     helper = None
     try:
         with suppress(IndexError):
-            helper = _idle.pop()
-        helper = helper or Helper()
+            while helper is None or helper.has_ended():
+                helper = _idle.pop()
+        if helper is None or helper.has_ended():
+            helper = Helper()
         with suppress(IndexError):
             while True:
                 module = left.pop()
@@ -149,7 +155,3 @@ def serve() -> None:
             timer.cancel()
             pickle.dump(assemble(*module), sys.stdout.buffer)
             sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    serve()

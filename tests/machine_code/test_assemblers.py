@@ -48,6 +48,10 @@ def test_object_files_are_the_same(by_helpers: None, helped: list[Helper]) -> No
     first = list(helped)
     assert assemble_all(MODULES[:2]) == {module.name: alone[module.name] for module in MODULES[:2]}
     assert sorted(map(id, helped)) == sorted(map(id, first)), "who helped helps again"
+    for helper in first:
+        helper.end()
+    assert assemble_all(iter(MODULES)) == alone
+    assert set(map(id, helped)).isdisjoint(map(id, first)), "but not who has lost patience"
 
 
 def test_few_modules_start_nobody(helped: list[Helper]) -> None:

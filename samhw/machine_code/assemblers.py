@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from samhw.machine_code.machine import assemble
 
-__all__ = ["Module", "assemble_all"]
+__all__ = ["ModuleText", "assemble_all"]
 
 FEW = 8
 """So many modules are worth the start of helpers, which takes as long as some of them."""
@@ -28,7 +28,7 @@ PATIENCE = 10
 """Seconds for which a helper waits for something to do."""
 
 
-class Module(NamedTuple):
+class ModuleText(NamedTuple):
     """The arguments of `assemble`."""
 
     text: str
@@ -48,7 +48,7 @@ class Helper:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
-    def assemble(self, module: Module) -> bytes:
+    def assemble(self, module: ModuleText) -> bytes:
         """The object file of a module.
 
         Raises:
@@ -76,13 +76,13 @@ _idle: list[Helper] = []
 """Those that have nothing to do."""
 
 
-def assemble_all(modules: Iterable[Module]) -> dict[str, bytes]:
+def assemble_all(modules: Iterable[ModuleText]) -> dict[str, bytes]:
     """The object files of modules by their names.
 
     Helpers begin while the modules are still being made, and then this process takes part: each takes one
     module after the other. What a helper that fails leaves undone is done here.
     """
-    left: list[Module] = []
+    left: list[ModuleText] = []
     codes: dict[str, bytes] = {}
     helpers: list[Thread] = []
     every = []
@@ -105,7 +105,7 @@ def assemble_all(modules: Iterable[Module]) -> dict[str, bytes]:
     return {module.name: codes.get(module.name) or assemble(*module) for module in every}
 
 
-def _help(left: list[Module], codes: dict[str, bytes]) -> None:
+def _help(left: list[ModuleText], codes: dict[str, bytes]) -> None:
     """Has a helper assemble modules as long as there are any."""
     helper = None
     try:

@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from samhw.cache import cache_directory
-from samhw.machine_code.assemblers import Module, assemble_all
+from samhw.machine_code.assemblers import ModuleText, assemble_all
 from samhw.machine_code.fingerprint import fingerprint, function_key, functions_apart
 from samhw.machine_code.machine import assemble, load
 from samhw.machine_code.translate import translate
@@ -44,7 +44,7 @@ DIGEST = 32
 
 
 @dataclass
-class Known:
+class MachineFunction:
     """What is known of a function."""
 
     function: FunctionType
@@ -59,7 +59,7 @@ class Known:
     """If it is loaded."""
 
 
-_known: dict[Any, Known] = {}
+_known: dict[Any, MachineFunction] = {}
 """Functions by their keys."""
 
 
@@ -70,7 +70,7 @@ def prepare(functions: Iterable[Function], stand_ins: StandIns) -> None:
     Args:
         stand_ins: functions that are called in the place of others.
     """
-    missing: dict[str, Known] = {}
+    missing: dict[str, MachineFunction] = {}
     for function in functions:
         # What cannot be made is said by `address_of`.
         with suppress(Untranslatable, RecursionError):
@@ -83,7 +83,7 @@ def prepare(functions: Iterable[Function], stand_ins: StandIns) -> None:
         _keep(name, code)
 
 
-def _modules_of(functions: Iterable[Known], stand_ins: StandIns) -> Iterator[Module]:
+def _modules_of(functions: Iterable[MachineFunction], stand_ins: StandIns) -> Iterator[ModuleText]:
     """The modules of functions, of those that can be translated."""
     for known in functions:
         with suppress(Untranslatable, RecursionError):
@@ -112,21 +112,21 @@ def address_of(function: Function, stand_ins: StandIns) -> int:
     return known.address
 
 
-def _known_of(function: Function, stand_ins: StandIns) -> Known:
+def _known_of(function: Function, stand_ins: StandIns) -> MachineFunction:
     assert isinstance(function, FunctionType)
     key = function_key(function), *stand_ins.items()
     if key not in _known:
         apart = functions_apart(function, stand_ins)
-        _known[key] = Known(function, fingerprint(function, stand_ins), apart)
+        _known[key] = MachineFunction(function, fingerprint(function, stand_ins), apart)
     return _known[key]
 
 
-def _module_of(known: Known, stand_ins: StandIns) -> Module:
+def _module_of(known: MachineFunction, stand_ins: StandIns) -> ModuleText:
     text = translate(known.function, known.name, stand_ins)
-    return Module(text, known.name, thorough="apart" in known.function.__dict__)
+    return ModuleText(text, known.name, thorough="apart" in known.function.__dict__)
 
 
-def _code_of(known: Known, stand_ins: StandIns) -> bytes:
+def _code_of(known: MachineFunction, stand_ins: StandIns) -> bytes:
     code = known.code or _read(_path(known.name))
     if code is None:
         code = assemble(*_module_of(known, stand_ins))

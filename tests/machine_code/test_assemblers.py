@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from samhw.machine_code import assemblers
-from samhw.machine_code.assemblers import Helper, Module, assemble_all
+from samhw.machine_code.assemblers import Helper, ModuleText, assemble_all
 from samhw.machine_code.machine import assemble
 
 MODULES = [
-    Module(
+    ModuleText(
         f"define i64 @add{n}(i64 %a, i64 %b) {{\n  %c = add i64 %a, {n}\n  ret i64 %c\n}}\n", f"add{n}", False
     )
     for n in range(30)
@@ -64,7 +64,7 @@ def test_helpers_that_end_leave_nothing_undone(
 ) -> None:
     asked = []
 
-    def end(self: Helper, module: Module) -> bytes:
+    def end(self: Helper, module: ModuleText) -> bytes:
         asked.append(module.name)
         self._process.kill()
         return done(self, module)
@@ -84,7 +84,7 @@ def test_who_cannot_start_is_done_without(helped: list[Helper], monkeypatch: pyt
 
 def test_an_error_here_is_the_callers(helped: list[Helper]) -> None:
     with pytest.raises(RuntimeError, match="expected"):
-        assemble_all([*MODULES, Module("no module", "none", False)])
+        assemble_all([*MODULES, ModuleText("no module", "none", False)])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

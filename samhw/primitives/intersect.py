@@ -12,6 +12,25 @@ def _intersect(n: int) -> Step:
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        # The first two rows, if all heads are VAL, which is 0, payloads too: most firings need no more.
+        kinds = VAL
+        greatest = data[0]
+        for i in range(0, end, 2):
+            kinds |= kind[i] | kind[i + 1]
+            greatest = max(greatest, data[i])
+        if kinds == VAL:
+            lesser = 0
+            for i in range(0, end, 2):
+                lesser |= 3 << i if data[i] < greatest else 0
+            if lesser != 0:
+                return crds | lesser | lesser << TAKES
+            out_kind[0] = VAL
+            out_data[0] = data[0]
+            for i in range(n):
+                out_kind[i + 1] = VAL
+                out_data[i + 1] = data[2 * i + 1]
+            return every | every << TAKES | pushes
+
         vals = 0
         stops = 0
         greatest = -1

@@ -15,6 +15,23 @@ def _union(n: int) -> Step:
     end = 2 * n
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        # The first row, if all heads are VAL, which is 0, payloads too: most firings need no more.
+        kinds = VAL
+        least = data[0]
+        for i in range(0, end, 2):
+            kinds |= kind[i] | kind[i + 1]
+            least = min(least, data[i])
+        if kinds == VAL:
+            takes = 0
+            out_kind[0] = VAL
+            out_data[0] = least
+            for i in range(n):
+                has = 1 if data[2 * i] == least else 0
+                takes |= 3 << 2 * i if has else 0
+                out_kind[i + 1] = VAL if has else EMPTY
+                out_data[i + 1] = data[2 * i + 1] if has else 0
+            return crds | takes | takes << TAKES | pushes
+
         vals = 0
         others = 0
         least = HIGHEST

@@ -19,8 +19,8 @@ __all__ = ["Shape", "finder"]
 
 LEAST_JOINED, MOST_JOINED = 4, 8
 """Where pairs of streams meet, one firing tells little about the next, and a branch would be a guess. So
-actors with so many inputs at least, and so many channels at most, look at all heads again after each firing,
-and put tokens down whether they are pushed or not."""
+actors with so many inputs at least, and so many channels at most, look at all heads anew for each firing, and
+put tokens down whether they are pushed or not."""
 
 
 class Shape(NamedTuple):
@@ -185,7 +185,8 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
             taken = word >> TAKES + i & 1
             if joins or taken or i in self_fed:
                 heads[i].next += 8 * taken
-                behead(heads[i], i, kind, data, sure)
+                if not joins or not sure:
+                    behead(heads[i], i, kind, data, sure)
         for c in range(circle_count):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[circles[c][1]])
             tails[circles[c][1]].end = heads[circles[c][0]].next + 8 * channel.room
@@ -246,6 +247,9 @@ def finder(step: Step, want: Want, shape: Shape) -> Callable[[int, int], int]:
         """
         word = 0
         while trail.number < until:
+            if joins:
+                for i in range(inputs):
+                    behead(heads[i], i, kind, data, 1)
             word = step(kind, data, state, memory, out_kind, out_data)
             if word < FIRES:
                 break

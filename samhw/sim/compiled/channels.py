@@ -75,7 +75,6 @@ class Channels:
             room=found,
             pushed=popped + there,
             popped=popped,
-            noted=popped,
             timed_pushed=popped + there,
             timed_popped=popped,
             high=[queue.high for queue in queues],

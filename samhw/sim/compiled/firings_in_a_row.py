@@ -33,15 +33,18 @@ def in_a_row(
     for i in range(len(ins)):
         if word >> i & 1 and count >= FEW:
             if word >> TAKES + i & 1:
-                count = in_time(ins[i].ready + 8 * ins[i].popped, count, first)
-            elif words_at(ins[i].ready + 8 * ins[i].popped, 1)[0] > first:
+                known = min(max(0, ins[i].known - ins[i].popped), count)
+                there = in_time(ins[i].ready + 8 * ins[i].popped, known, first)
+                count = count if there == known else there
+            elif ins[i].popped < ins[i].known and words_at(ins[i].ready + 8 * ins[i].popped, 1)[0] > first:
                 count = 0
     for q in range(len(outs)):
         if word >> PUSHES + ports[q] & 1 and count >= FEW:
             slot = outs[q].pushed - outs[q].depth
             before = min(max(0, outs[q].guard - slot), count)
-            freed = outs[q].freed + 8 * (slot + before)
-            count = before + in_time(freed, count - before, first + before)
+            known = min(max(0, outs[q].known - slot), count)
+            free = before + in_time(outs[q].freed + 8 * (slot + before), known - before, first + before)
+            count = min(count, outs[q].found - slot) if free == known else free
     return count
 
 

@@ -27,6 +27,7 @@ from samhw.sim.compiled.firings_in_a_row import FEW
 from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, changes_of, place_of
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill, put, raise_to
+from samhw.sim.compiled.turns import known_slots, known_tokens
 
 __all__ = ["AGAIN", "CALM", "ENDED", "ROWS", "SCRATCH", "time_many"]
 
@@ -62,6 +63,7 @@ def time_many(address: int, graph_address: int) -> int:
     first_run = me.trail + 16 * point[RUN]
     run = spread(first_run, first, most, words, graph.scratch + SOME)
     every, some = of_all(words, most), of_any(words, most)
+    put_assumptions(address, most)
     row_of_tokens(me, graph.scratch, most, every, some)
     row_of_slots(me, graph.scratch, most, every, some)
     take_turns(cycles, graph.scratch + TOKENS, graph.scratch + SLOTS, most, point[CYCLE])
@@ -85,6 +87,21 @@ def time_many(address: int, graph_address: int) -> int:
         me.beyond = min(times[count], NEVER)
         return ENDED
     return CALM if count >= FEW and times[count - 1] - times[count - FEW] < FEW else AGAIN
+
+
+def put_assumptions(address: int, count: int) -> None:
+    """Puts what is assumed of the tokens and slots of so many firings into their rows."""
+    me = ActorRecord.at(address)
+    for i in range(me.input_count):
+        channel, popped = ChannelRecord.at(words_at(me.inputs, me.input_count)[i]), popped_of(me, i)[0]
+        known = max(known_tokens(channel, address), popped)
+        fill(channel.ready + 8 * known, min(popped + count, channel.pushed) - known, 0)
+    for q in range(me.output_count):
+        channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
+        slot = pushed_of(me, q)[0] - channel.depth
+        known, found = max(known_slots(channel, address), slot), max(channel.popped, slot)
+        fill(channel.freed + 8 * known, min(slot + count, found) - known, 0)
+        fill(channel.freed + 8 * found, min(slot + count, channel.pushed) - found, NEVER)
 
 
 def row_of_tokens(me: ActorRecord, scratch: int, count: int, every: int, some: int) -> None:

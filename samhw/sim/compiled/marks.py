@@ -4,7 +4,7 @@ from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import exceeds, fill
 
-__all__ = ["forget_slots", "forget_tokens", "note_unpopped", "tell_consumer", "tell_producer"]
+__all__ = ["forget_slots", "forget_tokens", "tell_consumer", "tell_producer"]
 
 
 @apart
@@ -31,15 +31,6 @@ def forget_slots(address: int, unknown: int) -> None:
     """
     channel = ChannelRecord.at(address)
     fill(channel.freed + 8 * channel.timed_popped, channel.popped - channel.timed_popped, unknown)
-
-
-@apart
-def note_unpopped(address: int) -> None:
-    """Notes that in this phase nothing becomes known of the slots of tokens that nobody is found to pop."""
-    channel = ChannelRecord.at(address)
-    first = max(channel.popped, channel.noted)
-    fill(channel.freed + 8 * first, channel.pushed - first, NEVER)
-    channel.noted = channel.pushed
 
 
 @apart
@@ -78,11 +69,11 @@ def tell_consumer(address: int, first: int, careful: int) -> None:
     """
     channel = ChannelRecord.at(address)
     consumer = ActorRecord.at(channel.consumer)
-    count = channel.pushed - first
-    if count <= 0:
-        return
-    channel.counted = 0
-    if consumer.stale <= 0:
+    if first < channel.pushed:
+        channel.counted = 0
+    # Behind the head of those that are left nobody looks.
+    count = min(channel.pushed, channel.popped + 1) - first
+    if count <= 0 or consumer.stale <= 0:
         return
     if careful:
         consumer.stale = min(consumer.stale, NEVER)

@@ -36,7 +36,7 @@ def wait_for_tokens(word: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
     wait.there, wait.late = wait.soonest, 0
     for i in range(len(ins)):
         ready = words_at(ins[i].ready + 8 * ins[i].popped, 1)[0]
-        ready = ready if word >> i & 1 else 0
+        ready = ready if word >> i & 1 and ins[i].popped < ins[i].known else 0
         wait.late = i if ready > wait.there else wait.late
         wait.there = max(wait.there, ready)
 
@@ -48,6 +48,7 @@ def wait_for_slots(word: int, ports: tuple[int, ...], outs: tuple[TimedOutput, .
         for q in range(len(outs)):
             slot = max(outs[q].pushed - outs[q].depth, outs[q].guard)
             free = words_at(outs[q].freed + 8 * slot, 1)[0]
+            free = free if slot < outs[q].known else 0 if slot < outs[q].found else NEVER
             free = free if word >> PUSHES + ports[q] & 1 else 0
             wait.narrow = q if free > wait.room else wait.narrow
             wait.room = max(wait.room, free)

@@ -121,7 +121,6 @@ def move_rows(channel: ChannelRecord, far: int) -> None:
     else:
         channel.come = channel.ready
     channel.freed = moved(channel.freed, channel.guard, far, start - channel.guard)
-    channel.noted = start
     channel.base += far
 
 

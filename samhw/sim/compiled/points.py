@@ -65,6 +65,8 @@ class TimedInput(Record):
     """What the phase has added so far."""
     ready: int
     freed: int
+    known: int
+    """Tokens from this one on are not timed, but assumed to come in time."""
 
 
 class TimedOutput(Record):
@@ -78,6 +80,10 @@ class TimedOutput(Record):
     guard: int
     depth: int
     latency: int
+    known: int
+    """Slots from this one on are not timed, but assumed to be free in time,"""
+    found: int
+    """up to this one: from here on they never are."""
     changed: int
     """The first token that comes in another cycle than before."""
 

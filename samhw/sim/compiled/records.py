@@ -81,7 +81,7 @@ class ActorRecord(Record):
     """The first cycle in which a firing may come otherwise than it is timed. NEVER: those that could not be
     timed may be now. UP_TO_DATE: there is none."""
     fresh: int
-    """Nothing of it was timed yet in this phase, and rows still hold what was assumed in the last one."""
+    """Nothing of it was timed yet in this phase: its firings are assumed to come in time."""
     held: int
     """In this phase or one before its slots held it back: it is timed behind its consumers."""
     again: int
@@ -137,8 +137,6 @@ class ChannelRecord(Record):
     pushed: int
     """Tokens that are found to be pushed, and to be popped."""
     popped: int
-    noted: int
-    """Those of the tokens pushed of whose slots it was noted that nothing is known before they are popped."""
     timed_pushed: int
     """Those of them whose cycles are known for good."""
     timed_popped: int

@@ -10,7 +10,7 @@ Whatever is timed in the end depends on firings that are timed too, so what is f
 """
 
 from samhw.machine_code import call, words_at
-from samhw.sim.compiled.marks import forget_slots, forget_tokens, note_unpopped
+from samhw.sim.compiled.marks import forget_slots, forget_tokens
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, GraphRecord
 
 __all__ = ["time_firings"]
@@ -70,7 +70,6 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
         for n in range(graph.channel_count):
             forget_tokens(channels[n], unknown)
             forget_slots(channels[n], unknown)
-            note_unpopped(channels[n])
     return found
 
 

@@ -1,8 +1,8 @@
 """The cycles of the firings of one actor, from what is known of its channels.
 
 It is the recurrence of docs/timing.md, as `samhw.sim.engine` has it, over firings and tokens that are found
-already. Words that are not known yet, of tokens and of slots, are 0 if they are assumed to come in time, or
-NEVER if nothing is assumed. Whoever was timed with a word that changes is marked, and timed again
+already. Tokens and slots behind those that rows say something of are assumed to come in time; if nothing is
+assumed, rows have NEVER for them. Whoever was timed with a cycle that changes is marked, and timed again
 (settle.py).
 """
 
@@ -30,7 +30,7 @@ from samhw.sim.compiled.points import (
 )
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, follow
-from samhw.sim.compiled.turns import begin_turn, end_turn
+from samhw.sim.compiled.turns import begin_turn, end_turn, known_slots, known_tokens
 
 __all__ = ["timer"]
 
@@ -151,21 +151,24 @@ def timer(
             fire(word, ports, t, now, ins, outs, wait)
         return 1
 
-    def look_at_channels(me: ActorRecord, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
-        """Notes where their rows are."""
+    def look_at_channels(address: int, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+        """Notes where their rows are, and what these say."""
+        me = ActorRecord.at(address)
         for i in range(inputs):
             channel = ChannelRecord.at(words_at(me.inputs, inputs)[i])
             ins[i].ready, ins[i].freed = channel.ready, channel.freed
+            ins[i].known = known_tokens(channel, address)
         for q in range(queues):
             channel = ChannelRecord.at(words_at(me.outputs, queues)[q])
             outs[q].ready, outs[q].freed = channel.come, channel.freed
             outs[q].guard, outs[q].depth, outs[q].latency = channel.guard, channel.depth, channel.latency
+            outs[q].known, outs[q].found = known_slots(channel, address), channel.popped
 
     def time(address: int, graph_address: int) -> int:
         me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
         now = Now.local(1)[0]
         ins, outs = TimedInput.local(inputs), TimedOutput.local(queues)
-        look_at_channels(me, ins, outs)
+        look_at_channels(address, ins, outs)
         now.calm, now.ease = CALM_FIRINGS, EASE
         place = begin_turn(address)
         first = words_at(place, 1)[NUMBER]

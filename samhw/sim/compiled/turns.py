@@ -5,13 +5,13 @@ These functions serve all actors, so that the code of each has only what depends
 
 from samhw.machine_code import apart, words_at
 from samhw.primitives.step import Words
-from samhw.sim.compiled.marks import forget_slots, forget_tokens, note_unpopped, tell_consumer, tell_producer
+from samhw.sim.compiled.marks import forget_slots, forget_tokens, tell_consumer, tell_producer
 from samhw.sim.compiled.points import HEAD, began_of, changes_of, last_good_point, last_point, point_words
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import differ, fill
 from samhw.sim.compiled.tokens import count_passed
 
-__all__ = ["begin_turn", "end_turn"]
+__all__ = ["begin_turn", "end_turn", "known_slots", "known_tokens"]
 
 
 @apart
@@ -24,22 +24,41 @@ def begin_turn(address: int) -> int:
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     for i in range(me.input_count):
         began[i] = point[HEAD + 2 * i]
-        if me.fresh and is_fresh(ChannelRecord.at(inputs[i]).producer):
+        if me.fresh and ChannelRecord.at(inputs[i]).producer == address:
             forget_tokens(inputs[i], 0)
+            forget_slots(inputs[i], 0)
     for q in range(me.output_count):
-        changes[q] = NEVER
-        if me.fresh:
-            if is_fresh(ChannelRecord.at(outputs[q]).consumer):
-                forget_slots(outputs[q], 0)
-            note_unpopped(outputs[q])
+        # What rows say of tokens that were not timed yet is of no account.
+        changes[q] = ChannelRecord.at(outputs[q]).timed_pushed if me.fresh else NEVER
     me.stale = UP_TO_DATE
     me.beyond = NEVER
     return place
 
 
 def is_fresh(address: int) -> int:
-    """Whether an actor was not timed yet in this phase: what is known of its firings is assumed."""
+    """Whether an actor was not timed yet in this phase: its firings are assumed to come in time."""
     return ActorRecord.at(address).fresh
+
+
+def known_tokens(channel: ChannelRecord, address: int) -> int:
+    """Up to which token its row says when they come: those behind are assumed to come in time.
+
+    Args:
+        address: the consumer's. What it pushes itself it finds in the row.
+    """
+    assumed = channel.producer != address and is_fresh(channel.producer)
+    return channel.timed_pushed if assumed else channel.pushed
+
+
+def known_slots(channel: ChannelRecord, address: int) -> int:
+    """Up to which token its row says when their slots are free: those of the others that are found to be
+    popped are assumed to be so in time.
+
+    Args:
+        address: the producer's. What it pops itself it finds in the row.
+    """
+    assumed = channel.consumer != address and is_fresh(channel.consumer)
+    return channel.timed_popped if assumed else channel.popped
 
 
 @apart

@@ -58,14 +58,18 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
     early = exceeds(freed, come, count, channel.latency + producer.slip)
     if early < count:
         producer.held = 1
+        producer.follows = 0
         producer.stale = min(producer.stale, words_at(come, count)[early] - channel.latency)
 
 
 @apart
-def tell_consumer(address: int, first: int, careful: int) -> None:
+def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     """Marks the consumer of a channel if it may have looked at a token before that is there.
 
     The token `first` comes in another cycle than before, and those behind it may.
+
+    Args:
+        new: nothing of the producer was timed before in this phase.
     """
     channel = ChannelRecord.at(address)
     consumer = ActorRecord.at(channel.consumer)
@@ -83,5 +87,9 @@ def tell_consumer(address: int, first: int, careful: int) -> None:
     early = exceeds(ready, front, count, 0)
     # Behind those that are taken nobody looks.
     if early < count and words_at(front, count)[early] < NEVER:
-        ActorRecord.at(channel.producer).held = 0
+        if new and consumer.held:
+            # Both waited for their consumers, and it was timed before its producer.
+            consumer.follows = 1
+        elif new:
+            ActorRecord.at(channel.producer).held = 0
         consumer.stale = min(consumer.stale, words_at(front, count)[early])

@@ -83,7 +83,9 @@ class ActorRecord(Record):
     fresh: int
     """Nothing of it was timed yet in this phase: its firings are assumed to come in time."""
     held: int
-    """In this phase or one before its slots held it back: it is timed behind its consumers."""
+    """In this phase or one before its slots held it back: it is timed behind its consumers,"""
+    follows: int
+    """and behind its producers too, since its tokens came later than was assumed."""
     again: int
     """It was timed more than once in the phase, or in the one before if it was not timed yet."""
     points: int

@@ -9,9 +9,9 @@ everything is known, and then goes on.
 Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
 """
 
-from samhw.machine_code import call, words_at
+from samhw.machine_code import apart, call, words_at
 from samhw.sim.compiled.marks import forget_slots, forget_tokens
-from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 
 __all__ = ["time_firings"]
 
@@ -52,8 +52,8 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
     """Prepares the timing of what has been found; gives what it costs to time all of it once.
 
     Args:
-        unknown: what stands for the cycles of tokens and of slots that are not known. If these are assumed,
-            actors forget them as they come to them (turns.py).
+        unknown: what stands for the cycles of tokens and of slots that are not known; 0 if these are assumed,
+            which rows say nothing of (turns.py).
     """
     found = 0
     rows = words_at(graph.actors, graph.actor_count)
@@ -78,26 +78,42 @@ def settle(graph_address: int, most: int) -> int:
 
     Gives what it has cost.
 
-    Forward and backward in turn: tokens come before the slots that they leave. Who has been held back by
-    slots is not timed before these are known, but on the first way back.
+    Forward and back in turn: tokens come before the slots that they leave. Who has been held back by slots is
+    not timed before these are known, but on the first way back; or on the second way forward, if the tokens
+    are to be known too.
     """
     graph = GraphRecord.at(graph_address)
     rows = words_at(graph.actors, graph.actor_count)
     cost = 0
     before = -1
+    defers = 1
     while before < cost <= most:
         before = cost
         n = 0
         while n < graph.actor_count:
             actor = ActorRecord.at(rows[n])
             n += 1
-            if actor.stale != UP_TO_DATE and not (actor.fresh and actor.held):
+            if actor.stale != UP_TO_DATE and not (defers and actor.fresh and actor.held):
                 cost += CALL + call(actor.time, rows[n - 1], graph_address)
                 if ActorRecord.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
                     n = min(n, actor.earlier)
         while n > 0:
             n -= 1
             actor = ActorRecord.at(rows[n])
-            if actor.stale != UP_TO_DATE:
+            if actor.stale != UP_TO_DATE and not (defers and actor.follows and is_ahead(rows[n])):
                 cost += CALL + call(actor.time, rows[n], graph_address)
+        defers = 0
     return cost
+
+
+@apart
+def is_ahead(address: int) -> int:
+    """Whether neither an actor was timed yet in this phase nor one of its producers that come before it."""
+    me = ActorRecord.at(address)
+    inputs = words_at(me.inputs, me.input_count)
+    ahead = 0
+    for i in range(me.input_count):
+        producer = ChannelRecord.at(inputs[i]).producer
+        if me.fresh and producer < address and ActorRecord.at(producer).fresh:
+            ahead = 1
+    return ahead

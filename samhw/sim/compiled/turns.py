@@ -67,8 +67,9 @@ def end_turn(address: int, graph_address: int) -> None:
     me, careful = ActorRecord.at(address), GraphRecord.at(graph_address).careful
     point = words_at(last_point(me), point_words(me.input_count, me.output_count))
     # Who was timed again in the phase before may be again: then it counts at the end of the phase.
-    counts = me.fresh and not me.again
-    me.again = not me.fresh
+    new = me.fresh
+    counts = new and not me.again
+    me.again = not new
     me.fresh = 0
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     began, changes = began_of(me), changes_of(me)
@@ -90,7 +91,7 @@ def end_turn(address: int, graph_address: int) -> None:
         channel = ChannelRecord.at(outputs[q])
         # Those who take data from off-chip memory are told when these come (off_chip/serving.py).
         if channel.come == channel.ready:
-            tell_consumer(outputs[q], changes[q], careful)
+            tell_consumer(outputs[q], changes[q], new, careful)
 
 
 def forget_pushes(channel: ChannelRecord, first: int, q: int, changes: Words) -> None:

@@ -67,7 +67,7 @@ def _prepare(workers: Iterable[Worker]) -> None:
     needed: list[Function] = [run_phases, time_many]
     if any(worker.access for worker in workers):
         needed += LINES
-    machine_code.prepare([*needed, *made], STAND_INS)
+    machine_code.prepare(dict.fromkeys([*needed, *made]), STAND_INS)
 
 
 def _wiring_of(worker: Worker) -> Any:

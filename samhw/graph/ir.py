@@ -47,6 +47,9 @@ class Node:
     first output (or input). Empty where there is none, and in graphs that were wired by hand."""
     copy_of: str = ""
     """The node of which it is one of several copies, in lanes; empty for what stands alone."""
+    lane: tuple[tuple[str, int], ...] = ()
+    """The lanes in which it is, the outermost one first: the index, and the number of the lane. With more
+    lanes on an index than a scatter has, there are several of the same index."""
 
     @property
     def spec(self) -> Spec:
@@ -81,7 +84,7 @@ class Channel:
     latency: int
     depth: int
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Unique, since an input has one channel."""
         return f"{self.source}->{self.sink}"

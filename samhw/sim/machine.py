@@ -41,6 +41,13 @@ class Machine:
     channels: dict[str, Queue]
     arbiter: Arbiter | None = None
 
+    def dissolve(self) -> None:
+        """Parts workers and channels, which hold each other, so that they go without Python's collector."""
+        for worker in self.workers:
+            worker.inputs.clear()
+            worker.outputs.clear()
+            worker.plans.clear()
+
     def words_written(self) -> dict[str, int]:
         """For each memory that a writer writes, how many words it has written."""
         return {
@@ -103,7 +110,7 @@ def build_node(node: Node, network: ActorNetwork, stores: Stores, sources: Ends,
                 memory.append(private[store.name])
             else:
                 memory.append(stores[store.place, store.name])
-        worker = Worker(node.name, actor, tuple(memory))
+        worker = Worker(node.name, actor, tuple(memory), node.lane)
         workers.append(worker)
         for i, name in enumerate(actor.inputs):
             if name in network.links:

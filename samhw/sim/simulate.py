@@ -137,7 +137,9 @@ def simulate(
     if machine.arbiter is not None:
         end = max(end, machine.arbiter.committed())
         machine.arbiter.memory.end(end)
-    return result(end)
+    ended = result(end)
+    machine.dissolve()
+    return ended
 
 
 def _attach(machine: Machine, system: MemorySystem) -> None:

@@ -145,6 +145,7 @@ class Worker:
         "held",
         "inputs",
         "kind",
+        "lane",
         "last",
         "memory",
         "node",
@@ -160,8 +161,12 @@ class Worker:
         "updated",
     )
 
-    def __init__(self, node: str, actor: Actor, memory: tuple[Words, ...] = ()):
+    def __init__(
+        self, node: str, actor: Actor, memory: tuple[Words, ...] = (), lane: tuple[tuple[str, int], ...] = ()
+    ):
         self.node = node
+        self.lane = lane
+        """That of its node."""
         self.actor = actor
         self.memory = memory
         self.inputs: dict[int, Queue] = {}

@@ -256,7 +256,11 @@ class _Copier:
                     name = names[node.name] = self.names.fresh(f"{node.name}_{self.index}{lane}")
                     params = {**node.params, **self._parts(node, lane)}
                     self.nodes[name] = replace(
-                        node, name=name, params=params, copy_of=node.copy_of or node.name
+                        node,
+                        name=name,
+                        params=params,
+                        copy_of=node.copy_of or node.name,
+                        lane=((self.index, lane), *node.lane),
                     )
             result.append(names)
         return result

@@ -95,6 +95,7 @@ def _region_data(graph: Graph) -> dict[str, Any]:
                 "note": n.note,
                 "index": n.index,
                 "copy_of": n.copy_of,
+                "lane": n.lane,
             }
             for n in graph.nodes
         ],
@@ -147,6 +148,7 @@ def _graph(
                 note=n["note"],
                 index=n.get("index", ""),
                 copy_of=n.get("copy_of", ""),
+                lane=tuple((index, number) for index, number in n.get("lane", ())),
             )
             for n in data["nodes"]
         ),

@@ -1,14 +1,18 @@
 """The compiled engine in short phases, so that a small graph goes through many, and much is timed again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pytest
 
 from samhw.machine_code import library
-from samhw.sim.compiled import firings_in_a_row, functions, image, points, timing
+from samhw.sim.compiled import engine, firings_in_a_row, functions, image, points, timing
+from samhw.sim.compiled.order import parts_of
+from samhw.sim.worker import Worker
 
 __all__ = ["small_phases"]
 
@@ -18,9 +22,20 @@ _known: dict[Any, Any] = {}
 """Code with other numbers in it, which none but short phases may run."""
 
 
+def some_parts(rng: np.random.Generator, workers: Sequence[Worker]) -> list[list[Worker]]:
+    """The workers in their order, cut anywhere."""
+    order = [worker for part in parts_of(workers) for worker in part]
+    cuts = np.flatnonzero(rng.random(len(order) - 1) < rng.random()) + 1
+    return [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+
+
 @contextmanager
-def small_phases() -> Iterator[None]:
-    """Inside, producers run ahead by few tokens, at first with little room, and points are close."""
+def small_phases(parts: np.random.Generator | None = None) -> Iterator[None]:
+    """Inside, producers run ahead by few tokens, at first with little room, and points are close.
+
+    Args:
+        parts: graphs go on in parts that it draws.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(functions, "_functions", _functions)
         patch.setattr(functions, "_codes", _codes)
@@ -28,6 +43,11 @@ def small_phases() -> Iterator[None]:
         patch.setattr(image, "PHASE", 64)
         patch.setattr(image, "AHEAD", 6)
         patch.setattr(image, "ROOM", 8)
+        if parts is not None:
+            patch.setattr(image, "parts_of", partial(some_parts, parts))
+            # Short rounds are worth it, or are tried again soon.
+            patch.setattr(engine, "FAR", 1 << int(parts.integers(8)))
+            patch.setattr(engine, "PAUSE", 1)
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
         for module in (timing, firings_in_a_row):

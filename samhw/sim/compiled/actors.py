@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
 from samhw.sim.compiled.records import NEVER, ActorRecord
+from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
 from samhw.sim.worker import Queue, Worker
@@ -55,6 +55,7 @@ class Actors:
         self.table = table = Table(ActorRecord, len(workers))
         self.history = 1 + max((w.actor.spacing.latency for w in workers if w.actor.spacing), default=0)
         self._row = self.history + phase + SLACK
+        self._borrowed = Borrowed()
         self._kept: list[Words] = []
         """Arrays that records hold addresses of."""
         self._stores: dict[int, tuple[int, int]] = {}
@@ -102,13 +103,12 @@ class Actors:
         Args:
             sizes: how many inputs each worker has, and how many channels it pushes to.
         """
-        # Most of a trail is never touched; NumPy would have it in huge pages, which the system clears.
         words = 2 * (phase + SLACK)
-        trails = np.frombuffer(mmap(-1, 8 * words * len(sizes)), np.int64).reshape(-1, words)
+        trails = self._borrowed.take(words * len(sizes)).reshape(-1, words)
         trails[:, 0], trails[:, 1] = 0, self.table["found"]
         before = np.array([words_before(*size) for size in sizes])
         counts = np.array([points_words(phase, *size) for size in sizes])
-        points = np.empty(counts.sum(), np.int64)
+        points = self._borrowed.take(int(counts.sum()))
         self.table.put(
             trail=self._keep(trails) + 8 * words * np.arange(len(sizes)),
             points=self._keep(points) + 8 * (np.cumsum(counts) - counts + before),
@@ -185,6 +185,7 @@ class Actors:
         Args:
             limit: the last cycle of a firing.
         """
+        self._borrowed.give_back()
         tokens, state = iter(self._lists["tokens"].tolist()), iter(self._lists["state"].tolist())
         rows = self.table.rows("timed", "last", "spaced", "stalled", "word")
         for worker, words in zip(self.workers, rows, strict=True):

@@ -9,9 +9,10 @@ from samhw.machine_code import Table
 from samhw.primitives.step import NONE
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.records import KIND_BITS, ChannelRecord
+from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.worker import Queue
 
-__all__ = ["Channels"]
+__all__ = ["ROWS", "Channels"]
 
 Words = NDArray[np.int64]
 
@@ -23,13 +24,6 @@ ROWS, LATE_ROWS = 3, 5
 
 KINDS = ("vals", "stops", "empties", "dones")
 """Words that count tokens by kind."""
-
-KEEP = 1 << 26
-"""Words of rows that a process keeps for its next run at most. The system clears memory that it gives anew,
-which with thousands of channels takes a tenth of a run and more."""
-
-_kept: list[Words] = []
-"""Those of the last run."""
 
 
 class Channels:
@@ -61,7 +55,8 @@ class Channels:
         size = 1 + taken + there + 2 * found + phase + SLACK
         words = np.where(late, LATE_ROWS, ROWS) * size
         self._begin = np.cumsum(words) - words
-        self._rows = _rows_of(int(words.sum()))
+        self._borrowed = Borrowed()
+        self._rows = self._borrowed.take(int(words.sum()))
         self._longer: dict[int, Words] = {}
         """The rows of those channels that need longer ones."""
         self.table.put(
@@ -77,6 +72,8 @@ class Channels:
             popped=popped,
             timed_pushed=popped + there,
             timed_popped=popped,
+            new_pushed=popped + there,
+            new_popped=popped,
             high=[queue.high for queue in queues],
             dwell=[queue.dwell for queue in queues],
             starved=[queue.starved for queue in queues],
@@ -112,12 +109,15 @@ class Channels:
         begin = int(self._begin[n])
         return self._rows[begin : begin + count * size].reshape(count, size)
 
-    def lengthen(self) -> None:
-        """Doubles the rows in which there is no room for another phase."""
+    def lengthen(self, numbers: Words) -> None:
+        """Doubles the rows of those channels in which there is no room for another phase."""
         pushed, base, size = self.table["pushed"], self.table["base"], self.table["size"]
-        for n in np.flatnonzero(pushed + self._phase + SLACK > base + size).tolist():
+        short = numbers[(pushed + self._phase + SLACK > base + size)[numbers]].tolist()
+        words = self._borrowed.take(sum(2 * self.rows(n).size for n in short))
+        for n in short:
             before, used = self.rows(n), pushed[n] - base[n]
-            rows = np.empty((len(before), 2 * size[n]), np.int64)
+            rows, words = np.split(words, [2 * before.size])
+            rows = rows.reshape(len(before), -1)
             rows[:, :used] = before[:, :used]
             size[n] *= 2
             self._longer[n] = rows
@@ -170,8 +170,7 @@ class Channels:
         pushed = self.table["timed_pushed"]
         for n in np.flatnonzero(np.maximum(found, pushed) > popped).tolist():
             self._store_tokens(n, *(int(word[n] - self.table["base"][n]) for word in (popped, found, pushed)))
-        if len(self._rows) <= KEEP:
-            _kept[:] = [self._rows]
+        self._borrowed.give_back()
 
     def _store_tokens(self, n: int, popped: int, found: int, pushed: int) -> None:
         """Puts the tokens that are left into a queue.
@@ -188,15 +187,6 @@ class Channels:
         # These were counted when it was found who takes them.
         for kind in (rows[TOKENS, popped:found] & 3).tolist():
             queue.kinds[kind] -= 1
-
-
-def _rows_of(count: int) -> Words:
-    """So many words or more, from the last run if it has left enough."""
-    try:
-        rows = _kept.pop()
-    except IndexError:
-        rows = np.empty(0, np.int64)
-    return rows if len(rows) >= count else np.empty(count, np.int64)
 
 
 def _come(queue: Queue) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from samhw.machine_code import call
-from samhw.sim.compiled.image import Image
+from samhw.sim.compiled.image import GraphPart, Image
 from samhw.sim.compiled.phases import LACKS_ROOM, QUIET
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
@@ -13,6 +13,12 @@ __all__ = ["run"]
 
 BATCH = 1 << 22
 """Firings between two looks at what the caller wants: some 50 ms."""
+
+FAR = 1 << 12
+"""Firings of a part in the mean for which it is worth to let parts go on alone,"""
+
+PAUSE = 8
+"""and phases of all before that is tried again where it was not."""
 
 
 def run(
@@ -48,13 +54,36 @@ def run(
 
 
 def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between: Between) -> None:
-    """Runs until nothing can go on."""
+    """Runs until nothing can go on.
+
+    Parts go on alone while that brings them far: a part fits into a cache, and a wide graph does not. Then
+    there is a phase of all, which does what parts can only do together.
+    """
+    pause = 0
     while True:
+        before = image.timed()
+        if image.parts and pause == 0:
+            for part in image.parts:
+                _go_on(image, part, between)
+            if image.timed() - before < FAR * len(image.parts):
+                pause = PAUSE
+            else:
+                continue
+        pause = max(0, pause - 1)
         # Taps see tokens before these make room for others.
-        end = call(image.code, image.address, 1 if image.tapped else BATCH)
+        end = call(image.code, image.whole.address, 1 if image.tapped or image.parts else BATCH)
         image.show_taps(window, seen)
         between(image.firings(), image.cycle())
         if end == LACKS_ROOM:
-            image.lengthen()
+            image.lengthen(image.whole)
         elif end == QUIET and not image.widen():
             return
+
+
+def _go_on(image: Image, part: GraphPart, between: Between) -> None:
+    """Lets a part go on until it cannot alone."""
+    while (end := call(image.code, part.address, BATCH)) != QUIET:
+        if end == LACKS_ROOM:
+            image.lengthen(part)
+        else:
+            between(image.firings(), image.cycle())

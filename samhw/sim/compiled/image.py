@@ -1,16 +1,19 @@
 """A machine as records, and back: compiled code goes on wherever the plain engine stopped."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.machine_code import Table
 from samhw.sim.compiled.actors import Actors
-from samhw.sim.compiled.channels import Channels
+from samhw.sim.compiled.channels import ROWS, Channels
 from samhw.sim.compiled.functions import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
-from samhw.sim.compiled.order import forward
+from samhw.sim.compiled.order import parts_of
 from samhw.sim.compiled.records import NEVER, GraphRecord
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
@@ -18,10 +21,10 @@ from samhw.sim.worker import Worker
 __all__ = ["Image"]
 
 PHASE = 1 << 12
-"""Firings of an actor in a phase, and so most tokens of a channel;"""
+"""Firings of an actor in a phase, and so most tokens of a channel."""
 
-WIDE = 1 << 10
-"""half as many in graphs with more actors than so many, whose rows take hundreds of megabytes."""
+NEAR = 1 << 22
+"""Words of rows that are near enough. A phase that needs more of them is half as long."""
 
 AHEAD = 512
 """Tokens by which a producer may run ahead of its channel's depth."""
@@ -33,12 +36,32 @@ WORTH = 8
 """So many times over actors are timed before assumptions are given up."""
 
 
+COUNTS = {
+    "actors": "actor_count",
+    "channels": "channel_count",
+    "entries": "entry_count",
+    "exits": "exit_count",
+}
+"""The words of a graph's record that say how many words lie at another one's address."""
+
+
+class GraphPart(NamedTuple):
+    """A part of a graph, or all of it."""
+
+    address: int
+    """That of its record."""
+    channels: NDArray[np.int64]
+    """The numbers of the channels that its actors push to or take from."""
+
+
 class Image:
     """The records of workers and of the channels between them.
 
     Attributes:
         tapped: the channels that somebody watches, by number.
-        address: the record of the graph.
+        whole: the graph.
+        parts: those that may go on alone, in an order in which most channels lead forward; none if there is
+            but one, or if somebody may see that they do so.
         code: address of the compiled `run_phases`.
     """
 
@@ -52,36 +75,33 @@ class Image:
                 found that cannot be timed, and everything is left in the end as it was when nobody could go
                 on.
         """
-        workers = forward(workers)
+        parts = parts_of(workers)
+        workers = [worker for part in parts for worker in part]
         position = {worker: n for n, worker in enumerate(workers)}
         queues = [queue for worker in workers for queue in worker.inputs.values()]
         self.tapped = [n for n, queue in enumerate(queues) if queue.tap is not None]
         self._limit = min(limit, NEVER - 1)
-        self._phase = PHASE >> 1 if len(workers) > WIDE else PHASE
-        self._channels = Channels(queues, self._phase, ROOM, AHEAD if ahead else 0)
-        self._actors = Actors(workers, position, self._channels.places(), self._phase)
+        self._channels = Channels(queues, PHASE, ROOM, AHEAD if ahead else 0)
+        self._actors = Actors(workers, position, self._channels.places(), PHASE)
         self._producers = np.array([position[queue.producer] for queue in queues], np.int64)
-        consumers = np.array([position[queue.consumer] for queue in queues], np.int64)
+        self._consumers = np.array([position[queue.consumer] for queue in queues], np.int64)
         self._channels.table.put(
             producer=self._actors.table.addresses[self._producers],
-            consumer=self._actors.table.addresses[consumers],
+            consumer=self._actors.table.addresses[self._consumers],
         )
         self._lines: LinesImage | None = None
         if arbiter is not None and arbiter.accesses:
             places = dict(zip(workers, self._actors.table.addresses.tolist(), strict=True))
-            self._lines = LinesImage(arbiter, places, self._actors.history, self._phase)
+            self._lines = LinesImage(arbiter, places, self._actors.history, PHASE)
             for worker, access in self._lines.addresses().items():
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
-        actors, channels = self._actors.table.addresses, self._channels.table.addresses
-        self._graph = Table(GraphRecord, 1)
-        self._graph.put(
-            actors=actors.ctypes.data,
-            actor_count=len(actors),
-            channels=channels.ctypes.data,
-            channel_count=len(channels),
-            phase=self._phase,
-            longest_phase=self._phase,
+        # What is seen of tokens, and what off-chip memory does, concerns all.
+        alone = ahead and not self.tapped and self._lines is None and len(parts) > 1
+        ends = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+        borders = [(0, len(workers)), *(pairwise(ends) if alone else ())]
+        self._graphs = Table(GraphRecord, len(borders))
+        self._graphs.put(
             history=self._actors.history,
             time_many=many_address(),
             scratch=self._scratch.ctypes.data,
@@ -91,8 +111,33 @@ class Image:
             worth=WORTH,
             **(self._lines.graph if self._lines else {}),
         )
-        self.address = int(self._graph.addresses[0])
+        self._lists: list[NDArray[np.int64]] = []
+        """Addresses that records of graphs hold the addresses of."""
+        self.whole, *self.parts = (self._put_part(n, *border) for n, border in enumerate(borders))
         self.code = phases_address()
+
+    def _put_part(self, n: int, first: int, end: int) -> GraphPart:
+        """Puts the actors from `first` on, up to `end`, and their channels into record n."""
+        pushed_here = (first <= self._producers) & (self._producers < end)
+        taken_here = (first <= self._consumers) & (self._consumers < end)
+        lists = {
+            "actors": self._actors.table.addresses[first:end],
+            "channels": self._channels.table.addresses[pushed_here | taken_here],
+            "entries": self._channels.table.addresses[taken_here & ~pushed_here],
+            "exits": self._channels.table.addresses[pushed_here & ~taken_here],
+        }
+        for name, addresses in lists.items():
+            self._graphs[name][n] = addresses.ctypes.data
+            self._graphs[COUNTS[name]][n] = len(addresses)
+        self._lists += lists.values()
+        self._graphs["before"][n] = first
+        wide = ROWS * PHASE * len(lists["channels"]) > NEAR
+        self._graphs["phase"][n] = self._graphs["longest_phase"][n] = PHASE >> wide
+        return GraphPart(int(self._graphs.addresses[n]), np.flatnonzero(pushed_here | taken_here))
+
+    def timed(self) -> int:
+        """All firings so far."""
+        return int(self._actors.table["timed"].sum())
 
     def firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""
@@ -112,11 +157,11 @@ class Image:
         for n in self.tapped:
             seen[n] = self._channels.show(n, seen.get(n), window)
 
-    def lengthen(self) -> None:
-        """Doubles the rows in which there is no room for another phase."""
-        self._channels.lengthen()
+    def lengthen(self, part: GraphPart) -> None:
+        """Doubles the rows of a part in which there is no room for another phase."""
+        self._channels.lengthen(part.channels)
         if self._lines:
-            self._lines.lengthen(self._phase)
+            self._lines.lengthen(PHASE)
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""

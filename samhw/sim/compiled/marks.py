@@ -57,8 +57,10 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
     # waited for that one then.
     early = exceeds(freed, come, count, channel.latency + producer.slip)
     if early < count:
-        producer.held = 1
-        producer.follows = 0
+        # Where timing has stopped, nobody has held anybody back.
+        if words_at(freed, count)[early] < NEVER:
+            producer.held = 1
+            producer.follows = 0
         producer.stale = min(producer.stale, words_at(come, count)[early] - channel.latency)
 
 
@@ -87,9 +89,10 @@ def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     early = exceeds(ready, front, count, 0)
     # Behind those that are taken nobody looks.
     if early < count and words_at(front, count)[early] < NEVER:
-        if new and consumer.held:
-            # Both waited for their consumers, and it was timed before its producer.
-            consumer.follows = 1
-        elif new:
-            ActorRecord.at(channel.producer).held = 0
+        if new and words_at(ready, count)[early] < NEVER:
+            if consumer.held:
+                # Both waited for their consumers, and it was timed before its producer.
+                consumer.follows = 1
+            else:
+                ActorRecord.at(channel.producer).held = 0
         consumer.stale = min(consumer.stale, words_at(front, count)[early])

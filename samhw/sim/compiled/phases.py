@@ -54,9 +54,10 @@ def find_firings(graph: GraphRecord) -> int:
             n += 1
             if can_find(actor, patient):
                 found += call(actor.find, rows[n - 1], 0)
-                if can_find(ActorRecord.at(rows[actor.earlier]), patient):
+                earlier = max(actor.earlier - graph.before, 0)
+                if can_find(ActorRecord.at(rows[earlier]), patient):
                     # Circles go on to their end before others follow.
-                    n = min(n, actor.earlier)
+                    n = min(n, earlier)
         if found == before:
             if not patient or found >= graph.phase:
                 return found

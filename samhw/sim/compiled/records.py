@@ -54,7 +54,7 @@ class ActorRecord(Record):
     patience: int
     """By how much that word should have grown before it goes on, unless others have little to do."""
     earlier: int
-    """The place in the order of actors of its first consumer, if that comes before it; else its own."""
+    """The place in the order of all actors of its first consumer, if that comes before it; else its own."""
 
     trail: int
     """Address of two words for each run of firings that are alike and whose cycles are not all known: the
@@ -171,14 +171,22 @@ class ChannelRecord(Record):
 
 
 class GraphRecord(Record):
-    """A graph in a run."""
+    """A graph in a run, or a part of one that goes on alone for a while (order.py)."""
 
     actors: int
     """Address of the addresses of actors, in an order in which most channels lead forward."""
     actor_count: int
+    before: int
+    """Of a part: the actors of the graph that come before its first one."""
     channels: int
-    """Address of the addresses of channels."""
+    """Address of the addresses of channels: all that its actors push to or take from."""
     channel_count: int
+    entries: int
+    """Address of the addresses of those into a part from outside, and how many they are."""
+    entry_count: int
+    exits: int
+    """Address of the addresses of those that lead out of it."""
+    exit_count: int
     phase: int
     """Most firings of an actor in a phase; they may become fewer, and as many again."""
     longest_phase: int

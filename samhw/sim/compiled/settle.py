@@ -65,12 +65,22 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
         actor.stale = 0 if untimed else UP_TO_DATE
         actor.fresh = 1 if untimed and not unknown else 0
         found += untimed + CALL
+    forget_outside(graph)
     if unknown:
         channels = words_at(graph.channels, graph.channel_count)
         for n in range(graph.channel_count):
             forget_tokens(channels[n], unknown)
             forget_slots(channels[n], unknown)
     return found
+
+
+def forget_outside(graph: GraphRecord) -> None:
+    """Notes that nothing is known, nor assumed, of what is found outside of a part and not timed."""
+    entries, exits = words_at(graph.entries, graph.entry_count), words_at(graph.exits, graph.exit_count)
+    for n in range(graph.entry_count):
+        forget_tokens(entries[n], NEVER)
+    for n in range(graph.exit_count):
+        forget_slots(exits[n], NEVER)
 
 
 def settle(graph_address: int, most: int) -> int:
@@ -95,8 +105,9 @@ def settle(graph_address: int, most: int) -> int:
             n += 1
             if actor.stale != UP_TO_DATE and not (defers and actor.fresh and actor.held):
                 cost += CALL + call(actor.time, rows[n - 1], graph_address)
-                if ActorRecord.at(rows[actor.earlier]).stale != UP_TO_DATE and cost <= most:
-                    n = min(n, actor.earlier)
+                earlier = max(actor.earlier - graph.before, 0)
+                if ActorRecord.at(rows[earlier]).stale != UP_TO_DATE and cost <= most:
+                    n = min(n, earlier)
         while n > 0:
             n -= 1
             actor = ActorRecord.at(rows[n])

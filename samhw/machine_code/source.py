@@ -61,6 +61,10 @@ def outer_values(function: FunctionType) -> dict[str, Any]:
     """The values of the names that a function uses and does not define."""
     code = function.__code__
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    known = {name: value for name, value in vars(builtins).items() if name in code.co_names}
-    known |= {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
+    known = {}
+    for name in code.co_names:
+        for names in (function.__globals__, vars(builtins)):
+            if name in names:
+                known[name] = names[name]
+                break
     return known | dict(zip(code.co_freevars, cells, strict=True))

@@ -1,7 +1,7 @@
 """A graph at run time: every actor a `Worker`, every channel a `Queue`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -90,9 +90,23 @@ def _networks(graph: Graph, arch: Arch) -> Mapping[str, ActorNetwork]:
     """The network of each node, by its name: kept with the graph, since every run needs the same."""
     made_for, networks = graph.derived.get("networks", (None, {}))
     if made_for != arch:
-        networks = {node.name: expand(node, graph, arch) for node in graph.nodes}
+        networks = _expanded(graph, arch)
         graph.derived["networks"] = arch, networks
     return cast(Mapping[str, ActorNetwork], networks)
+
+
+def _expanded(graph: Graph, arch: Arch) -> dict[str, ActorNetwork]:
+    """The network of each node. Copies that are alike share one: nothing but their names tells them apart."""
+    networks: dict[str, ActorNetwork] = {}
+    originals: dict[str, Node] = {}
+    for node in graph.nodes:
+        original = originals.setdefault(node.copy_of or node.name, node)
+        alike = replace(node, name=original.name, lane=original.lane) == original
+        if alike and original.name in networks:
+            networks[node.name] = networks[original.name]
+        else:
+            networks[node.name] = expand(node, graph, arch)
+    return networks
 
 
 def build_node(node: Node, network: ActorNetwork, stores: Stores, sources: Ends, sinks: Ends) -> list[Worker]:

@@ -52,7 +52,7 @@ class Channels:
         found = np.minimum(depth, room + there) + ahead
         # The first word is for slots that have long been free.
         base = popped - taken - 1
-        size = 1 + taken + there + 2 * found + phase + SLACK
+        size = 1 + taken + there + 2 * (found + phase) + SLACK
         words = np.where(late, LATE_ROWS, ROWS) * size
         self._begin = np.cumsum(words) - words
         self._borrowed = Borrowed()

@@ -1,7 +1,8 @@
 """The machine code of actors and of phases."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -53,21 +54,21 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
             new[worker.actor, wiring] = worker
-    if new:
-        _prepare(new.values())
-    for (actor, wiring), worker in new.items():
-        where = f"the actor {worker.actor.name!r} of node {worker.node!r}"
-        _codes[actor][wiring] = address_of(finder_of(worker), where), address_of(timer_of(worker), where)
+    made = {key: (finder_of(worker), timer_of(worker)) for key, worker in new.items()}
+    if made:
+        lines = LINES if any(worker.access for worker in new.values()) else ()
+        needed = run_phases, time_many, *lines, *chain.from_iterable(made.values())
+        # Many actors share a function.
+        machine_code.prepare(dict.fromkeys(needed), STAND_INS)
+    addresses: dict[Function, int] = {}
+    for (actor, wiring), functions in made.items():
+        where = f"the actor {actor.name!r} of node {new[actor, wiring].node!r}"
+        for function in functions:
+            if function not in addresses:
+                addresses[function] = address_of(function, where)
+        find, time = functions
+        _codes[actor][wiring] = addresses[find], addresses[time]
     return [_codes[worker.actor][wiring] for worker, wiring in zip(workers, wirings, strict=True)]
-
-
-def _prepare(workers: Iterable[Worker]) -> None:
-    """Has the code made of workers and of what their runs need."""
-    made = [make(worker) for worker in workers for make in (finder_of, timer_of)]
-    needed: list[Function] = [run_phases, time_many]
-    if any(worker.access for worker in workers):
-        needed += LINES
-    machine_code.prepare(dict.fromkeys([*needed, *made]), STAND_INS)
 
 
 def _wiring_of(worker: Worker) -> Any:

@@ -4,8 +4,8 @@ What a run has still to do nobody knows before it ends. But of some nodes it is 
 all:
 
 * A scanner whose references come straight from the root, or from another such scanner, visits every fiber of
-  its level exactly once. Of each chain of such scanners the innermost one counts time best: the nonzeros of a
-  matrix, say, and not its rows.
+  its level exactly once; or its copies do so together, if lanes are between. Of each chain of such scanners
+  the innermost one counts time best: the nonzeros of a matrix, say, and not its rows.
 * The writer of the values of a dense tensor writes every element once. It tells how far a run is where
   scanners are far ahead of it, such as before a softmax; but not where one sum goes over everything, and
   nothing is written before the end.
@@ -15,15 +15,16 @@ more work at the end than at the beginning, a run takes longer than it seems, an
 everything, the share is 1 while the sum is written.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
 
-from samhw.graph import Endpoint, Graph, Node, StreamKind
+from samhw.graph import Endpoint, Graph, Node
 from samhw.sim.machine import Machine
+from samhw.sim.worker import Worker
 
 __all__ = ["Estimate"]
 
@@ -39,41 +40,51 @@ class Estimate:
         extents: Mapping[str, int],
     ):
         """Arguments are those of the run; `machine` is what runs."""
-        counts = _visited(graph, memories, extents)
-        inner = {name for name in counts if not any(r.node in counts for r in _readers(graph, name))}
-        totals = {name: counts[name] for name in inner} | _written(graph, extents)
+        totals = _visited(graph, memories, extents) | _written(graph, extents)
         # Of a node's actors, the last one gives what it is for.
         last = {worker.node: worker for worker in machine.workers}
-        self._totals = [(last[name], count) for name, count in totals.items()]
+        copies: dict[str, list[Worker]] = defaultdict(list)
+        for node in graph.nodes:
+            copies[_original(node)].append(last[node.name])
+        self._totals = [(copies[name], total) for name, total in totals.items()]
 
     def share(self) -> float | None:
         """About how much is done, or None for a graph that has no such node."""
-        return min((min(1.0, worker.firings / total) for worker, total in self._totals), default=None)
+        shares = (sum(worker.firings for worker in copies) / total for copies, total in self._totals)
+        return min((min(1.0, share) for share in shares), default=None)
+
+
+def _original(node: Node) -> str:
+    """The node that a node is a copy of, or itself: copies in lanes share the work, and may go on one after
+    the other, so they are counted together."""
+    return node.copy_of or node.name
 
 
 def _visited(
     graph: Graph, memories: Mapping[str, NDArray[Any]], extents: Mapping[str, int]
 ) -> dict[str, int]:
-    """For each scanner that visits all of its fibers once, about how often it fires: once for each coordinate
-    and once for each fiber."""
+    """For the innermost scanners that visit all of their fibers once, about how often they fire: once for
+    each coordinate and once for each fiber."""
     coordinates: dict[str, int] = {node.name: 1 for node in graph.nodes if not node.inputs}
     firings: dict[str, int] = {}
+    sources = set[str]()
     # Chains are short, and nodes may come in any order.
-    waiting = [node for node in graph.nodes if node.spec.scans]
-    while ready := [node for node in waiting if _source(graph, node) in coordinates]:
-        for node in ready:
-            fibers = coordinates[_source(graph, node)]
-            given = node.spec.coordinates(node.params, fibers, memories, extents)
+    waiting = {_original(node): node for node in graph.nodes if node.spec.scans}
+    while ready := [name for name, node in waiting.items() if _source(graph, node) in coordinates]:
+        for name in ready:
+            node = waiting.pop(name)
+            source = _source(graph, node)
+            given = node.spec.coordinates(node.params, coordinates[source], memories, extents)
             assert given is not None
-            coordinates[node.name] = given
-            firings[node.name] = given + fibers
-            waiting.remove(node)
-    return firings
+            firings[name] = given + coordinates[source]
+            coordinates[name] = given
+            sources.add(source)
+    return {name: count for name, count in firings.items() if name not in sources}
 
 
 def _written(graph: Graph, extents: Mapping[str, int]) -> dict[str, int]:
-    """For each writer of values of a dense tensor, or of a part of one, about how often it fires: once for
-    each element, and once for each of its innermost fibers."""
+    """For each writer of values of a dense tensor about how often it fires: once for each element, and once
+    for each of its innermost fibers."""
     if any(_sums_everything(node) for node in graph.nodes):
         return {}
     arrays = Counter(memory.tensor for memory in graph.memories)
@@ -81,9 +92,9 @@ def _written(graph: Graph, extents: Mapping[str, int]) -> dict[str, int]:
     for binding in graph.tensors:
         if arrays[binding.name] == binding.parts:
             shape = [extents[index] for index in binding.indices]
-            firings[binding.name] = (prod(shape) + prod(shape[:-1])) // binding.parts
+            firings[binding.name] = prod(shape) + prod(shape[:-1])
     written = {
-        node.name: graph.memory[name].tensor
+        _original(node): graph.memory[name].tensor
         for node in graph.nodes
         for param, name in node.memories.items()
         if node.spec.memories[param].written
@@ -98,11 +109,8 @@ def _sums_everything(node: Node) -> bool:
 
 
 def _source(graph: Graph, node: Node) -> str:
-    """The node that a scanner's references come from."""
-    return graph.fanin[Endpoint(node.name, node.inputs[0].name)].source.node
-
-
-def _readers(graph: Graph, name: str) -> list[Endpoint]:
-    """Where a scanner's references go."""
-    outputs = [p.name for p in graph.node[name].outputs if p.stream.kind is StreamKind.REF]
-    return [channel.sink for port in outputs for channel in graph.fanout.get(Endpoint(name, port), ())]
+    """The node that a scanner's references come from, and that deals none of them to lanes."""
+    while True:
+        node = graph.node[graph.fanin[Endpoint(node.name, node.inputs[0].name)].source.node]
+        if node.spec.deals(node.params) is None:
+            return _original(node)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from samhw.machine_code import call
-from samhw.sim.compiled.image import GraphPart, Image
-from samhw.sim.compiled.phases import LACKS_ROOM, QUIET
+from samhw.sim.compiled.image import Image
+from samhw.sim.compiled.phases import LACKS_ROOM, MORE, QUIET
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
@@ -61,14 +61,10 @@ def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between
     """
     pause = 0
     while True:
-        before = image.timed()
         if image.parts and pause == 0:
-            for part in image.parts:
-                _go_on(image, part, between)
-            if image.timed() - before < FAR * len(image.parts):
-                pause = PAUSE
-            else:
+            if _go_on_alone(image, between) >= FAR * len(image.parts):
                 continue
+            pause = PAUSE
         pause = max(0, pause - 1)
         # Taps see tokens before these make room for others.
         end = call(image.code, image.whole.address, 1 if image.tapped or image.parts else BATCH)
@@ -80,10 +76,16 @@ def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between
             return
 
 
-def _go_on(image: Image, part: GraphPart, between: Between) -> None:
-    """Lets a part go on until it cannot alone."""
-    while (end := call(image.code, part.address, BATCH)) != QUIET:
-        if end == LACKS_ROOM:
-            image.lengthen(part)
-        else:
-            between(image.firings(), image.cycle())
+def _go_on_alone(image: Image, between: Between) -> int:
+    """Lets each part go on until it cannot alone; gives the number of firings."""
+    first = shown = image.timed()
+    for part in image.parts:
+        end = MORE
+        while end != QUIET:
+            end = call(image.code, part.address, BATCH)
+            if end == LACKS_ROOM:
+                image.lengthen(part)
+            if image.timed() >= shown + BATCH:
+                shown = image.firings()
+                between(shown, image.cycle())
+    return image.timed() - first

@@ -35,7 +35,6 @@ ROOM = 1 << 10
 WORTH = 8
 """So many times over actors are timed before assumptions are given up."""
 
-
 COUNTS = {
     "actors": "actor_count",
     "channels": "channel_count",

@@ -65,6 +65,7 @@ def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between
             if _go_on_alone(image, between) >= FAR * len(image.parts):
                 continue
             pause = PAUSE
+            image.wake(image.parts)
         pause = max(0, pause - 1)
         # Taps see tokens before these make room for others.
         end = call(image.code, image.whole.address, 1 if image.tapped or image.parts else BATCH)
@@ -80,6 +81,7 @@ def _go_on_alone(image: Image, between: Between) -> int:
     """Lets each part go on until it cannot alone; gives the number of firings."""
     first = shown = image.timed()
     for part in image.parts:
+        image.wake([part])
         end = MORE
         while end != QUIET:
             end = call(image.code, part.address, BATCH)

@@ -1,6 +1,6 @@
 """A machine as records, and back: compiled code goes on wherever the plain engine stopped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from samhw.sim.compiled.functions import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import parts_of
-from samhw.sim.compiled.records import NEVER, GraphRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 
@@ -51,6 +51,8 @@ class GraphPart(NamedTuple):
     """That of its record."""
     channels: NDArray[np.int64]
     """The numbers of the channels that its actors push to or take from."""
+    border: NDArray[np.int64]
+    """Those of its actors that push to other parts or take from them."""
 
 
 class Image:
@@ -132,7 +134,17 @@ class Image:
         self._graphs["before"][n] = first
         wide = ROWS * PHASE * len(lists["channels"]) > NEAR
         self._graphs["phase"][n] = self._graphs["longest_phase"][n] = PHASE >> wide
-        return GraphPart(int(self._graphs.addresses[n]), np.flatnonzero(pushed_here | taken_here))
+        inner = [self._consumers[taken_here & ~pushed_here], self._producers[pushed_here & ~taken_here]]
+        channels = np.flatnonzero(pushed_here | taken_here)
+        return GraphPart(int(self._graphs.addresses[n]), channels, np.unique(np.concatenate(inner)))
+
+    def wake(self, parts: Iterable[GraphPart]) -> None:
+        """Has actors at the borders of parts look at their channels again, of which other parts, or phases of
+        the whole graph, show more or less to them."""
+        table = self._actors.table
+        border = np.concatenate([part.border for part in parts])
+        done = table["watch"] == table.addresses + ActorRecord.offset("find")
+        table["seen"][border[~done[border]]] = -1
 
     def timed(self) -> int:
         """All firings so far."""

@@ -28,13 +28,40 @@ def run_phases(address: int, most: int) -> int:
     while timed < most:
         if not make_room(address):
             return LACKS_ROOM
+        hide_outside(graph)
         found = find_firings(graph)
+        show_outside(graph)
         time_firings(address)
         fired = end_phase(graph)
         timed += fired
         if found == 0 and fired == 0:
             return QUIET
     return MORE
+
+
+def hide_outside(graph: GraphRecord) -> None:
+    """Leaves only those tokens and slots at the borders of a part whose cycles are known: what was found with
+    others could not be timed."""
+    entries, exits = words_at(graph.entries, graph.entry_count), words_at(graph.exits, graph.exit_count)
+    for n in range(graph.entry_count):
+        channel = ChannelRecord.at(entries[n])
+        channel.hidden = channel.pushed
+        channel.pushed = channel.timed_pushed
+    for n in range(graph.exit_count):
+        channel = ChannelRecord.at(exits[n])
+        channel.hidden = channel.room
+        channel.room = min(channel.room, channel.timed_popped + channel.depth - channel.popped)
+
+
+def show_outside(graph: GraphRecord) -> None:
+    """Undoes `hide_outside`."""
+    entries, exits = words_at(graph.entries, graph.entry_count), words_at(graph.exits, graph.exit_count)
+    for n in range(graph.entry_count):
+        channel = ChannelRecord.at(entries[n])
+        channel.pushed = channel.hidden
+    for n in range(graph.exit_count):
+        channel = ChannelRecord.at(exits[n])
+        channel.room = channel.hidden
 
 
 def find_firings(graph: GraphRecord) -> int:

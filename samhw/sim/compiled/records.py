@@ -136,6 +136,8 @@ class ChannelRecord(Record):
     room: int
     """The tokens that may be found and not yet taken: more than the depth, or fewer if the rows are to grow
     when need be."""
+    hidden: int
+    """What `pushed` or `room` is, while a part next to the channel sees only what is timed (phases.py)."""
     pushed: int
     """Tokens that are found to be pushed, and to be popped."""
     popped: int

@@ -13,7 +13,7 @@ __all__ = ["Borrowed"]
 
 Words = NDArray[np.int64]
 
-KEEP = 1 << 28
+KEEP = 1 << 29
 """Words that are kept at most. Few of them are touched, and only those take memory."""
 
 _spare: list[Words] = []

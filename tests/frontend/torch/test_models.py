@@ -52,11 +52,10 @@ IN_HARDWARE = [
     ("gat", "bf16", None),
     ("pruned_mlp", "f32", None),
     ("graph_sage", "bf16", "module"),
-    ("rotary_attention", "bf16", "module"),
     ("autoencoder", "f32", "module"),
 ]
-"""Each of the two types unfused and fused. The GCN has other tests in hardware, and the blocks that are left
-out take half a minute each."""
+"""Each of the two types unfused and fused. The GCN has other tests in hardware, and the blocks and rotary
+attention, which are left out, take half a minute each."""
 
 
 @pytest.mark.slow

@@ -208,12 +208,18 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             assert taken_over
 
 
-def test_rows_of_deep_channels_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = row_minus_sum(np.ones((8, 8), np.int64))
-    graph = program.graph.with_depths({c.name: 10**12 for c in program.graph.channels})
+@pytest.mark.parametrize("parts", [None, 0, 1, 2])
+def test_rows_of_deep_channels_grow(parts: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the whole graph, and of parts."""
+    program = row_minus_sum(np.ones((2, 30), np.int64))
+    graph = replace(program.graph, extents={"i": 2, "j": 30})
+    graph = graph.with_depths({c.name: 10**12 for c in graph.channels})
     data = (graph, Arch(), program.memories, program.extents)
-    with small_phases(), monkeypatch.context() as patch:
-        patch.setattr(image, "ROOM", 2)
+    rng = None if parts is None else np.random.default_rng(parts)
+    with small_phases(rng), monkeypatch.context() as patches:
+        patches.setattr(image, "ROOM", 2)
+        # A row of the matrix waits for its sum, and rows of words begin with room for two phases.
+        patches.setattr(image, "PHASE", 8)
         assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
 
 

@@ -57,6 +57,18 @@ def test_inner_lanes_stay_in_their_outer_one() -> None:
     assert {worker.lane[1:] for worker in lanes[0]} == {(), *((("j", n),) for n in range(3))}
 
 
+@pytest.mark.parametrize(
+    ("spec", "lanes"), [("spmm", {"i": 4}), ("sddmm", {"j": 3}), ("gcn", {"i": 9}), ("gcn", {"i": 2, "f": 2})]
+)
+def test_channels_lead_forward(spec: str, lanes: dict[str, int]) -> None:
+    """What takes from lanes comes behind them; but for circles, which nodes have inside of them."""
+    order = [worker for part in parts(spec, **lanes) for worker in part]
+    place = {worker: n for n, worker in enumerate(order)}
+    queues = [queue for worker in order for queue in worker.inputs.values()]
+    back = [queue for queue in queues if place[queue.producer] >= place[queue.consumer]]
+    assert all(queue.producer.node == queue.consumer.node for queue in back)
+
+
 def test_without_lanes_there_is_one_part() -> None:
     assert len(parts("gcn")) == 1
 
@@ -78,7 +90,7 @@ def test_engines_are_equal(
         assert_same(simulate(*arguments, engine="compiled"), plain)
 
 
-def test_parts_do_nearly_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_do_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a wide graph that fits behind its scatters, nothing is left for all together."""
     arguments = run_arguments("spmm", i=4)
     done: dict[bool, int] = Counter()

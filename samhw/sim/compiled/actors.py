@@ -185,7 +185,6 @@ class Actors:
         Args:
             limit: the last cycle of a firing.
         """
-        self._borrowed.give_back()
         tokens, state = iter(self._lists["tokens"].tolist()), iter(self._lists["state"].tolist())
         rows = self.table.rows("timed", "last", "spaced", "stalled", "word")
         for worker, words in zip(self.workers, rows, strict=True):
@@ -205,6 +204,7 @@ class Actors:
                 heads = [_ready(queue) for i, queue in worker.inputs.items() if needs >> i & 1]
                 if (cycle := max(worker.last + 1, *heads, 0)) < NEVER:
                     worker.fault = cycle, int(fault[n])
+        self._borrowed.give_back()
 
 
 def _ready(queue: Queue) -> int:

@@ -62,7 +62,7 @@ class Image:
         tapped: the channels that somebody watches, by number.
         whole: the graph.
         parts: those that may go on alone, in an order in which most channels lead forward; none if there is
-            but one, or if somebody may see that they do so.
+            but one, if somebody sees tokens, or if memories are off chip.
         code: address of the compiled `run_phases`.
     """
 

@@ -2,9 +2,10 @@
 same program with one lane.
 
 Processor times, the least of some runs that take turns, when functions have been compiled. `of one lane` is
-of whole runs, with what Python does for each actor once in a run.
+of whole runs, with what Python does for each actor once in a run. On a graph as small as Cora that is a good
+part of them; with `--nodes`, the same kernels and the GCN run on a graph of so many nodes, as sparse as Cora.
 
-Usage, from the repository's root: python -m benchmarks.lanes_speed [--data FOLDER] [--only NAME]
+Usage, from the repository's root: python -m benchmarks.lanes_speed [--data FOLDER] [--nodes N] [--only NAME]
 [--lanes i=8,i=64] [--runs N] [--json FILE|-]
 """
 
@@ -15,11 +16,27 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
-from benchmarks.lanes import Case, cases
+from benchmarks.lanes import Case, cases, gcn, sddmm, spmm
 from benchmarks.simulator import firings, timed_run
 from samhw.schedule import Schedule, parse_lanes
 from samhw.targets.inputs import load_inputs
+from samhw.tensors import power_law_graph, random_tensor
 from samhw.workload import compile_workload
+
+DEGREE = 4
+"""Edges of a node of Cora, about,"""
+
+WORDS, DENSITY = 1433, 0.0127
+"""how many features a node may have, and the share of those that it has."""
+
+
+def larger(nodes: int) -> Iterator[Case]:
+    """Programs on a generated graph of so many nodes."""
+    graph = power_law_graph(nodes, DEGREE / nodes, seed=0)
+    yield f"spmm, {nodes:,} nodes", spmm(graph), "partial"
+    yield f"sddmm, {nodes:,} nodes", sddmm(graph), "partial"
+    features = random_tensor((nodes, WORDS), "csr", density=DENSITY, seed=0)
+    yield f"gcn, {nodes:,} nodes", gcn(graph, features), "partial"
 
 
 def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[dict[str, Any]]:
@@ -43,6 +60,7 @@ def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[
                 "lanes": lanes,
                 "actors": sum(len(node.actors) for result in results for node in result.nodes.values()),
                 "firings": firings(results),
+                "seconds": min(times[lanes]),
                 "M firings/s": speed / 1e6,
                 "of one lane": speed / one,
             }
@@ -52,11 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__)
     folder = os.environ.get("SAMHW_DATA")
     options.add_argument("--data", type=Path, default=folder, help="folder of the data")
+    options.add_argument("--nodes", type=int, default=0, help="of a generated graph (none)")
     options.add_argument("--only", default="", help="the programs whose name begins so")
     options.add_argument("--lanes", default="i=8,i=64", help="in one word each")
     options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
     given = options.parse_args(arguments)
-    chosen = [case for case in cases(given.data, 1024) if case[0].startswith(given.only)]
+    named = [*cases(given.data, 1024), *(larger(given.nodes) if given.nodes else ())]
+    chosen = [case for case in named if case[0].startswith(given.only)]
     if not chosen:
         options.error(f"there is no program {given.only!r}")
     found = list(follow(rows(chosen, given.lanes.split(","), given.runs)))

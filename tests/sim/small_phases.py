@@ -48,6 +48,8 @@ def small_phases(parts: np.random.Generator | None = None) -> Iterator[None]:
             # Short rounds are worth it, or are tried again soon.
             patch.setattr(engine, "FAR", 1 << int(parts.integers(8)))
             patch.setattr(engine, "PAUSE", 1)
+            # Far enough ahead, and nothing of a part's borders can be timed for a while.
+            patch.setattr(image, "AHEAD", int(parts.choice([6, 40, 200])))
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
         for module in (timing, firings_in_a_row):

@@ -14,7 +14,7 @@ from samhw.sim.compiled.functions import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import parts_of
-from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, GraphRecord
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 
@@ -141,10 +141,7 @@ class Image:
     def wake(self, parts: Iterable[GraphPart]) -> None:
         """Has actors at the borders of parts look at their channels again, of which other parts, or phases of
         the whole graph, show more or less to them."""
-        table = self._actors.table
-        border = np.concatenate([part.border for part in parts])
-        done = table["watch"] == table.addresses + ActorRecord.offset("find")
-        table["seen"][border[~done[border]]] = -1
+        self._actors.table["seen"][np.concatenate([part.border for part in parts])] = -1
 
     def timed(self) -> int:
         """All firings so far."""

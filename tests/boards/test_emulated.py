@@ -31,7 +31,7 @@ MODELS = {"gcn": "f=6,h=4,c=3", "mlp": "n=4,f=5,h=4,g=3,c=2"}
 
 PROGRAMS = sample(
     [*kernel_names(), *MODELS],
-    ["spmv", "sddmm", "residual", "mlp"],
+    ["spmv", "residual", "mlp"],
 )
 """Of twenty programs."""
 

@@ -52,10 +52,9 @@ IN_HARDWARE = [
     ("gat", "bf16", None),
     ("pruned_mlp", "f32", None),
     ("graph_sage", "bf16", "module"),
-    ("autoencoder", "f32", "module"),
 ]
-"""Each of the two types unfused and fused. The GCN has other tests in hardware, and the blocks and rotary
-attention, which are left out, take half a minute each."""
+"""Both types, unfused and fused. The GCN has other tests in hardware, and the blocks and rotary attention, which
+are left out, take half a minute each."""
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from tests.strategies.drawn import drawn
 from tests.strategies.programs import programs
 from tests.thorough import sample
 
-PROGRAMS = 20
+PROGRAMS = 14
 RUNS = 3
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 

@@ -53,8 +53,8 @@ IN_HARDWARE = [
     ("pruned_mlp", "f32", None),
     ("graph_sage", "bf16", "module"),
 ]
-"""Both types, unfused and fused. The GCN has other tests in hardware, and the blocks and rotary attention, which
-are left out, take half a minute each."""
+"""Both types, unfused and fused. The GCN has other tests in hardware, and the blocks and rotary attention,
+which are left out, take half a minute each."""
 
 
 @pytest.mark.slow

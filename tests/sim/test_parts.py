@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from samhw.schedule import Schedule
@@ -88,6 +89,16 @@ def test_engines_are_equal(
     assert_same(simulate(*arguments, engine="compiled"), plain)
     with small_phases():
         assert_same(simulate(*arguments, engine="compiled"), plain)
+
+
+@pytest.mark.parametrize("spec", ["mttkrp", "residual", "sddmm", "spmm"])
+def test_cut_anywhere(spec: str) -> None:
+    """What rests since a part sees less of others than there is looks again when there is more to see."""
+    arguments = run_arguments(spec)
+    plain = simulate(*arguments, engine="plain")
+    for seed in range(40):
+        with small_phases(np.random.default_rng(seed)):
+            assert_same(simulate(*arguments, engine="compiled"), plain)
 
 
 def test_parts_do_all(monkeypatch: pytest.MonkeyPatch) -> None:

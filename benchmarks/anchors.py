@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samhw.compiler import compile_program
 from samhw.frontend import Capacity, load_kernel
+from samhw.search import compile_program
 from samhw.targets import check, run
 from samhw.tensors import Tensor, read_tensor
 from samhw.workload import Workload

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import model_names
 from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.search import compile_program
 from samhw.workload import make_model_workload
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.errors import ScheduleError
 from samhw.frontend import model_names
-from samhw.fusion import order_spaces
 from samhw.schedule import FusionLevel, Schedule
+from samhw.search import order_spaces
 from samhw.workload import compile_workload, make_model_workload
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")

@@ -25,11 +25,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
 from samhw.schedule import FusionLevel, Schedule
+from samhw.search import compile_program
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor

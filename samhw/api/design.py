@@ -7,7 +7,7 @@ from pathlib import Path
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
-from samhw.compiler import AUTO, Compiled, FusionTable, compile_program
+from samhw.compiler import AUTO, Compiled, FusionTable
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.frontend import Capacity, Program, check_size
@@ -15,6 +15,7 @@ from samhw.graph import Arch, Dram
 from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, value_type
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.targets import run
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import Workload

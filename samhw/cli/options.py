@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from samhw.cli.progress import phase
-from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
+from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.frontend import Program, load_named
@@ -26,6 +26,7 @@ from samhw.schedule import (
     Schedule,
     parse_lanes,
 )
+from samhw.search import compile_program, make_lowerable
 from samhw.workload import Workload, bind_program, compile_workload, scheduled
 
 __all__ = [

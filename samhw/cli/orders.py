@@ -6,7 +6,7 @@ from rich.console import Console
 from samhw.cli.output import print_table
 from samhw.errors import ScheduleError
 from samhw.frontend import Program
-from samhw.fusion import OrderSpace, order_spaces
+from samhw.search import OrderSpace, order_spaces
 
 __all__ = ["print_orders"]
 

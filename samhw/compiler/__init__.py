@@ -1,7 +1,8 @@
-"""The compiler: a program becomes a fusion table, and the fusion table a SAMML graph."""
+"""The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
 
-from samhw.compiler.compile import Compiled, compile_program, make_lowerable
-from samhw.compiler.region import CompiledRegion
+from samhw.compiler.design import Compiled, CompiledRegion, assembled, lower_program
+from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
+from samhw.compiler.scope import Scope
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, choose_value
 
@@ -10,7 +11,11 @@ __all__ = [
     "Compiled",
     "CompiledRegion",
     "FusionTable",
+    "LoweredRegion",
+    "Scope",
+    "assembled",
     "choose_value",
-    "compile_program",
-    "make_lowerable",
+    "lower_fused",
+    "lower_program",
+    "lower_region",
 ]

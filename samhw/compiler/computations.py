@@ -1,14 +1,14 @@
 """How often a region computes each of its intermediates, and why."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from samhw.compiler.estimate import Expected
 from samhw.compiler.table import FusionTable
+from samhw.cost import Expected
 from samhw.frontend import Region
 from samhw.graph import Endpoint, Graph, levels
 
-__all__ = ["Computation", "Occurrence", "computations"]
+__all__ = ["Computation", "Occurrence", "computations", "with_waits"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Occurrence:
     source: Endpoint
     inside: tuple[str, ...]
     values: float
-    waits: Mapping[str, str]
+    waits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,12 @@ def computations(
     table: FusionTable,
     graph: Graph,
     expected: Expected,
-    held: Mapping[str, str],
     points: Mapping[str, int],
 ) -> tuple[Computation, ...]:
     """The intermediates of a region, in the order of its statements.
 
     Args:
         expected: the estimate for the graph.
-        held: the channels whose tokens wait for another way, by their names, and why.
         points: the most values of each intermediate.
     """
     around = levels(graph)
@@ -119,17 +117,29 @@ def computations(
         inside = tuple(others[: len(outer) - len(indices)])
         if source in places and len(inside) >= len(places[source].inside):
             continue
-        waits = {
-            channel.name: held[channel.name]
-            for channel in graph.fanout.get(source, ())
-            if channel.name in held
-        }
-        places[source] = Occurrence(source, inside, expected.payloads(source), waits)
+        places[source] = Occurrence(source, inside, expected.payloads(source))
     return tuple(
         Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
         for tensor in (s.lhs.tensor for s in region.statements)
         if found.get(tensor)
     )
+
+
+def with_waits(
+    found: Sequence[Computation], graph: Graph, held: Mapping[str, str]
+) -> tuple[Computation, ...]:
+    """The same, with the channels in which values wait.
+
+    Args:
+        graph: in which they have been found.
+        held: the channels whose tokens wait for another way, by their names, and why.
+    """
+
+    def waiting(place: Occurrence) -> Occurrence:
+        names = [channel.name for channel in graph.fanout.get(place.source, ())]
+        return replace(place, waits={name: held[name] for name in names if name in held})
+
+    return tuple(replace(c, places=tuple(map(waiting, c.places))) for c in found)
 
 
 def _readers(region: Region, tensor: str) -> tuple[str, ...]:

@@ -1,24 +1,22 @@
 """From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.graph import (
     Arch,
-    Channel,
     Endpoint,
     Graph,
     Memory,
     Node,
     TensorBinding,
-    latency,
     make,
     memory_name,
+    wired,
 )
 
-__all__ = ["generate", "wired"]
+__all__ = ["generate"]
 
 
 def generate(
@@ -34,7 +32,7 @@ def generate(
 
     Scanners and joiners get the index of their coordinates, from which `with_indices` gives the others
     theirs. Channels get the latency of their source and the least depth that runs at full rate;
-    `size_channels` deepens them.
+    passes of graphs deepen them.
     """
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
@@ -75,17 +73,3 @@ def generate(
         tensors=tuple(tensors),
         extents=dict(extents),
     )
-
-
-def wired(
-    nodes: Mapping[str, Node], ends: Sequence[tuple[Endpoint, Endpoint]], arch: Arch, value: str
-) -> tuple[Channel, ...]:
-    """Channels between outputs and inputs, with the latency of their source and the least depth that runs at
-    full rate."""
-    feeds = Counter(source for source, _ in ends)
-    channels = []
-    for source, sink in ends:
-        cycles = latency(nodes[source.node], source.port, arch, value)
-        cycles += arch.fanout if feeds[source] > 1 else 0
-        channels.append(Channel(source, sink, cycles, cycles + 1))
-    return tuple(channels)

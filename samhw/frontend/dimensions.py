@@ -6,6 +6,7 @@ of each, however many indices of however many statements run over it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from math import prod
 
 from samhw.frontend.declaration import TensorDecl
@@ -82,6 +83,18 @@ class Dimensions:
     def shape(self, tensor: str, extents: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of a tensor, with these extents of the dimensions."""
         return tuple(extents[dimension] for dimension in self.of_tensor(tensor))
+
+    def extended(self, like: Mapping[str, str]) -> "Dimensions":
+        """With further tensors, each with the modes of another one."""
+        other = copy(self)
+        modes = {
+            (name, mode): self._of_mode[of, mode]
+            for name, of in like.items()
+            for mode in range(self._rank[of])
+        }
+        other._of_mode = self._of_mode | modes
+        other._rank = self._rank | {name: self._rank[of] for name, of in like.items()}
+        return other
 
     def fresh(self, wish: str) -> str:
         """A name for one more dimension: the wish, with a number behind it if an index or a dimension has

@@ -1,6 +1,6 @@
 """A program: einsum statements over named tensors, grouped into the regions that are fused."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index as as_int
@@ -100,6 +100,36 @@ class Program:
             },
         )
 
+    def in_regions(self, regions: Iterable[Region]) -> "Program":
+        """The same statements in the same order, in other regions."""
+        other = replace(self, regions=tuple(regions))
+        # What follows from the statements alone need not be found again.
+        vars(other).update(dimensions=self.dimensions, _readers=self._readers)
+        return other
+
+    def with_alike(
+        self, tensors: Iterable[TensorDecl], like: Mapping[str, str], regions: Iterable[Region]
+    ) -> "Program":
+        """A program with further tensors, each with the modes of another one, in whose place its statements
+        may use it."""
+        added = {decl.name: decl for decl in tensors}
+        other = replace(self, tensors={**self.tensors, **added}, regions=tuple(regions))
+        vars(other)["dimensions"] = self.dimensions.extended(like)
+        return other
+
+    def leaving(self, region: Region) -> tuple[str, ...]:
+        """The results of a region that are stored: others read them, or nobody does."""
+        written = {statement.lhs.tensor for statement in region.statements}
+        return tuple(
+            tensor
+            for tensor in (statement.lhs.tensor for statement in region.statements)
+            if not self._readers.get(tensor, frozenset()) <= written or tensor not in self._readers
+        )
+
+    def is_read(self, tensor: str) -> bool:
+        """Whether a statement reads a tensor."""
+        return tensor in self._readers
+
     def check_operand(self, name: str) -> None:
         """Raises `InputError` for a name that is not that of an operand."""
         names = [decl.name for decl in self.operands]
@@ -134,6 +164,15 @@ class Program:
     def error(self, span: Span | None, message: str) -> InputError:
         """`message` as an error about this program, with the place in its text where there is one."""
         return error_at(self.source, span, message)
+
+    @cached_property
+    def _readers(self) -> dict[str, frozenset[str]]:
+        """For each tensor that is read, the results of the statements that do."""
+        readers: dict[str, set[str]] = {}
+        for statement in self.statements:
+            for access in statement.reads:
+                readers.setdefault(access.tensor, set()).add(statement.lhs.tensor)
+        return {tensor: frozenset(names) for tensor, names in readers.items()}
 
     def _written(self) -> dict[str, None]:
         return dict.fromkeys(statement.lhs.tensor for statement in self.statements)

@@ -1,9 +1,9 @@
 """A statement of a program, and the regions in which statements are fused."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices
+from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices, rewritten
 from samhw.frontend.source import Span
 
 __all__ = ["Region", "Statement"]
@@ -53,6 +53,15 @@ class Statement:
     def is_move(self) -> bool:
         """Whether this is a reshape or a concatenation, which only moves elements."""
         return isinstance(self.rhs, Reshape | Concat)
+
+    def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
+        """The statement with other accesses: of its left side, of its right side, and of its mask."""
+
+        def changed(node: Expr) -> Expr:
+            return change(node) if isinstance(node, Access) else node
+
+        mask = None if self.mask is None else change(self.mask)
+        return replace(self, lhs=change(self.lhs), rhs=rewritten(self.rhs, changed), mask=mask)
 
     def joins(self, before: Sequence["Statement"]) -> bool:
         """Whether this may be in one region with the statements before it: not if it reads in another shape

@@ -1,20 +1,16 @@
 """What a region is once its statements are one: their instances, and the orders that the indices allow."""
 
-from samhw.fusion.design_space import OrderSpace, order_spaces
-from samhw.fusion.fuse import FusedRegion, Instance, Sharing, StoredUse
+from samhw.fusion.fuse import FusedRegion, Instance, StoredUse
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
 from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
     "FusedRegion",
     "Instance",
-    "OrderSpace",
-    "Sharing",
     "StoredUse",
     "check_order",
     "count_orders",
     "greatest_sizes",
-    "order_spaces",
     "orders",
     "partial_order",
     "stored_format",

@@ -7,33 +7,20 @@ with the same indices share one instance (equivalent views are merged).
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import NamedTuple
 
+from samhw.decision import Sharing
 from samhw.errors import StreamError
 from samhw.frontend import Access, Concat, Program, Region, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
-__all__ = ["FusedRegion", "Instance", "Sharing", "StoredUse"]
+__all__ = ["FusedRegion", "Instance", "StoredUse"]
 
 Binding = tuple[str, ...]
 
 MOST_INSTANCES = 256
 """Of a region. A chain in which each statement uses the one before it twice would have no end of them."""
-
-
-class Sharing(Enum):
-    """What the uses of one intermediate share."""
-
-    REDUCED = "reduced"
-    """Uses with the same indices are one. So are those that differ in an index that one of them reduces,
-    which then takes the other's name: a softmax computes its scores once, and not once more for their
-    maximum."""
-    EQUAL = "equal"
-    """Uses with the same indices are one."""
-    NOTHING = "nothing"
-    """Each use computes the intermediate anew."""
 
 
 @dataclass(eq=False)
@@ -121,15 +108,7 @@ class FusedRegion:
         self.anew = frozenset(self._writers if sharing is Sharing.NOTHING else anew)
         self._instance: dict[tuple[str, Binding], Instance] = {}
         self._known: dict[str, list[Binding]] = {}
-        read_inside = {a.tensor for s in region.statements for a in s.reads}
-        read_outside = {
-            a.tensor for r in program.regions if r is not region for s in r.statements for a in s.reads
-        }
-        leaving = [
-            s.lhs.tensor
-            for s in region.statements
-            if s.lhs.tensor in read_outside or s.lhs.tensor not in read_inside
-        ]
+        leaving = program.leaving(region)
         # Consumers first: an output that another one reads takes that use's indices.
         outputs = {tensor: self._output(tensor) for tensor in reversed(leaving)}
         self.outputs = [outputs[tensor] for tensor in leaving]

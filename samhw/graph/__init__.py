@@ -24,6 +24,7 @@ from samhw.graph.nodes import latency, make
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
+from samhw.graph.wiring import wired
 from samhw.spec import Arch, Port, Stream, StreamKind
 
 __all__ = [
@@ -67,5 +68,6 @@ __all__ = [
     "validate",
     "validate_design",
     "waiting_cycle",
+    "wired",
     "with_indices",
 ]

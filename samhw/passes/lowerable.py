@@ -1,11 +1,15 @@
 """What passes take and give: a program, and all that belongs to it until it is lowered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
-from samhw.frontend import Capacity, Program, greatest_extents
+from samhw.decision import Decision
+from samhw.frontend import Capacity, Program, Region, greatest_extents
+from samhw.fusion import greatest_sizes, stored_format
 from samhw.passes.recipe import Recipe
+from samhw.tensors import Format
 
 __all__ = ["Lowerable", "PermutedCopy"]
 
@@ -52,6 +56,7 @@ class Lowerable:
         permute: permission to copy what is stored discordantly.
         largest_copy: the most points of a tensor that may be copied.
         off_chip: the tensors that lie off chip; None for all, or none.
+        decision: how the program's regions are lowered, once that is decided.
     """
 
     program: Program
@@ -63,6 +68,7 @@ class Lowerable:
     permute: bool = False
     largest_copy: int = 1 << 22
     off_chip: Sequence[str] | None = None
+    decision: Decision | None = None
 
     @cached_property
     def extents(self) -> dict[str, int]:
@@ -74,13 +80,74 @@ class Lowerable:
         """The greatest shape of a tensor."""
         return self.program.dimensions.shape(tensor, self.extents)
 
+    def in_regions(self, regions: Iterable[Region]) -> "Lowerable":
+        """The same statements in other regions."""
+        other = replace(self, program=self.program.in_regions(regions))
+        vars(other)["extents"] = self.extents
+        return other
+
+    def decided(self, decision: Decision) -> "Lowerable":
+        """The same in the regions of a decision, which the passes to come are to follow.
+
+        A region keeps the order that was asked for. One that was chosen is its decision's: which tensors are
+        copied into another mode order is not to depend on it.
+        """
+        asked = {region.statements[0].lhs.tensor: region for region in self.program.regions}
+        statements = iter(self.program.statements)
+        regions = [
+            Region(
+                tuple(islice(statements, len(chosen.results))),
+                asked[chosen.results[0]].order if chosen.results[0] in asked else None,
+                chosen.label,
+            )
+            for chosen in decision.regions
+        ]
+        return replace(self.in_regions(regions), decision=decision)
+
+    def stored_values(self, tensor: str) -> int:
+        """The most values that are stored of a tensor."""
+        fmt = stored_format(self.program.tensors[tensor].format)
+        return (greatest_sizes(fmt, self.shape(tensor), self.capacity.entries_of(tensor)) or [1])[-1]
+
+    def with_alike(
+        self,
+        formats: Mapping[str, tuple[str, Format]],
+        regions: Iterable[Region],
+        copies: Mapping[str, PermutedCopy] | None = None,
+    ) -> "Lowerable":
+        """The same with further tensors, which hold what others hold, and regions that use them.
+
+        Args:
+            formats: for each further tensor the one that it is like, and its own format.
+            copies: those of them that a region by itself makes by sorting.
+        """
+        if not formats and not copies:
+            return self.in_regions(regions)
+        tensors = [
+            replace(self.program.tensors[of], name=name, format=fmt, span=None)
+            for name, (of, fmt) in formats.items()
+        ]
+        like = {name: of for name, (of, _) in formats.items()}
+        entries = {name: self.stored_values(of) for name, of in like.items()}
+        other = replace(
+            self,
+            program=self.program.with_alike(tensors, like, regions),
+            capacity=replace(self.capacity, entries={**self.capacity.entries, **entries}),
+            copies={**self.copies, **(copies or {})},
+        )
+        vars(other)["extents"] = self.extents
+        return other
+
+    def renamed(self) -> "Lowerable":
+        """The same with the dimensions named as they are where the program's text is read."""
+        return self.with_program(replace(self.program))
+
     def with_program(
         self,
         program: Program,
         *,
         entries: Mapping[str, int] | None = None,
         recipes: Mapping[str, Recipe] | None = None,
-        copies: Mapping[str, PermutedCopy] | None = None,
     ) -> "Lowerable":
         """What a pass has made of this: another program to the same results.
 
@@ -90,7 +157,6 @@ class Lowerable:
         Args:
             entries: the most entries of the compressed levels of further tensors.
             recipes: of further inputs.
-            copies: of further tensors.
         """
         extents: dict[str, int] = {}
         for tensor in self.program.tensors:
@@ -103,5 +169,4 @@ class Lowerable:
             program=program,
             capacity=Capacity(extents, {**self.capacity.entries, **(entries or {})}),
             recipes={**self.recipes, **(recipes or {})},
-            copies={**self.copies, **(copies or {})},
         )

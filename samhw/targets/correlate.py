@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import AUTO, choose_value, compile_program
+from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.schedule import Schedule, lanes_text
+from samhw.search import compile_program
 from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
 from samhw.targets.processes import ending, workers

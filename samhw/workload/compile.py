@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from samhw.compiler import AUTO, Compiled, compile_program
+from samhw.compiler import AUTO, Compiled
 from samhw.graph import Arch
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.workload.regions import scheduled
 from samhw.workload.workload import Workload
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Program, Region, Statement
 from samhw.schedule import MODULE, Schedule
+from samhw.search import compile_program
 from samhw.workload.workload import Workload
 
 __all__ = ["module_regions", "scheduled"]

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Graph
+from samhw.search import compile_program
 from samhw.spec.arch import BLOCK
 from samhw.tensors import Tensor
 

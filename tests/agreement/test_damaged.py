@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import parse
 from samhw.numerics import Words
+from samhw.search import compile_program
 from samhw.sim import simulate
 from samhw.targets.driver import VerilatedDesign
 from samhw.targets.hls import HlsDesign

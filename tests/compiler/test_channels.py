@@ -4,11 +4,11 @@ less would do."""
 import numpy as np
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.sim import DeadlockError, simulate
 from samhw.targets.images import load
 from samhw.tensors import Tensor
@@ -144,6 +144,9 @@ def test_reductions_one_behind_the_other_are_each_waited_for() -> None:
 def test_what_a_channel_cannot_hold_is_refused() -> None:
     large = parse(RESIDUAL.replace("e=8", "e=100000"))
     with pytest.raises(ScheduleError, match=r"hold 100,001 tokens, .* or permit more than 65,536 in"):
-        compile_program(large, arch=Arch(deepest=1 << 16))
+        compile_program(large, Schedule(share="none"), arch=Arch(deepest=1 << 16))
+    graphs = compile_program(large, arch=Arch(deepest=1 << 16)).design.runs
+    assert len(graphs) == 2
+    assert all(channel.depth < 1 << 16 for graph in graphs for channel in graph.channels)
     (graph,) = compile_program(large).design.runs
     assert max(channel.depth for channel in graph.channels) > 100001

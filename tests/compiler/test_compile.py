@@ -2,11 +2,12 @@
 
 import pytest
 
-from samhw.compiler import compile_program
+from samhw.decision import Refusal
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate_design
 from samhw.schedule import ITERATIONS, Iteration, Schedule
+from samhw.search import compile_program
 from samhw.targets import check, run
 from samhw.workload import compile_workload, make_workload
 
@@ -99,11 +100,11 @@ def test_unknown_value_type() -> None:
 def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
 
-    def refuse(compiler: object, number: int, fused: object, graph: object, order: tuple[str, ...]) -> None:
+    def refuse(scope: object, number: int, fused: object, graph: object, order: tuple[str, ...]) -> Refusal:
         tried.append(order)
-        raise ScheduleError("never")
+        return Refusal("never")
 
-    monkeypatch.setattr("samhw.compiler.region.RegionCompiler.lowered", refuse)
+    monkeypatch.setattr("samhw.search.region.lower_fused", refuse)
     program = parse("tensor a[i=2]\ntensor b[j=2]\ntensor c[k=2]\ny = a[i] * b[j] * c[k]")
     for attempts in (1, 3):
         tried.clear()

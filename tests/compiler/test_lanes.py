@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, compile_program
-from samhw.compiler.lanes import lane_factors
+from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
+from samhw.graph_passes.lanes import lane_factors
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.sim import DeadlockError, lane_loads
 from samhw.targets import run
 from samhw.tensors import Tensor
@@ -275,13 +276,22 @@ def test_room_for_lanes_that_do_not_keep_pace() -> None:
             {"k": 2},
             "'k' cannot have lanes: reduce_vector_t0 reduces it, and only sums that keep one",
         ),
-        (OUTER_SUM, {"i": 2}, "would have to take what reduce_vector_t0 gives apart"),
         (GREATEST, {"k": 2}, "'k' cannot have lanes: reduce_vector_.* reduces it"),
     ],
 )
 def test_what_cannot_have_lanes(text: str, lanes: dict[str, int], message: str) -> None:
     with pytest.raises(ScheduleError, match=message):
         compiled(text, **lanes)
+
+
+def test_a_region_that_cannot_have_lanes_ends_where_its_parts_can() -> None:
+    with pytest.raises(ScheduleError, match="would have to take what reduce_vector_t0 gives apart"):
+        compile_program(parse(OUTER_SUM), Schedule(lanes={"i": 2}, share="none"))
+    made = compiled(OUTER_SUM, i=2)
+    assert [len(region.region.statements) for region in made.regions] == [1, 1, 1]
+    tensors = tensors_of(OUTER_SUM)
+    outputs = [run(design, tensors).outputs["Y"].to_dense() for design in (made, compiled(OUTER_SUM))]
+    np.testing.assert_array_equal(*outputs)
 
 
 def test_an_index_that_there_is_not() -> None:

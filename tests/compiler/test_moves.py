@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.tensors import Tensor

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps
-from samhw.fusion import order_spaces
 from samhw.numerics import Fixed, value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
+from samhw.search import order_spaces
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.targets import run
 from samhw.tensors import Tensor
 
@@ -180,7 +181,7 @@ def test_a_region_ends_where_streams_cannot_follow() -> None:
     assert found.schedule.fuse == (("T",), ("Y", "Z"))
     assert found.regions[0].note == (
         "ends behind T: streams cannot follow what comes behind in the same region (A takes part in two "
-        "terms of 'Z[i] = ..' that have different coordinates i)"
+        "terms of 'Y[i] = ..' that have different coordinates i)"
     )
     # T is 2, 0, 4, 6.
     np.testing.assert_array_equal(got["Z"], [4, 5, 1, 41])

@@ -1,9 +1,9 @@
 """The fusion tables of known statements, as in figures 9 and 20 of the FuseFlow paper."""
 
-from samhw.compiler import compile_program
 from samhw.compiler.table import FusionTable
 from samhw.frontend import Capacity, load_kernel, parse
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 
 
 def table(text_or_kernel: str, **options: object) -> FusionTable:

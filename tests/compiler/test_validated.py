@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from samhw.compiler import compile_program, region
+from samhw.compiler import region
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Graph, validate
+from samhw.search import compile_program
 
 TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import AUTO, choose_value, compile_program
+from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.workload import make_workload
 from tests.strategies.chains import chained_programs
 

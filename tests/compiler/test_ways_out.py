@@ -160,7 +160,7 @@ CASES = {
         [Way(TURNED, {"permute": True})],
     ),
     "orders that disagree": (
-        Way(DISAGREE),
+        Way(DISAGREE, {"share": "none"}),
         "or change or leave out an order",
         [Way(DISAGREE.replace("    order j, i", "")), Way(DISAGREE.replace("order j, i", "order i, j"))],
     ),
@@ -239,9 +239,9 @@ CASES = {
         [Way(DEEP, {"share": "none", "fuse": "none"}), Way(DEEP)],
     ),
     "a channel too deep": (
-        Way(RESIDUAL, deepest=4),
+        Way(RESIDUAL, {"share": "none"}, deepest=4),
         "would have to hold 9 tokens, .* or permit more than 4 in",
-        [Way(RESIDUAL, deepest=9), Way(RESIDUAL, {"fuse": "none"}, deepest=4)],
+        [Way(RESIDUAL, deepest=9), Way(RESIDUAL, deepest=4), Way(RESIDUAL, {"fuse": "none"}, deepest=4)],
     ),
     "blocks": (Way(BLOCKS), "store it as csr", [Way(BLOCKS.replace("bcsr(4)", "csr"))]),
     "an order of a reshape": (

@@ -2,13 +2,14 @@
 
 import pytest
 
-from samhw.compiler import compile_program
+from samhw.decision import Sharing
 from samhw.errors import ScheduleError
 from samhw.frontend import Capacity, parse
 from samhw.frontend.expr import Access
-from samhw.fusion.fuse import FusedRegion, Sharing
+from samhw.fusion import FusedRegion
 from samhw.fusion.order import partial_order
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 
 CHAIN = """
 tensor A[i=4, k=4] : csr

@@ -6,12 +6,12 @@ from math import comb, factorial
 import networkx as nx
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load_model, parse
 from samhw.fusion.fuse import FusedRegion
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 
 
 def region(declarations: str, *statements: str) -> FusedRegion:

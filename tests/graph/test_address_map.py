@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import (
@@ -29,6 +28,7 @@ from samhw.graph import (
     StreamKind,
 )
 from samhw.graph.address_map import AddressMap, Register
+from samhw.search import compile_program
 from tests.rtl.graphs import copy_graph
 
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import load_kernel
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.search import compile_program
 
 
 def test_operators_of_the_floating_point_ip() -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
+from samhw.search import compile_program
 from tests.graph.test_validate import example
 
 SPMM = """

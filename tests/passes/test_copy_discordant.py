@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
+from samhw.search import compile_program
 from samhw.targets import run
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
@@ -95,13 +95,16 @@ def test_a_result_in_an_order_that_the_user_asks_for() -> None:
         compile_program(parse(text), Schedule(order=("i", "j")))
 
 
-def test_statements_whose_orders_conflict_are_refused() -> None:
+def test_a_region_whose_orders_conflict_ends_between_them() -> None:
     text = (
         "tensor A[i=5, j=7] : csr\ntensor T[i, j] : csr\nfuse {\n  U[i,j] = 2 * A[i,j]    order j,i\n"
         "  T[i,j] = U[i,j] + A[i,j]    order i,j\n}\n"
     )
     with pytest.raises(ScheduleError, match="or change or leave out an order"):
-        compile_program(parse(text), PERMUTE)
+        compile_program(parse(text), replace(PERMUTE, share="none"))
+    compiled = compile_program(parse(text), PERMUTE)
+    assert [region.order for region in compiled.regions if not region.copy] == [("j", "i"), ("i", "j")]
+    results(parse(text))
 
 
 def test_a_transposition_of_what_a_region_computes_ends_it() -> None:

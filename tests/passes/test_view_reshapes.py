@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, make_lowerable
+from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import HBM2, dumps, loads, validate_design
 from samhw.passes import apply_passes
 from samhw.schedule import Schedule
+from samhw.search import make_lowerable
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.tensors import Tensor

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import ScheduleError
 from samhw.frontend import kernel_names, model_names, parse
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.search import compile_program
 from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload

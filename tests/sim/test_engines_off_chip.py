@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import compile_program
 from samhw.frontend import Program as Source
 from samhw.frontend import parse
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
+from samhw.search import compile_program
 from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.targets.inputs import load_inputs

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import compile_program
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
 from samhw.graph import DDR4, Arch, Dram, Graph, OffChip
+from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.worker import Worker
 from samhw.targets.inputs import load_inputs

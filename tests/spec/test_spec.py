@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samhw.compiler import compile_program
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.hls.processes import LOWERINGS
 from samhw.numerics import ALL_OPERATIONS
 from samhw.primitives import ActorNetwork, Place, expand
+from samhw.search import compile_program
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
 from tests.sim.bench import bench_primitive
 from tests.spec.examples import EXAMPLES

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import samhw.rtl
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Design
+from samhw.search import compile_program
 from samhw.sim import simulate
 from samhw.targets.driver import VerilatedDesign
 from samhw.targets.elaborate import generate_verilog

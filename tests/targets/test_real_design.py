@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel, parse
 from samhw.graph import Design, Graph
+from samhw.search import compile_program
 from samhw.sim import DeadlockError, simulate
 from samhw.targets import check, run
 from samhw.targets.driver import VerilatedDesign

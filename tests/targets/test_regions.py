@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled, compile_program
+from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Capacity, parse
 from samhw.graph import Design, MemoryRole
+from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.targets.driver import VerilatedDesign, VerilatedSession
 from samhw.targets.images import load

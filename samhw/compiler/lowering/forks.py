@@ -80,6 +80,8 @@ class _Search:
         """The space with what will be a stream."""
         self._uses: dict[Intermediate, tuple[Intermediate, ...]] = {}
         self.users: dict[Intermediate | None, Einsum] = {None: e}
+        self._below: dict[Einsum, _Below] = {}
+        """What is below e, each other and each user, as far as nothing that was decided has changed it."""
 
     def forks(self) -> list[Fork]:
         """The streams that were decided on, outermost first."""
@@ -106,30 +108,36 @@ class _Search:
                 self._replace(key, kin)
 
     def _share(self, node: Intermediate, kin: Sequence[Intermediate]) -> None:
+        for e in [e for e, below in self._below.items() if not below.nodes.isdisjoint(kin)]:
+            del self._below[e]
         self._uses[node] = tuple(kin)
         self.users[node] = node.operand
         for use in kin:
             self._forked.streams[use] = ValueStream(self._space.root)
 
+    def _reached(self, e: Einsum) -> "_Below":
+        """What is below e, as far as it will be no stream."""
+        if e not in self._below:
+            self._below[e] = _Below.of(e, self._forked.streams)
+        return self._below[e]
+
     def _kin(self, node: Intermediate) -> list[Intermediate]:
         """The uses of the node's tensor that differ from it at most in the names of rows to come."""
         if not node.tensor or node.anew:
             return [node]
-        below = reachable([*self.users.values(), *self._others], self._forked.streams)
-        return [
-            other
-            for other in below
-            if isinstance(other, Intermediate)
-            and other.tensor == node.tensor
-            and self._is_alike(other.indices, node.indices)
-        ]
+        uses = {
+            other: None
+            for e in (*self.users.values(), *self._others)
+            for other in self._reached(e).uses.get(node.tensor, ())
+        }
+        return [other for other in uses if self._is_alike(other.indices, node.indices)]
 
     def _is_alike(self, a: Sequence[str], b: Sequence[str]) -> bool:
         bound = self._space.bound
         return all(i == j or not bound.intersection((i, j)) for i, j in zip(a, b, strict=True))
 
     def _used(self, e: Einsum, kin: Sequence[Intermediate]) -> list[Intermediate]:
-        below = set(reachable([e], self._forked.streams))
+        below = self._reached(e).nodes
         return [use for use in kin if use in below]
 
     def _can_share(self, e: Einsum, node: Intermediate, kin: Sequence[Intermediate]) -> bool:
@@ -151,6 +159,28 @@ class _Search:
         for use in self._used(e, kin):
             changed[use] = _copied(self._builder, self._space, use, streams)
         self.users[key] = rebuilt(e, changed.get)
+
+
+@dataclass(frozen=True)
+class _Below:
+    """What is below an einsum.
+
+    Attributes:
+        nodes: all of it.
+        uses: the intermediates by their tensors, producers first.
+    """
+
+    nodes: frozenset[Einsum]
+    uses: dict[str, list[Intermediate]]
+
+    @classmethod
+    def of(cls, e: Einsum, streams: Collection[Einsum]) -> "_Below":
+        nodes = list(reachable([e], streams))
+        uses: dict[str, list[Intermediate]] = {}
+        for node in nodes:
+            if isinstance(node, Intermediate):
+                uses.setdefault(node.tensor, []).append(node)
+        return cls(frozenset(nodes), uses)
 
 
 def renaming(node: Intermediate, use: Intermediate) -> dict[str, str]:

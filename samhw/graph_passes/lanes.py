@@ -7,13 +7,12 @@ tree. And a result whose outermost index has the lanes is stored where it is mad
 its own, and memories for its part.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
 
-from samhw.compiler.generate import wired
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import (
     Arch,
@@ -25,12 +24,14 @@ from samhw.graph import (
     levels,
     make,
     memory_name,
+    wired,
     with_indices,
 )
+from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
 from samhw.spec import MOST_LANES
 
-__all__ = ["lane_factors", "with_lanes"]
+__all__ = ["lane_factors", "lanes"]
 
 Ends = tuple[Endpoint, Endpoint]
 """Source and sink of a channel."""
@@ -61,30 +62,20 @@ def lane_factors(lanes: int) -> tuple[int, ...]:
     return (*factors, left) if left > 1 else tuple(factors)
 
 
-def with_lanes(
-    graph: Graph,
-    order: Sequence[str],
-    lanes: Mapping[str, int],
-    arch: Arch,
-    divisible: Collection[str] = (),
-) -> Graph:
+def lanes(assembly: Assembly) -> Assembly:
     """The graph with lanes on some of the indices of its order, those further in inside of those further out.
     An index that has nothing inside gets none.
 
-    The graph has producers before those that read them, and scanners that have their index. Parts of memories
-    have the capacity of the whole.
-
-    Args:
-        divisible: the results that may lie in parts, one for each lane.
-
     Raises:
+        InputError: for a number of lanes that no tree of scatters has.
         ScheduleError: where what is inside of an index does not come and go with its coordinates.
     """
-    for index in reversed(order):
-        for count in reversed(lane_factors(lanes.get(index, 1))):
+    graph = with_indices(assembly.graph)
+    for index in reversed(assembly.order):
+        for count in reversed(lane_factors(assembly.lanes.get(index, 1))):
             if count > 1:
-                graph = _Copier(graph, index, count, arch, divisible).laned()
-    return graph
+                graph = _Copier(graph, index, count, assembly.arch, assembly.divisible).laned()
+    return replace(assembly, graph=replace(graph, memories=assembly.memories(graph)))
 
 
 @dataclass(frozen=True)

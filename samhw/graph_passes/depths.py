@@ -9,22 +9,13 @@ which the reducer gives behind the tokens that wait.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
+from samhw.graph_passes.assembly import Assembly
 
-__all__ = ["Depths", "size_channels"]
-
-
-@dataclass(frozen=True)
-class Depths:
-    """The depth of each channel by name, and the reason in words where it is more than full rate needs;
-    `held` has those channels whose tokens wait for the end of a fiber, each with what waits for what."""
-
-    depths: Mapping[str, int]
-    reasons: Mapping[str, str]
-    held: Mapping[str, str]
+__all__ = ["depths"]
 
 
 _Origin = tuple[str, int]
@@ -64,16 +55,13 @@ class _Stream:
         )
 
 
-def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths:
-    """Depths for the channels of a graph.
-
-    Args:
-        graph: with producers before those that read them, and scanners that have their index.
-        extent: the greatest extent of each index.
+def depths(assembly: Assembly) -> Assembly:
+    """The graph with channels as deep as they have to be.
 
     Raises:
         ScheduleError: for a channel that would have to hold too much.
     """
+    graph, arch, extent = assembly.graph, assembly.arch, assembly.extent
     arrival: dict[str, int] = {}
     indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
@@ -84,7 +72,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         )
         heads = {port: streams[c.source] for port, c in inputs.items()}
         streams |= _outputs(node, heads, indices)
-    depths = {}
+    found = {}
     reasons = {}
     waiting = {}
     held_tokens: dict[Endpoint, dict[str, int]] = {}
@@ -114,15 +102,15 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
             reasons[channel.name] = "; ".join(filter(None, (reasons.get(channel.name), room[1])))
-        depths[channel.name] = depth
+        found[channel.name] = depth
     for source, held_by in held_tokens.items():
         for channel in graph.fanout[source]:
             # What holds a fiber takes the next one only as fast as the slowest of the other readers.
             if channel.name not in held_by and graph.node[channel.sink.node].outputs:
                 tokens = min(held_by.values())
-                depths[channel.name] += tokens
+                found[channel.name] += tokens
                 reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
-    return Depths(depths, reasons, waiting)
+    return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
 
 
 def _outputs(

@@ -1,0 +1,123 @@
+"""From a program, and all that is decided about it, to its design."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from samhw.compiler.computations import with_waits
+from samhw.compiler.region import LoweredRegion, lower_region
+from samhw.compiler.scope import Scope
+from samhw.decision import Decision, Refusal
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import Program
+from samhw.graph import Arch, Design
+from samhw.graph_passes import Assembly, apply_graph_passes
+from samhw.numerics import ValueType
+from samhw.passes import Lowerable, Recipe, apply_region_passes
+from samhw.schedule import Schedule
+
+__all__ = ["Compiled", "CompiledRegion", "assembled", "lower_program"]
+
+
+@dataclass(frozen=True)
+class CompiledRegion(LoweredRegion):
+    """A region as the design has it: its graph has lanes, and channels of the right depth."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a channel is deeper than full rate needs, by its name."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled program: its regions in the order in which they run."""
+
+    program: Program
+    """What the passes have made of the program that was compiled."""
+    regions: tuple[CompiledRegion, ...]
+    arch: Arch
+    value: str
+    recipes: Mapping[str, Recipe]
+    """For each input of `program` that the user does not give, how it is made."""
+    views: Mapping[str, str]
+    """For each tensor that is another one in another shape, in the same memories, that one."""
+    schedule: Schedule
+    """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
+    that, the program gives the same."""
+    decision: Decision
+    """All that was chosen."""
+
+    @cached_property
+    def design(self) -> Design:
+        """The graphs of all regions, what they share, and their sequence."""
+        return Design.assemble(self.program.name, [region.graph for region in self.regions])
+
+
+def lower_program(
+    lowerable: Lowerable, decision: Decision, value: ValueType, arch: Arch, schedule: Schedule
+) -> Compiled | Refusal:
+    """The design of a program, as it is decided; the same for the same decision.
+
+    Args:
+        lowerable: behind the passes of programs.
+        schedule: what leads to this decision, for the record.
+
+    Raises:
+        InputError: for what no decision would make possible.
+    """
+    try:
+        decided = apply_region_passes(lowerable.decided(decision))
+    except ScheduleError as error:
+        return Refusal.of(error)
+    scope = Scope(decided, value, arch, decision.iteration, decision.anew)
+    regions = []
+    for number, region in enumerate(decided.program.regions):
+        if scope.is_view(number):
+            continue
+        lowered = lower_region(scope, number, decision.of(region.label))
+        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, decision.lanes)
+        if isinstance(found, Refusal):
+            return found
+        regions.append(found)
+    _check_lanes(decision.lanes, regions)
+    return Compiled(
+        decided.program, tuple(regions), arch, value.name, decided.recipes, decided.views, schedule, decision
+    )
+
+
+def assembled(scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int]) -> CompiledRegion | Refusal:
+    """A region behind the passes of graphs."""
+    special = lowered.copy is not None or lowered.region.reshapes
+    found = apply_graph_passes(
+        Assembly(
+            lowered.graph,
+            lowered.order,
+            lowered.extent,
+            scope.arch,
+            {} if special else lanes,
+            scope.divisible(lowered.graph),
+            scope.in_parts,
+        )
+    )
+    if isinstance(found, Refusal):
+        return found
+    computed = with_waits(lowered.computations, lowered.graph, found.held)
+    fields = vars(lowered) | {"graph": found.graph, "computations": computed}
+    return CompiledRegion(**fields, reasons=found.reasons)
+
+
+def _check_lanes(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) -> None:
+    """Raises `InputError` for lanes on what is no index of any region, `ScheduleError` for those on an index
+    that has nothing inside wherever it comes."""
+    indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
+    nodes = [node for region in regions for node in region.graph.nodes]
+    dealt = {node.index for node in nodes if node.spec.deals(node.params)}
+    for index, count in lanes.items():
+        if index not in indices:
+            raise InputError(
+                f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
+            )
+        if count > 1 and index not in dealt:
+            raise ScheduleError(
+                f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
+                "out, or choose an order that has another index inside of it."
+            )

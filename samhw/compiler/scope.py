@@ -1,0 +1,120 @@
+"""What the lowering of a region has to know of the program around it."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from samhw.compiler.memories import memories_of
+from samhw.frontend import Region
+from samhw.fusion import FusedRegion, stored_format
+from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding
+from samhw.numerics import ValueType
+from samhw.passes import Lowerable
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """A program whose regions are lowered.
+
+    Args:
+        lowerable: the program, with the tensors that its regions store.
+        value: the type of its values.
+        iteration: as a decision has it.
+        anew: the intermediates that each use computes for itself.
+    """
+
+    def __init__(
+        self,
+        lowerable: Lowerable,
+        value: ValueType,
+        arch: Arch,
+        iteration: str = "factored",
+        anew: frozenset[str] = frozenset(),
+    ):
+        self.lowerable = lowerable
+        self.program = lowerable.program
+        self.value = value
+        self.arch = arch
+        self.iteration = iteration
+        self.anew = anew
+        self.dimensions = self.program.dimensions
+        self.extents = lowerable.extents
+
+    def of(self, lowerable: Lowerable) -> "Scope":
+        """The same for another program."""
+        return Scope(lowerable, self.value, self.arch, self.iteration, self.anew)
+
+    @cached_property
+    def once(self) -> str:
+        """A dimension of extent 1, which all copies share."""
+        return self.dimensions.fresh("once")
+
+    def name(self, number: int) -> str:
+        """Of a region in the design."""
+        return (
+            self.program.name if len(self._numbers) == 1 else f"{self.program.name}_{self._numbers[number]}"
+        )
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """The number in the design of each region that has something to do."""
+        working = (n for n in range(len(self.program.regions)) if not self.is_view(n))
+        return {number: place for place, number in enumerate(working)}
+
+    def is_view(self, number: int) -> bool:
+        """Whether a region has nothing to do: what its statement makes is a view."""
+        return self.program.regions[number].statements[0].lhs.tensor in self.lowerable.views
+
+    # What is stored
+
+    def divisible(self, graph: Graph) -> frozenset[str]:
+        """The tensors of a graph that may lie in parts: what no statement reads is for the host alone."""
+        return frozenset(tensor.name for tensor in graph.tensors if not self.program.is_read(tensor.name))
+
+    def in_parts(self, graph: Graph) -> tuple[Memory, ...]:
+        """The memories of a region with lanes, with those of parts as large as these may become."""
+        memories = {memory.name: memory for memory in graph.memories}
+        for tensor in graph.tensors:
+            if tensor.parts > 1:
+                shape = self.dimensions.shape(tensor.name, self.extents)
+                parts = memories_of(
+                    self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.parts
+                )
+                memories |= {part.name: part for part in parts if part.name in memories}
+        return tuple(memories.values())
+
+    def points(self, region: Region) -> dict[str, int]:
+        """The most values of each result of a region."""
+        names = (statement.lhs.tensor for statement in region.statements)
+        return {name: self.lowerable.stored_values(name) for name in names}
+
+    def stores(self, fused: FusedRegion) -> tuple[list[Memory], list[TensorBinding]]:
+        """The memories and tensors of a region."""
+        outputs = {output.tensor for output in fused.outputs}
+        names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in outputs)
+        used = (*names, *(output.tensor for output in fused.outputs))
+        memories: dict[str, Memory] = {}
+        tensors = []
+        for name, stored in self._with_views(used).items():
+            role = MemoryRole.OUTPUT if stored in outputs else MemoryRole.INPUT
+            shape = self.dimensions.shape(name, self.extents)
+            capacity = self.lowerable.capacity
+            for memory in memories_of(self.program, name, role, shape, capacity, stored=stored):
+                # The extents of views are rounded up each for itself.
+                known = memories.get(memory.name, memory)
+                memories[memory.name] = max(known, memory, key=lambda m: m.capacity)
+            fmt = str(stored_format(self.program.tensors[name].format))
+            dimensions = self.dimensions.of_tensor(name)
+            view_of = None if stored == name else stored
+            tensors.append(TensorBinding(name, role, fmt, dimensions, shape, view_of=view_of))
+        return list(memories.values()), tensors
+
+    def _with_views(self, tensors: Sequence[str]) -> Mapping[str, str]:
+        """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
+        views = self.lowerable.views
+        found: dict[str, str] = {}
+        for name in tensors:
+            stored = views.get(name, name)
+            same = [stored, *(view for view, source in views.items() if source == stored)]
+            found |= dict.fromkeys(same, stored)
+        return found

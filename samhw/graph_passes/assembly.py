@@ -1,0 +1,34 @@
+"""What passes of graphs take and give."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from samhw.graph import Arch, Graph, Memory
+
+__all__ = ["Assembly"]
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The graph of a region on its way into a design, and what its passes have to know.
+
+    Attributes:
+        graph: with producers before those that read them, and scanners that have their index.
+        order: the indices of the region, outermost first.
+        extent: the greatest extent of each index.
+        lanes: by index, how many copies of what lies inside of it are wanted.
+        divisible: the results that may lie in parts, one for each lane.
+        memories: the memories of a graph whose tensors lie in parts, as large as these may become.
+        reasons: why a channel is deeper than full rate needs, by its name.
+        held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
+    """
+
+    graph: Graph
+    order: tuple[str, ...]
+    extent: Mapping[str, int]
+    arch: Arch
+    lanes: Mapping[str, int]
+    divisible: frozenset[str]
+    memories: Callable[[Graph], tuple[Memory, ...]]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)

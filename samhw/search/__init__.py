@@ -1,0 +1,7 @@
+"""The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
+
+from samhw.search.choose import choose
+from samhw.search.compile import compile_program, make_lowerable
+from samhw.search.spaces import OrderSpace, order_spaces
+
+__all__ = ["OrderSpace", "choose", "compile_program", "make_lowerable", "order_spaces"]

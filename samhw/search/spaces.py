@@ -1,0 +1,100 @@
+"""The orders that a region's indices may have, for each way to share what is fused (FuseFlow table 4)."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import factorial
+
+import networkx as nx
+
+from samhw.decision import Refusal, Sharing
+from samhw.errors import ScheduleError
+from samhw.frontend import Program, Region
+from samhw.fusion import FusedRegion, count_orders, orders, partial_order
+
+__all__ = ["OrderSpace", "order_spaces", "spaces", "ways_to_share"]
+
+
+@dataclass(frozen=True)
+class OrderSpace:
+    """The orders of a region's indices, of which fewer are left with each further constraint."""
+
+    program: Program
+    of: Region
+    region: FusedRegion
+
+    @cached_property
+    def constrained(self) -> "nx.DiGraph[str]":
+        """What the storage of tensors and the statements' own orders ask for."""
+        return partial_order(self.region)
+
+    @cached_property
+    def stored(self) -> "nx.DiGraph[str]":
+        """What the storage of tensors alone asks for."""
+        free = replace(self.of, statements=tuple(replace(s, order=None) for s in self.of.statements))
+        unordered = replace(
+            self.program, regions=tuple(free if r == self.of else r for r in self.program.regions)
+        )
+        return partial_order(FusedRegion(unordered, free, self.region.sharing))
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        return tuple(self.region.dimension)
+
+    @property
+    def any_order(self) -> int:
+        """The permutations of the indices."""
+        return factorial(len(self.indices))
+
+    @property
+    def kept_storage(self) -> int:
+        """The orders that suit the storage of every tensor."""
+        return count_orders(self.stored)
+
+    @property
+    def kept_all(self) -> int:
+        """Those that suit the orders of the statements too."""
+        return count_orders(self.constrained)
+
+    def orders(self) -> Iterator[tuple[str, ...]]:
+        """The latter, each when it is asked for. Raises `ScheduleError` where there are none."""
+        return orders(self.region, self.constrained)
+
+
+def ways_to_share(region: Region, *, anew: bool = False) -> Sequence[Sharing]:
+    """The ways to share what is fused, the one that shares most first.
+
+    Args:
+        anew: each use is to compute what it reads anew.
+    """
+    if len(region.statements) == 1:
+        return [Sharing.EQUAL]
+    return [Sharing.NOTHING] if anew else list(Sharing)
+
+
+def spaces(
+    program: Program, region: Region, ways: Sequence[Sharing] = tuple(Sharing), anew: Collection[str] = ()
+) -> Iterator[OrderSpace | Refusal]:
+    """The orders of one of the program's regions for each way to share; or why a way is none, since it has
+    too many instances.
+
+    Args:
+        anew: the intermediates that each use computes anew, however others share.
+    """
+    for sharing in ways:
+        try:
+            yield OrderSpace(program, region, FusedRegion(program, region, sharing, anew))
+        except ScheduleError as error:
+            yield Refusal.of(error)
+
+
+def order_spaces(program: Program, region: Region) -> list[OrderSpace]:
+    """The orders of one of the program's regions: as its intermediates share indices where they can, and
+    where they share less, if that gives other indices."""
+    found: list[OrderSpace] = []
+    for space in spaces(program, region):
+        if isinstance(space, Refusal):
+            break
+        if not found or set(space.indices) != set(found[-1].indices):
+            found.append(space)
+    return found

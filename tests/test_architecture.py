@@ -74,7 +74,17 @@ ALLOWED = {
             "workload",
         ),
     },
-    "torch": {"api", "compiler", "frontend", "graph", "numerics", "schedule", "targets", "workload"},
+    "torch": {
+        "api",
+        "compiler",
+        "frontend",
+        "graph",
+        "numerics",
+        "schedule",
+        "search",
+        "targets",
+        "workload",
+    },
     "cli": {
         *("compiler", "frontend", "graph", "graph_passes", "hls", "passes", "report", "schedule", "search"),
         *("sim", "targets", "tensors", "workload"),

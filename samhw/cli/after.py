@@ -2,16 +2,42 @@
 
 import click
 
+from samhw.compiler import LoweredRegion
+from samhw.errors import InputError
 from samhw.frontend import dumps
-from samhw.passes import Lowerable, apply_passes
+from samhw.graph import Arch, Endpoint, Graph
+from samhw.graph_passes import GRAPH_PASSES
+from samhw.passes import PROGRAM_PASSES, REGION_PASSES, Lowerable, apply_program_passes, apply_region_passes
+from samhw.schedule import Schedule
+from samhw.search import decide, lower_decided
 
 __all__ = ["print_after"]
 
 
-def print_after(lowerable: Lowerable, last: str) -> None:
-    """The text of a program after a pass, below comments that say what the passes have added, and the orders
-    that a schedule gives to whole regions."""
-    left = apply_passes(lowerable, last)
+def print_after(first: Lowerable, last: str, schedule: Schedule, value: str, arch: Arch) -> None:
+    """What a pass leaves: the program's text, or, of a pass of graphs, every region's graph.
+
+    Raises:
+        InputError: for a pass that there is not; and for a program that cannot be lowered, unless the pass
+            comes before that is known.
+    """
+    names = (*PROGRAM_PASSES, *REGION_PASSES, *GRAPH_PASSES)
+    if last not in names:
+        raise InputError(f"There is no pass '{last}'; the passes are, in their order, {', '.join(names)}.")
+    if last in PROGRAM_PASSES:
+        _print_program(apply_program_passes(first, last))
+        return
+    lowerable, decision, kind = decide(first, schedule, value, arch)
+    if last in REGION_PASSES:
+        _print_program(apply_region_passes(lowerable.decided(decision), last))
+        return
+    for region in lower_decided(lowerable, decision, kind, arch, schedule, last).regions:
+        _print_graph(region)
+
+
+def _print_program(left: Lowerable) -> None:
+    """The text of a program, below comments that say what passes have added, and the orders that a schedule
+    gives to whole regions."""
     for name, recipe in left.recipes.items():
         click.echo(f"# {name}: {recipe}")
     for copy in left.copies.values():
@@ -22,3 +48,14 @@ def print_after(lowerable: Lowerable, last: str) -> None:
         if region.order is not None:
             click.echo(f"# {region.label} is computed in the order {', '.join(region.order)}")
     click.echo(dumps(left.program), nl=False)
+
+
+def _print_graph(region: LoweredRegion) -> None:
+    """A line for each node: its name, the index that it works on, and for each input what feeds it, with the
+    depth of the channel."""
+    graph: Graph = region.graph
+    click.echo(f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes")
+    for node in graph.nodes:
+        inputs = [(port.name, graph.fanin[Endpoint(node.name, port.name)]) for port in node.inputs]
+        fed = "  ".join(f"{port} <- {channel.source} ({channel.depth})" for port, channel in inputs)
+        click.echo("  ".join(filter(None, (f"  {node.name}", node.index and f"[{node.index}]", fed))))

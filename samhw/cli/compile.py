@@ -16,7 +16,7 @@ from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_text
 from samhw.graph import dumps, to_dot, to_svg
-from samhw.passes import apply_passes
+from samhw.passes import apply_program_passes
 
 __all__ = ["compile"]
 
@@ -68,9 +68,11 @@ def compile(
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
         if listed is not None:
-            print_orders(apply_passes(options.lowerable(given), "view_reshapes").program, listed)
+            print_orders(apply_program_passes(options.lowerable(given)).program, listed)
         if after is not None:
-            print_after(options.lowerable(given), after)
+            beside = options.compiler()
+            schedule = options.scheduled(given)
+            print_after(options.lowerable(given), after, schedule, beside["value"], beside["arch"])
         return
     compiled = options.compile(given)
     if dot:

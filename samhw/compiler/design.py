@@ -53,13 +53,19 @@ class Compiled:
 
 
 def lower_program(
-    lowerable: Lowerable, decision: Decision, value: ValueType, arch: Arch, schedule: Schedule
+    lowerable: Lowerable,
+    decision: Decision,
+    value: ValueType,
+    arch: Arch,
+    schedule: Schedule,
+    last: str | None = None,
 ) -> Compiled | Refusal:
     """The design of a program, as it is decided; the same for the same decision.
 
     Args:
         lowerable: behind the passes of programs.
         schedule: what leads to this decision, for the record.
+        last: the pass of graphs after which to stop, by its name.
 
     Raises:
         InputError: for what no decision would make possible.
@@ -74,7 +80,7 @@ def lower_program(
         if scope.is_view(number):
             continue
         lowered = lower_region(scope, number, decision.of(region.label))
-        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, decision.lanes)
+        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, decision.lanes, last)
         if isinstance(found, Refusal):
             return found
         regions.append(found)
@@ -84,8 +90,10 @@ def lower_program(
     )
 
 
-def assembled(scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int]) -> CompiledRegion | Refusal:
-    """A region behind the passes of graphs."""
+def assembled(
+    scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int], last: str | None = None
+) -> CompiledRegion | Refusal:
+    """A region behind the passes of graphs; `last` as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
     found = apply_graph_passes(
         Assembly(
@@ -96,7 +104,8 @@ def assembled(scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int]) ->
             {} if special else lanes,
             scope.divisible(lowered.graph),
             scope.in_parts,
-        )
+        ),
+        last,
     )
     if isinstance(found, Refusal):
         return found

@@ -8,13 +8,13 @@ from samhw.decision import Decision, Refusal
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
-from samhw.numerics import value_type
+from samhw.numerics import ValueType, value_type
 from samhw.passes import Lowerable, apply_program_passes
 from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
 from samhw.search.choose import choose
 
-__all__ = ["compile_program", "make_lowerable"]
+__all__ = ["compile_program", "decide", "lower_decided", "make_lowerable"]
 
 
 def compile_program(
@@ -47,14 +47,48 @@ def compile_program(
     schedule = schedule or Schedule()
     arch = arch or Arch()
     first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
+    with deep_recursion():
+        lowerable, decision, kind = decide(first, schedule, value, arch)
+        used = _used(schedule, decision, first.program)
+        return lower_decided(lowerable, decision, kind, arch, used)
+
+
+def decide(
+    first: Lowerable, schedule: Schedule, value: str, arch: Arch
+) -> tuple[Lowerable, Decision, ValueType]:
+    """All that is chosen about a program, the program that it is chosen for, and the type of its values.
+
+    Args:
+        first: as `make_lowerable` gives it.
+        value: as for `compile_program`.
+
+    Raises:
+        InputError: as `compile_program` does.
+    """
     lowerable = apply_program_passes(first)
     kind = value_type(choose_value(value, lowerable.program))
     with deep_recursion():
         decision = choose(lowerable, schedule, kind, arch)
-        if isinstance(decision, Refusal):
-            raise decision.error()
-        used = _used(schedule, decision, first.program)
-        compiled = lower_program(lowerable, decision, kind, arch, used)
+    if isinstance(decision, Refusal):
+        raise decision.error()
+    return lowerable, decision, kind
+
+
+def lower_decided(
+    lowerable: Lowerable,
+    decision: Decision,
+    value: ValueType,
+    arch: Arch,
+    schedule: Schedule,
+    last: str | None = None,
+) -> Compiled:
+    """The design of what is decided; arguments as for `lower_program`.
+
+    Raises:
+        InputError: where it cannot be lowered after all.
+    """
+    with deep_recursion():
+        compiled = lower_program(lowerable, decision, value, arch, schedule, last)
     if isinstance(compiled, Refusal):
         raise compiled.error()
     return compiled

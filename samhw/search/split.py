@@ -99,7 +99,8 @@ class RegionSplitter:
             if not isinstance(before, Refusal) and not isinstance(behind, Refusal):
                 cycles[end] = before.cycles + behind.cycles
         if not cycles:
-            return self._twice(whole) or (whole,)
+            twice = self._twice(whole)
+            return (whole,) if twice is None else self._where_it_must(start, stop, twice)
         end = min(cycles, key=cycles.__getitem__)
         if self._schedule.share != "all" and cycles[end] > BETTER * whole.cycles:
             return (whole,)
@@ -115,9 +116,8 @@ class RegionSplitter:
         for computation in whole.main.computations:
             tensor = original(computation.tensor)
             readers = [name for reader in computation.readers if (name := original(reader)) in place]
-            if self._may_end_behind(computation, tensor) and computation.times > RISE * max(
-                times.get(reader, 1.0) for reader in readers
-            ):
+            rises = computation.times > RISE * max(times.get(reader, 1.0) for reader in readers)
+            if self._may_end_behind(computation, tensor) and (rises or self._schedule.share == "all"):
                 ends |= {place[tensor] + 1, min(place[r] for r in readers)}
         yield from (end for end in sorted(ends) if start < end < stop)
 
@@ -228,7 +228,8 @@ class RegionSplitter:
         return f"streams cannot follow what comes behind in the same region ({cause})"
 
     def _can_be(self, start: int, stop: int) -> bool:
-        return not isinstance(self._alone(start, stop), Refusal)
+        found = self._alone(start, stop)
+        return not isinstance(found, Refusal) and self._twice(found) is None
 
     def _may_end(self, start: int, end: int, stop: int) -> bool:
         """No intermediate that the schedule keeps in a region would leave it."""

@@ -14,8 +14,8 @@ from samhw.errors import InputError
 from samhw.frontend.torch import ImportedModule, import_module
 from samhw.graph import Arch, Dram
 from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
+from samhw.search import module_regions
 from samhw.torch.result import ModuleResult
-from samhw.workload import module_regions
 
 __all__ = ["ModuleDesign", "compile"]
 
@@ -97,9 +97,7 @@ class ModuleDesign:
     def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
         schedule = self._schedule
         if schedule.fuse == MODULE:
-            shapes = {name: tensor.shape for name, tensor in imported.tensors(arguments).items()}
-            fuse = module_regions(imported.program.bind(shapes), imported.scopes, schedule)
-            schedule = replace(schedule, fuse=fuse)
+            schedule = replace(schedule, fuse=module_regions(imported.program, imported.scopes))
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
 

@@ -1,11 +1,10 @@
 """Programs bound to data, and compiled with room for it."""
 
 from samhw.workload.bind import bind_program, make_workload
-from samhw.workload.compile import compile_workload
+from samhw.workload.compile import compile_workload, scheduled
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, estimate
 from samhw.workload.model import make_model_workload
-from samhw.workload.regions import module_regions, scheduled
 from samhw.workload.workload import Workload
 
 __all__ = [
@@ -18,6 +17,5 @@ __all__ = [
     "estimate",
     "make_model_workload",
     "make_workload",
-    "module_regions",
     "scheduled",
 ]

@@ -1,15 +1,15 @@
 """A workload compiled with room for its data."""
 
+from dataclasses import replace
 from typing import Any
 
 from samhw.compiler import AUTO, Compiled
 from samhw.graph import Arch
-from samhw.schedule import Schedule
-from samhw.search import compile_program
-from samhw.workload.regions import scheduled
+from samhw.schedule import MODULE, Schedule
+from samhw.search import compile_program, module_regions
 from samhw.workload.workload import Workload
 
-__all__ = ["compile_workload"]
+__all__ = ["compile_workload", "scheduled"]
 
 
 def compile_workload(
@@ -20,3 +20,12 @@ def compile_workload(
     options.setdefault("capacity", workload.capacity(schedule))
     options["value"] = workload.value(options.get("value", AUTO))
     return compile_program(workload.program, schedule, arch=arch, **options)
+
+
+def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
+    """The schedule with the regions that `module` stands for, if it has that. In a program that was not made
+    of a module it is refused where it is applied."""
+    chosen = schedule or Schedule()
+    if chosen.fuse != MODULE or workload.scopes is None:
+        return chosen
+    return replace(chosen, fuse=module_regions(workload.program, workload.scopes))

@@ -1,0 +1,44 @@
+"""What is accepted statement by statement is accepted however it is fused, whatever the tensors store.
+
+More random programs run on demand:
+
+    SAMHW_RANDOM_FUSION=2000 python -m pytest -n 2 tests/search/test_total.py
+"""
+
+import os
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.frontend import Capacity, Program
+from samhw.schedule import ITERATIONS, Schedule
+from samhw.search import compile_program
+from tests.strategies.chains import chained_programs
+
+EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))
+
+
+def accepted(program: Program, schedule: Schedule, capacity: Capacity | None = None) -> Compiled | str:
+    """The design, or why there is none."""
+    try:
+        return compile_program(program, schedule, value="f32", capacity=capacity)
+    except InputError as error:
+        return str(error)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.data())
+def test_fusion_refuses_nothing(data: st.DataObject) -> None:
+    program = data.draw(chained_programs(integers=False, concordant=data.draw(st.booleans())))
+    permute = data.draw(st.booleans())
+    iteration = data.draw(st.sampled_from(ITERATIONS))
+    counts = st.integers(1, 200)
+    capacity = Capacity(entries={name: data.draw(counts) for name in program.tensors})
+    if isinstance(accepted(program, Schedule("none", iteration, permute), capacity), str):
+        return
+    for fuse in ("partial", "full"):
+        for share in ("auto", "all"):
+            found = accepted(program, Schedule(fuse, iteration, permute, share=share), capacity)
+            assert isinstance(found, Compiled), f"{fuse}, {share}: {found}\n{program.text}"

@@ -146,7 +146,7 @@ class _Search:
         for use in self._used(e, kin):
             names = renaming(node, use)
             own = [names.get(row, row) for row in rows]
-            if not _takes_up(self._builder, self._forked, e, use, own, []):
+            if not _TakesUp(self._builder, use, own).holds(self._forked, e, ()):
                 return False
             if not _selects_none(e, kin, own[:-1]):
                 return False
@@ -199,26 +199,43 @@ def _selects_none(e: Einsum, nodes: Collection[Einsum], rows: list[str]) -> bool
     )
 
 
-def _uses(space: Space, e: Einsum, node: Einsum) -> bool:
-    return node in set(reachable([e], space.streams))
+class _TakesUp:
+    """Whether an expression meets the rows of a stream one after another wherever it uses it, with no other
+    row in between.
 
+    Args:
+        node: whose stream it is.
+        rows: of the stream, under the names of the use.
+    """
 
-def _takes_up(
-    builder: TableBuilder, space: Space, e: Einsum, node: Einsum, rows: list[str], done: list[str]
-) -> bool:
-    """Whether e, lowered behind the rows `done` of the space, meets the rows of a stream one after another
-    wherever it uses it, with no other row in between."""
-    if not _uses(space, e, node):
+    def __init__(self, builder: TableBuilder, node: Einsum, rows: list[str]):
+        self._builder = builder
+        self._node = node
+        self._rows = rows
+        self._held: set[tuple[Einsum, frozenset[str], tuple[str, ...]]] = set()
+        """For what it has been found true. Whatever is not ends the question, and what is below several
+        reductions would be asked again for each way to it."""
+
+    def holds(self, space: Space, e: Einsum, done: tuple[str, ...]) -> bool:
+        """It is true of e, lowered behind the rows `done` of the space."""
+        key = e, space.bound, done
+        if key in self._held or not self._uses(space, e):
+            return True
+        here = space.inner()
+        ahead = self._builder.rows_ahead(e, here.bound)
+        for n in range(len(ahead) + 1):
+            here.bound = space.bound.union(ahead[:n])
+            while own := next(ready(self._builder, here, e), None):
+                if not self.holds(here, own.operand, (*done, *ahead[:n])):
+                    return False
+                here.streams[own] = ValueStream(space.root)
+        if self._uses(here, e) and [*done, *ahead][: len(self._rows)] != self._rows:
+            return False
+        self._held.add(key)
         return True
-    here = space.inner()
-    ahead = builder.rows_ahead(e, here.bound)
-    for n in range(len(ahead) + 1):
-        here.bound = space.bound.union(ahead[:n])
-        while own := next(ready(builder, here, e), None):
-            if not _takes_up(builder, here, own.operand, node, rows, [*done, *ahead[:n]]):
-                return False
-            here.streams[own] = ValueStream(space.root)
-    return not _uses(here, e, node) or [*done, *ahead][: len(rows)] == rows
+
+    def _uses(self, space: Space, e: Einsum) -> bool:
+        return self._node in reachable([e], space.streams)
 
 
 def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:

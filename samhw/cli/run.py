@@ -83,7 +83,7 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     compiled = options.compile(workload, backend.arch)
-    recorded = recording(compiled, trace, window)
+    recorded = recording(trace, window)
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
     if trace:

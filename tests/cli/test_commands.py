@@ -342,32 +342,6 @@ def test_correlate_has_a_row_for_each_region(tmp_path: Path) -> None:
     assert report["exact"] == 3
 
 
-def test_a_trace_of_a_window(tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    result = samhw("run", "spmv", "--data", "karate", "--trace", path, "--window", "10:20", "--stats")
-    assert result.exit_code == 0, result.output
-    assert "bottleneck" in result.output
-    events = json.loads(path.read_text())["traceEvents"]
-    assert {e["ts"] for e in events if e["ph"] == "X"} == set(range(10, 20))
-
-
-def test_a_trace_as_fst(tmp_path: Path) -> None:
-    pytest.importorskip("pylibfst")
-    path = tmp_path / "run.fst"
-    result = samhw("run", "spmv", "--data", "karate", "--trace", path)
-    assert result.exit_code == 0, result.output
-    assert path.stat().st_size > 1000
-
-
-def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
-    assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
-    assert "suffix .json, .vcd or .fst" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
-    assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
-    model = ("run", "mlp", "--value", "f32", "--data", "random", "--trace", tmp_path / "run.vcd")
-    assert "takes one region" in refused(*model)
-    assert not list(tmp_path.iterdir())
-
-
 def test_fusion_tables_as_a_page(tmp_path: Path) -> None:
     path = tmp_path / "table.html"
     result = samhw("compile", "mlp", "--data", "random", "--value", "f32", "--html", path)

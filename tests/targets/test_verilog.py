@@ -1,5 +1,6 @@
 """The Verilog deliverable: its files, its names, and what Verilator's lint says of it."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -64,6 +65,9 @@ def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ports == {f"s_axi_{name}" for name in AXI} | {
         *("aclk", "aresetn", "running", "done", "error", "cycle"),
     }
+    bits = json.loads((out / "address_map.json").read_text())["address_bits"]
+    for name in ("awaddr", "araddr"):
+        assert f"  input [{bits - 1}:0] s_axi_{name};" in top
     header = (out / "address_map.h").read_text()
     assert "#define CONV_MEM_A_crd1 " in header
     assert "SAMHW_TOP" not in header

@@ -23,7 +23,7 @@ ALLOWED = {
     "tensors": set(),
     "numerics": set(),
     "spec": {"numerics"},
-    "graph": {"numerics", "spec", "tensors"},
+    "graph": {"numerics", "spec"},
     "primitives": {"graph", "numerics", "spec"},
     "frontend": {"numerics", "tensors"},
     "reference": {"frontend", "tensors"},

@@ -41,7 +41,7 @@ def _lines(regions: Sequence[Traced]) -> Iterator[str]:
 
 
 def _events(regions: Sequence[Traced]) -> Iterator[Event]:
-    processes = count()
+    processes = count(1)  # Viewers have uses of their own for 0.
     several = len(regions) > 1
     if several:
         yield from _region_events(regions, next(processes))
@@ -53,7 +53,7 @@ def _events(regions: Sequence[Traced]) -> Iterator[Event]:
             if node not in numbers:
                 numbers[node] = next(processes)
                 yield _name("process", numbers[node], label + node)
-        for thread, channel in enumerate(region.channels):
+        for thread, channel in enumerate(region.channels, 1):
             passages = list(region.passages(channel))
             text = f"{channel.sink.port} from {channel.source}"
             place = {"pid": numbers[channel.sink.node], "tid": thread}
@@ -70,7 +70,7 @@ def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:
     yield _name("process", process, "regions")
     for region in regions:
         span = {"ts": region.start, "dur": region.result.cycles + 1}
-        yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": 0}
+        yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": 1}
 
 
 def _name(what: str, process: int, name: str, **place: int) -> Event:

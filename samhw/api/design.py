@@ -114,24 +114,25 @@ class RunnableDesign:
             raise InputError(
                 f"The run lacks data for {', '.join(missing)}; give each input, as in {missing[0]}=array."
             )
-        self._take_formats({name: data[name] for name, decl in operands.items() if decl.implied})
-        held = {name: as_tensor(name, data[name], self.program.tensors[name].format) for name in operands}
-        bound = self.program.bind({name: tensor.shape for name, tensor in held.items()})
+        program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
+        held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
+        bound = program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
         return Workload("data", bound, held)
 
-    def _take_formats(self, data: Mapping[str, Data]) -> None:
-        """Of inputs whose format nobody has given, that of the data."""
+    def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
+        """The program with the formats of the data, of inputs whose format nobody has given."""
         tensors = dict(self.program.tensors)
         for name, held in data.items():
             decl = tensors[name]
             fmt = Format.of(natural_format(held), decl.rank) if decl.rank else decl.format
             tensors[name] = replace(decl, format=fmt, implied=False)
-        self.program = replace(self.program, tensors=tensors)
+        return replace(self.program, tensors=tensors)
 
     def compile_for(self, workload: Workload) -> Compiled:
         """What runs that workload: what there is if it fits, else compiled with room for both."""
-        needed = workload.capacity(self.schedule) | Capacity(entries=self.entries)
+        stored = self.schedule.apply(workload.program)
+        needed = workload.capacity(self.schedule) | Capacity().with_entries(stored, self.entries)
         value = self._value(workload)
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
@@ -141,6 +142,7 @@ class RunnableDesign:
                 program, self.schedule, value=value, capacity=both, arch=self.arch
             )
             self._capacity = both
+            self.program = program
         return self._compiled
 
     def _value(self, workload: Workload) -> str:

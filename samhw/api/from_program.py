@@ -32,7 +32,7 @@ def compile(
         program: its text, in which inputs need no declaration; a built-in name; an `.ein` file;
             `file.py:object`; or an object.
         formats: by tensor, in the words of a declaration. Inputs that neither the text nor this gives a
-            format are stored as their first data are.
+            format are stored as their first data are; those that are reshaped are dense.
         value: the value type; `auto` is what the program or its data need.
         schedule: what may be chosen without changing results (docs/schedule.md), or the file of one. `fuse`,
             `order` and `permute` stand in the place of its fields.
@@ -49,7 +49,11 @@ def compile(
     )
     found = _program(program)
     found = with_formats(found, found.regions, formats or {})
-    Capacity().with_entries(chosen.apply(found), entries or {})
+    stored = chosen.apply(found)
+    # An input without a format may be dense or not, as its first data are.
+    open_yet = {decl.name for decl in stored.inputs if decl.implied}
+    known = {name: count for name, count in (entries or {}).items() if name not in open_yet}
+    Capacity().with_entries(stored, known)
     return RunnableDesign(found, chosen, value=value, arch=arch, entries=entries)
 
 

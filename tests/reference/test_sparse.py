@@ -107,3 +107,9 @@ def test_a_tensor_that_is_read_twice_is_needed_for_both(last):
     tensors = stored(program, {"A": np.arange(1, 4001), "B": b, "C": c})
     found = results(program, tensors, wanted={"x": Points(("0",), np.array([[0]]))})
     assert found["x"].to_array()[0] == results(program, tensors)["x"].to_array()[0] != 2
+
+
+@pytest.mark.parametrize("value", [0, 7])
+def test_a_scalar_of_what_stores_nothing_or_one_value(value):
+    program = parse("tensor A[i=1] : csf\ntensor x\nD[i] = A[i]\nx = reshape(D[i])")
+    assert results(program, stored(program, {"A": np.array([value])}))["x"].to_array() == value

@@ -2,7 +2,7 @@
 with unrelated statements and with concatenations. The results are NumPy's at every level of fusion, through
 `samhw.compile` and through files as the command line takes them.
 
-Five thousand programs, and thirty in RTL, run on demand:
+Five thousand programs, and 31 in RTL, run on demand:
 
     SAMHW_RANDOM_RESHAPES=5000 python -m pytest tests/compiler/test_random_reshapes.py
 """

@@ -1,6 +1,7 @@
 """`samhw.torch.compile`: layouts, formats, other arguments, outputs, and what is refused."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,12 @@ class Deciding(nn.Module):
         return -x
 
 
+class Saying(Deciding):
+    def forward(self, x):
+        print("said", file=sys.stderr)
+        return super().forward(x)
+
+
 class Choosing(nn.Module):
     def forward(self, x):
         return x.argmax(dim=-1)
@@ -242,6 +249,14 @@ def test_refused_with_the_line(module, line, words):
     if line is not None:
         assert re.match(rf"{re.escape(__file__)}:\d+: ", str(refusal.value))
         assert line in str(refusal.value)
+
+
+def test_a_refusal_prints_nothing_but_what_the_module_prints(capfd):
+    with pytest.raises(InputError):
+        import_module(Saying(), (torch.randn(3, 4),))
+    out, errors = capfd.readouterr()
+    assert out == ""
+    assert set(errors.splitlines()) == {"said"}
 
 
 def test_what_is_no_module():

@@ -1,5 +1,6 @@
 """Programs that live in a user's Python file."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,7 +83,8 @@ def _is_function(found: object) -> bool:
 
 def _is_own(function: Callable[..., Any], objects: Mapping[str, Any]) -> bool:
     """Whether a function is of the file that has these objects, and can be called without arguments."""
-    if not inspect.isfunction(function) or function.__module__ != objects["__name__"]:
+    imported = getattr(function, "__module__", None) != objects["__name__"]
+    if not isinstance(function, functools.partial) and (not inspect.isfunction(function) or imported):
         return False
     return all(
         p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)

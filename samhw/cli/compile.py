@@ -61,7 +61,7 @@ def compile(
     json_target: str | None,
 ) -> None:
     """Compile PROGRAM to a SAMML graph."""
-    given = options.load(program, data)
+    given = options.load(program, data, assume=True)
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         if table or html or channels or dot or output or json_target or copies:

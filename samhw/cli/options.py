@@ -51,7 +51,7 @@ BUILD_DATA = click.option(
     "--data",
     multiple=True,
     metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents.",
 )
 
 
@@ -98,6 +98,11 @@ _COMPILE = (
         metavar="T=N,..",
         help="Entries of the compressed levels of T, in place of as many as the data may need.",
     ),
+    click.option(
+        "--extents",
+        metavar="i=N,..",
+        help="Greatest extents of indices, where neither the program nor data gives them or more is wanted.",
+    ),
     ARCH,
 )
 
@@ -110,12 +115,17 @@ class CompileOptions:
     schedule: Schedule
     value: str
     capacity: str | None
+    extents: str | None
     arch: str | None
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
         with phase("reading data"):
-            return bind_program(program, data, value=self.value)
+            return self._wide(bind_program(program, data, value=self.value))
+
+    def _wide(self, workload: Workload) -> Workload:
+        extents = self._greatest
+        return workload.with_extents(extents) if extents else workload
 
     def compiler(self, arch: str = "samhw") -> dict[str, Any]:
         """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
@@ -128,17 +138,46 @@ class CompileOptions:
     @property
     def entries(self) -> dict[str, int] | None:
         """What --capacity gives, by tensor."""
-        return parse_capacity(self.capacity) if self.capacity else None
+        return parse_numbers("--capacity", self.capacity, "a tensor and a number of entries, such as T=4096")
 
-    def load(self, program: str, data: Sequence[str]) -> Workload | Program:
-        """What to build PROGRAM for: the data; without any, the program by itself if its text says how large
-        everything is, and the default data if it does not."""
+    @property
+    def _greatest(self) -> dict[str, int] | None:
+        """What --extents gives, by dimension."""
+        return parse_numbers("--extents", self.extents, "an index and its greatest extent, such as i=1000")
+
+    def load(self, program: str, data: Sequence[str], *, assume: bool) -> Workload | Program:
+        """What to compile PROGRAM for: the data; without any, the program by itself if its text and --extents
+        say how large everything is.
+
+        Args:
+            assume: take the default data if they do not, with a word on stderr.
+
+        Raises:
+            InputError: if they do not, and nothing may be assumed.
+        """
         if data:
             return self.workload(program, data)
         loaded = load_named(program)
-        if isinstance(loaded, Program) and loaded.has_extents:
+        if not isinstance(loaded, Program):  # A module has data of its own.
+            return self._wide(bind_program(program, value=self.value, loaded=loaded))
+        loaded = loaded.with_extents(self._greatest or {})
+        if loaded.has_extents:
             return loaded
-        return bind_program(program, value=self.value, loaded=loaded)
+        open_ones = [name for name, extent in loaded.dimensions.extents.items() if extent is None]
+        wanted = f"'--extents {','.join(f'{name}=N' for name in open_ones)}'"
+        if not assume or self.extents:
+            raise InputError(
+                f"Nothing says how large a design of '{loaded.name}' is to be; give {wanted} (and "
+                "'--capacity' for the entries of what is sparse), or data to be sized for, such as '--data "
+                "karate'."
+            )
+        workload = bind_program(program, value=self.value, loaded=loaded)
+        click.echo(
+            f"samhw: this is sized for {workload.name}, since nothing says how large it is to be; "
+            f"'--data' and {wanted} do.",
+            err=True,
+        )
+        return workload
 
     def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what a program's text says."""
@@ -176,6 +215,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         share: str | None,
         permute: bool | None,
         capacity: str | None,
+        extents: str | None,
         arch: str | None,
         **others: Any,
     ) -> None:
@@ -188,7 +228,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             permute=permute,
             order=parse_order(order) if order else None,
         )
-        command(options=CompileOptions(schedule, value, capacity, arch), **others)
+        command(options=CompileOptions(schedule, value, capacity, extents, arch), **others)
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)
@@ -230,15 +270,17 @@ def parse_order(text: str) -> tuple[str, ...]:
     return tuple(index.strip() for index in text.split(","))
 
 
-def parse_capacity(text: str) -> dict[str, int]:
-    """--capacity: the number of entries of each tensor between its commas."""
-    entries = {}
+def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:
+    """The number for each name between the commas of an option; None where it was not given."""
+    if text is None:
+        return None
+    numbers = {}
     for item in text.split(","):
-        tensor, _, count = item.partition("=")
-        if not (tensor.strip() and count.strip().isdecimal() and len(count) < 20):
-            raise InputError(f"--capacity {text}: give a tensor and a number of entries, such as T=4096.")
-        entries[tensor.strip()] = int(count)
-    return entries
+        name, _, count = item.partition("=")
+        if not (name.strip() and count.strip().isdecimal() and len(count) < 20):
+            raise InputError(f"{option} {text}: give {form}.")
+        numbers[name.strip()] = int(count)
+    return numbers
 
 
 def load_arch(name: str) -> Arch:

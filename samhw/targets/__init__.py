@@ -1,7 +1,7 @@
 """What becomes of a compiled program: runs on data, builds on disk, comparisons of backends."""
 
 from samhw.targets.backends import RegionRun, RunResult, off_chip_tensors
-from samhw.targets.build import build
+from samhw.targets.build import DERIVED, build
 from samhw.targets.check import Check, check
 from samhw.targets.compare import Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
@@ -10,6 +10,7 @@ from samhw.targets.memory import memory_line, memory_report, port_rows
 from samhw.targets.run import run
 
 __all__ = [
+    "DERIVED",
     "Check",
     "Correlation",
     "Measure",

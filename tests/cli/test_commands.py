@@ -152,7 +152,7 @@ def test_a_program_is_loaded_once(
         "from samhw.frontend import parse\nprint('loaded')\n"
         f"copy = parse('tensor A[i{extent}] : csf\\ntensor x[i] : csf\\nx[i] = A[i]')\n"
     )
-    result = samhw(*command, "p.py:copy")
+    result = samhw(*command, "p.py:copy", *(() if extent else ("--extents", "i=5")))
     assert result.exit_code == 0, result.output
     assert result.output.count("loaded") == 1
 

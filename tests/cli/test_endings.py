@@ -109,7 +109,7 @@ def test_a_closed_standard_output_is_no_error() -> None:
 
 def test_a_terminal_without_the_marks_of_a_table() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    arguments = ["compile", "spmv", "--table"]
+    arguments = ["compile", "spmv", "--data", "karate", "--table"]
     done = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "LS(?B_i?)" in done.stdout

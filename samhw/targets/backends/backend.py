@@ -57,6 +57,9 @@ class Target(ABC):
     settings: ClassVar[frozenset[str]] = frozenset()
     """What else `build` takes, and `run` of a `Backend`, by the names of their arguments."""
 
+    key_files: ClassVar[dict[str, str]] = {}
+    """Of the files of a build, those that somebody looks for first: patterns, and what they are."""
+
     @abstractmethod
     def build(
         self,

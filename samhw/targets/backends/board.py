@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -30,6 +31,13 @@ class BoardBackend(Backend):
     label = "board"
     cycle_by_cycle = True
     settings = frozenset({"clock", "baud", "port", "emulate"})
+    key_files: ClassVar[dict[str, str]] = {
+        "top.bit": "the bitstream",
+        "top.tcl": "makes the bitstream with the vendor's tools",
+        "report.txt": "clock and area",
+        "host.py": "runs it on the data: python host.py PORT",
+        "address_map.h": "the host's addresses, also as JSON",
+    }
 
     def __init__(self, board: str):
         self.board = board

@@ -62,9 +62,9 @@ def test_extents_that_follow_from_others(tmp_path: Path) -> None:
     build = ("build", path, "--target", "sim", "-o", tmp_path / "out")
     assert "give '--extents j=N,k=N'" in refused(*build, "--extents", "i=5")
     assert report(*build, "--extents", "i=5,j=7")["extents"] == {"i": 5, "j": 7, "k": 12}
-    build = ("build", path, "--target", "sim", "--data", "random:size=16", "-o")
-    assert report(*build, tmp_path / "a", "--extents", "i=100")["extents"] == {"i": 100, "j": 16, "k": 116}
-    assert report(*build, tmp_path / "b", "--extents", "k=100")["extents"] == {"i": 16, "j": 84, "k": 100}
+    wide = ("build", path, "--target", "sim", "--data", "random:size=16", "-o")
+    assert report(*wide, tmp_path / "a", "--extents", "i=100")["extents"] == {"i": 100, "j": 16, "k": 116}
+    assert report(*wide, tmp_path / "b", "--extents", "k=100")["extents"] == {"i": 16, "j": 84, "k": 100}
 
 
 def test_a_summary_and_not_a_list_of_files(tmp_path: Path) -> None:

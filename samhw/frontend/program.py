@@ -150,6 +150,12 @@ class Program:
                 lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
         return "\n".join(lines) + "\n"
 
+    @property
+    def summary(self) -> str:
+        """It in a few words: its name, and its statement if there is one."""
+        statements = self.statements
+        return f"{self.name}, {statements[0] if len(statements) == 1 else f'{len(statements)} statements'}"
+
     def _repr_html_(self) -> str:
         return html_text(self.text)
 

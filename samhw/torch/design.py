@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from samhw.api import RunnableDesign
-from samhw.compiler import AUTO
+from samhw.api import Drawing, RunnableDesign
+from samhw.compiler import AUTO, Compiled, FusionTable
 from samhw.errors import InputError
 from samhw.frontend.torch import ImportedModule, import_module
 from samhw.graph import Arch, Dram
@@ -59,6 +59,22 @@ class ModuleDesign:
         """The program's design, for the example arguments."""
         return self._for(self.arguments)[1]
 
+    @property
+    def compiled(self) -> Compiled:
+        """What runs on the example arguments, as the compiler gave it."""
+        imported, design = self._for(self.arguments)
+        return design.compile_for(design.bind(imported.tensors(self.arguments)))
+
+    @property
+    def tables(self) -> dict[str, FusionTable]:
+        """The fusion table of each region, by its name."""
+        return {region.graph.name: region.table for region in self.compiled.regions}
+
+    @property
+    def graph(self) -> Drawing:
+        """The SAMML graphs of all regions, as for `RunnableDesign`."""
+        return Drawing(self.compiled.design)
+
     def run(
         self,
         *arguments: Any,
@@ -102,6 +118,9 @@ class ModuleDesign:
             schedule = replace(schedule, fuse=fuse)
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
+
+    def __repr__(self) -> str:
+        return f"<ModuleDesign of {type(self.module).__name__}: {self.design!r}>"
 
     def _repr_html_(self) -> str:
         return self.design._repr_html_()

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,10 +18,10 @@ __all__ = ["Backend", "RegionRun", "RunResult", "Target"]
 class RegionRun:
     """A finished run of a region: `cycles` as docs/timing.md defines them, and the tensors it has written."""
 
-    graph: Graph
+    graph: Graph = field(repr=False)
     cycles: int
     outputs: dict[str, Tensor]
-    statistics: Result | None = None
+    statistics: Result | None = field(default=None, repr=False)
     """Where the cycles went, if the simulator ran it."""
 
     @property

@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from tests.cli.command import refused
+from tests.cli.command import good, refused, samhw
 
 
 def test_unknown_program() -> None:
@@ -183,10 +183,43 @@ def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_svg_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_drawing_without_graphviz(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All else is done."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "graphviz" in refused("compile", "spmm", "--data", "karate", "--dot", tmp_path / "g.svg").lower()
-    assert not (tmp_path / "g.svg").exists()
+    drawing, page, graph = (tmp_path / name for name in (f"g.{form}", "t.html", "g.json"))
+    others = ("--table", "--html", page, "-o", graph)
+    result = samhw("compile", "spmm", "--data", "karate", "--dot", drawing, *others)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        f"samhw: Drawing {form.upper()} needs the program 'dot'; install Graphviz"
+    )
+    assert "Red1_k[crd0]" in result.stdout
+    assert page.exists()
+    assert graph.exists()
+    assert not drawing.exists()
+
+
+def test_a_drawing_of_no_form(tmp_path: Path) -> None:
+    path = tmp_path / "g.txt"
+    assert "nothing is drawn as .txt; give .svg or .png or .pdf" in refused("compile", "spmm", "--dot", path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_drawing_by_its_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "dot"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "drawn by $1"\nexec cat > /dev/null\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    for suffix, begin in (("svg", "drawn by -Tsvg"), ("PNG", "drawn by -Tpng"), ("pdf", "drawn by -Tpdf")):
+        path = tmp_path / f"g.{suffix}"
+        good("compile", "spmm", "--data", "karate", "--dot", path)
+        assert path.read_text().startswith(begin)
+    for name in ("g.dot", "g.gv", "g"):
+        good("compile", "spmm", "--data", "karate", "--dot", tmp_path / name)
+        assert (tmp_path / name).read_text().startswith("digraph")
+    assert good("compile", "spmm", "--data", "karate", "--dot", "-").stdout.startswith("digraph")
 
 
 def test_correlate_needs_programs() -> None:

@@ -105,18 +105,8 @@ def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "2nd", "a b", "a.b", "wire", "../x"])
 def test_names_that_are_none(name: str, tmp_path: Path) -> None:
-    command = [
-        "build",
-        "spmv",
-        "--data",
-        "karate",
-        "--target",
-        "verilog",
-        "--name",
-        name,
-        "-o",
-        str(tmp_path / "out"),
-    ]
+    build = ["build", "spmv", "--data", "karate", "--target", "verilog"]
+    command = [*build, "--name", name, "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "--name" in result.output
@@ -124,18 +114,8 @@ def test_names_that_are_none(name: str, tmp_path: Path) -> None:
 
 
 def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
-    command = [
-        "build",
-        "spmv",
-        "--data",
-        "karate",
-        "--target",
-        "sim",
-        "--name",
-        "conv",
-        "-o",
-        str(tmp_path / "out"),
-    ]
+    build = ["build", "spmv", "--data", "karate", "--target", "sim"]
+    command = [*build, "--name", "conv", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "--name belongs to '--target verilog'" in result.output

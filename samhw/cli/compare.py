@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -23,7 +24,7 @@ from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Outcome
+from samhw.targets import Known, Outcome
 from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
@@ -90,7 +91,7 @@ def compare(
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
     A level of fusion with several regions is measured once, with the orders of its own statements; one that
-    fuses nothing, with one way to share.
+    fuses nothing, with one way to share. Schedules that are compiled to the same design have one row.
     """
     levels = _choices("--fuse", fuse, (*FUSION_LEVELS, MODULE))
     spaces = _choices("--iteration", iteration, ITERATIONS)
@@ -117,11 +118,11 @@ def compare(
     warn_before([workload], times=len(schedules))
     latencies = load_arch(arch or "samhw")
     outcomes: list[Outcome] = []
+    known: list[Known] = []
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
-            outcomes += compare_all(
-                workload, [schedule], value=value, arch=latencies, memory=dram, progress=progress
-            )
+            options = {"memory": dram, "progress": progress}
+            outcomes += compare_all(workload, [schedule], value=value, arch=latencies, known=known, **options)
     if json_target:
         found = [outcome.to_json() for outcome in outcomes]
         report = {"program": program, "data": workload.name, "value": value, "outcomes": found}
@@ -131,7 +132,10 @@ def compare(
         if dram:
             everything = all(schedule.off_chip is None for schedule in schedules)
             title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
-        print_table(Console(), _comparison(outcomes), title=title)
+        rows, refusals = _comparison(outcomes)
+        print_table(Console(), rows, title=title)
+        for number, refusal in enumerate(refusals, 1):
+            click.echo(f"  refused {number}: {refusal}")
     if not all(o.measure.checked for o in outcomes if o.measure):
         sys.exit(1)
 
@@ -168,8 +172,9 @@ def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """A row for each outcome; the speedup is over the first one that could be measured."""
+def _comparison(outcomes: Sequence[Outcome]) -> tuple[list[list[str]], list[str]]:
+    """A row for each design, with the speedup over the first one that could be measured, and what was refused
+    one; and the sentences of refusals, by the numbers in the rows less 1."""
     rows = [
         [
             "schedule",
@@ -187,17 +192,21 @@ def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
     if off_chip:
         rows[0].insert(-1, "moved off chip")
     first = next((o.measure for o in outcomes if o.measure), None)
-    for outcome in outcomes:
-        m = outcome.measure
+    refusals: list[str] = []
+    for alike in _alike(outcomes):
+        m, name = alike[0].measure, _name([outcome.schedule for outcome in alike])
         if m is None or first is None:
-            rows.append([str(outcome.schedule), *[""] * (len(rows[0]) - 2), f"refused: {outcome.refusal}"])
+            if alike[0].refusal not in refusals:
+                refusals.append(alike[0].refusal)
+            number = refusals.index(alike[0].refusal) + 1
+            rows.append([name, *[""] * (len(rows[0]) - 2), f"refused {number}"])
             continue
         numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
         if off_chip:
             numbers.append(m.bytes_moved or 0)
         rows.append(
             [
-                str(outcome.schedule),
+                name,
                 str(m.regions),
                 f"{m.cycles:,}",
                 f"{first.cycles / m.cycles:.2f}",
@@ -205,4 +214,22 @@ def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
                 verdict(m.checked, m.unproved),
             ]
         )
-    return rows
+    return rows, refusals
+
+
+def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """The outcomes of each design, and those that were refused alike but for the level of fusion."""
+    groups: dict[object, list[Outcome]] = {}
+    for outcome in outcomes:
+        refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
+        groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
+    return list(groups.values())
+
+
+def _name(schedules: Sequence[Schedule]) -> str:
+    """Schedules in a row: once where they differ in the level of fusion alone."""
+    first = schedules[0]
+    if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
+        return " = ".join(map(str, schedules))
+    levels = " = ".join(dict.fromkeys(schedule.fuse_text() for schedule in schedules))
+    return str(first).replace(first.fuse_text(), levels, 1)

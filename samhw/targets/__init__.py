@@ -3,7 +3,7 @@
 from samhw.targets.backends import RegionRun, RunResult, off_chip_tensors
 from samhw.targets.build import DERIVED, build
 from samhw.targets.check import Check, check
-from samhw.targets.compare import Outcome, compare
+from samhw.targets.compare import Known, Outcome, compare
 from samhw.targets.correlate import Correlation, correlate
 from samhw.targets.measure import Measure, measure
 from samhw.targets.memory import memory_line, memory_report, port_rows
@@ -13,6 +13,7 @@ __all__ = [
     "DERIVED",
     "Check",
     "Correlation",
+    "Known",
     "Measure",
     "Outcome",
     "RegionRun",

@@ -11,7 +11,7 @@ from samhw.targets.check import check
 from samhw.targets.run import run
 from samhw.workload import Workload, compile_workload
 
-__all__ = ["Measure", "measure"]
+__all__ = ["Measure", "measure", "measure_compiled"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,13 @@ def measure(
     compiled = compile_workload(workload, schedule, value=value, arch=arch)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
+    return measure_compiled(workload, compiled, memory=memory, **options)
+
+
+def measure_compiled(
+    workload: Workload, compiled: Compiled, *, memory: Dram | None = None, **options: Any
+) -> Measure:
+    """As `measure`, of what has been compiled already."""
     result = run(compiled, workload.tensors, memory=memory, **options)
     found = check(workload, compiled, result.outputs)
     firings = work = moved = 0

@@ -45,8 +45,8 @@ __all__ = ["build"]
 @click.option(
     "--clock",
     type=CLOCK,
-    metavar="NS|MHz",
-    help="Its clock, by default 4 ns; of a board, by default the greatest that the design reaches.",
+    metavar="NMHz|Nns",
+    help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import (
     ARCH,
@@ -21,6 +22,7 @@ from samhw.cli.options import (
 )
 from samhw.cli.output import OUTPUT, print_json, print_table, verdict
 from samhw.cli.progress import follow, warn_before
+from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
@@ -72,6 +74,7 @@ __all__ = ["compare"]
 @ARCH
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @memory_options
+@click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the cycles take, as for run.")
 def compare(
     program: str,
     files: Sequence[str],
@@ -87,6 +90,7 @@ def compare(
     json_target: str | None,
     memory: str | None,
     off_chip: str | None,
+    clock: float | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
@@ -100,6 +104,7 @@ def compare(
     for file in files or (None,):
         dram, base = off_chip_memory(memory, off_chip, load_schedule(file))
         bases.append(override(base, permute=permute))
+    dram, period = beside(dram, clock)
     workload = bind_program(program, data, value=value)
     value = workload.value(value)
     if not files:
@@ -124,7 +129,7 @@ def compare(
             options = {"memory": dram, "progress": progress}
             outcomes += compare_all(workload, [schedule], value=value, arch=latencies, known=known, **options)
     if json_target:
-        found = [outcome.to_json() for outcome in outcomes]
+        found = [{**outcome.to_json(), **_time_of(outcome, period)} for outcome in outcomes]
         report = {"program": program, "data": workload.name, "value": value, "outcomes": found}
         print_json(json_target, report)
     if json_target != "-":
@@ -132,7 +137,9 @@ def compare(
         if dram:
             everything = all(schedule.off_chip is None for schedule in schedules)
             title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
-        rows, refusals = _comparison(outcomes)
+        if period is not None:
+            title += f", at {say_clock(period)}"
+        rows, refusals = _comparison(outcomes, period)
         print_table(Console(), rows, title=title)
         for number, refusal in enumerate(refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
@@ -172,7 +179,19 @@ def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _comparison(outcomes: Sequence[Outcome]) -> tuple[list[list[str]], list[str]]:
+def _time_of(outcome: Outcome, period: float | None) -> dict[str, Any]:
+    """What JSON says of an outcome's time, and of the rate of off-chip memory."""
+    measured = outcome.measure
+    if measured is None or period is None:
+        return {}
+    report = time_report(measured.cycles, period)
+    if measured.bytes_moved is not None:
+        rate = gigabytes_per_second(measured.bytes_moved, measured.cycles, period)
+        report["gigabytes_per_second"] = rate
+    return report
+
+
+def _comparison(outcomes: Sequence[Outcome], period: float | None) -> tuple[list[list[str]], list[str]]:
     """A row for each design, with the speedup over the first one that could be measured, and what was refused
     one; and the sentences of refusals, by the numbers in the rows less 1."""
     rows = [
@@ -191,6 +210,9 @@ def _comparison(outcomes: Sequence[Outcome]) -> tuple[list[list[str]], list[str]
     off_chip = any(o.measure and o.measure.bytes_moved is not None for o in outcomes)
     if off_chip:
         rows[0].insert(-1, "moved off chip")
+        rows[0].insert(-1, "GB/s")
+    if period is not None:
+        rows[0].insert(3, "time")
     first = next((o.measure for o in outcomes if o.measure), None)
     refusals: list[str] = []
     for alike in _alike(outcomes):
@@ -201,16 +223,18 @@ def _comparison(outcomes: Sequence[Outcome]) -> tuple[list[list[str]], list[str]
             number = refusals.index(alike[0].refusal) + 1
             rows.append([name, *[""] * (len(rows[0]) - 2), f"refused {number}"])
             continue
-        numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
-        if off_chip:
-            numbers.append(m.bytes_moved or 0)
+        numbers = [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
+        if off_chip and period is not None:
+            moved = m.bytes_moved or 0
+            numbers += [f"{moved:,}", f"{gigabytes_per_second(moved, m.cycles, period):.2f}"]
         rows.append(
             [
                 name,
                 str(m.regions),
                 f"{m.cycles:,}",
+                *([] if period is None else [say_time(m.cycles, period)]),
                 f"{first.cycles / m.cycles:.2f}",
-                *(f"{n:,}" for n in numbers),
+                *numbers,
                 verdict(m.checked, m.unproved),
             ]
         )

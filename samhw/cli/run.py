@@ -10,11 +10,20 @@ from typing import Any
 import click
 from rich.console import Console
 
-from samhw.cli.backends import BACKEND, REGIONS, REGIONS_HELP, board_options, check_settings, say_backends
+from samhw.cli.backends import (
+    BACKEND,
+    CLOCK,
+    REGIONS,
+    REGIONS_HELP,
+    board_options,
+    check_settings,
+    say_backends,
+)
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, print_json, print_table
 from samhw.cli.progress import building, follow, phase, warn_before
+from samhw.cli.time import beside, say_clock, say_time, time_report
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -52,6 +61,12 @@ __all__ = ["run"]
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @memory_options
+@click.option(
+    "--clock",
+    type=CLOCK,
+    metavar="NMHz|Nns",
+    help="Say how long the cycles take; of a board its clock, by default the greatest that is reached.",
+)
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @board_options
 def run(
@@ -67,6 +82,7 @@ def run(
     window: str | None,
     memory: str | None,
     off_chip: str | None,
+    clock: float | None,
     regions: str | None,
     board: dict[str, Any],
 ) -> None:
@@ -77,8 +93,11 @@ def run(
     simulator predicts the run with tensors off chip.
     """
     backend = find_backend(backend_name)
+    if clock is not None and "clock" in backend.settings:
+        board = {**board, "clock": clock}
     _check_options(backend, wave, regions, memory, board)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
+    dram, period = beside(dram, clock)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
@@ -96,6 +115,8 @@ def run(
         with building():
             chosen = execute(compiled, workload.tensors, backend, **settings)
         runs.append(chosen)
+    if chosen.clock is not None:
+        period = 1e9 / chosen.clock
     with phase("checking"):
         found = _worst([check(workload, compiled, result.outputs) for result in runs])
     good = found.good and all(
@@ -114,6 +135,7 @@ def run(
             "fuse": schedule.to_json()["fuse"],
             "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
             **_figures(compiled, model, chosen),
+            **time_report(chosen.cycles, period),
             "checked": good,
             "max_abs_error": found.max_abs_error,
             "unproved": found.unproved,
@@ -127,6 +149,8 @@ def run(
         _print_run(workload, compiled, model, used)
         if backend is not MODEL:
             click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
+        if period is not None:
+            click.echo(f"  time       {say_time(chosen.cycles, period)} at {say_clock(period)}")
         if stats:
             _print_statistics(model)
         _print_check(found)

@@ -39,6 +39,8 @@ class RunResult:
     regions: tuple[RegionRun, ...]
     seconds: float
     build_seconds: float = 0.0
+    clock: float | None = None
+    """The frequency in Hz that it ran at, or would have; None for what has no clock."""
 
     @property
     def outputs(self) -> dict[str, Tensor]:

@@ -95,11 +95,14 @@ def build(
     with building():
         written = write_build(compiled, backend, Path(output), tensors, **chosen)
     source = given.name if isinstance(given, Workload) else None
+    sized = f"{source}, in powers of two" if source else "the extents that it was given"
+    if source and options.extents:
+        sized += ", and for --extents"
     if json_target:
         files = [str(path.relative_to(output)) for path in written]
         print_json(json_target, _report(compiled, backend, output, files, source, checked))
     if json_target != "-":
-        _print_summary(compiled, backend, Path(output), written, source)
+        _print_summary(compiled, backend, Path(output), written, sized)
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
 
@@ -131,17 +134,14 @@ def _entries(design: Design) -> dict[str, int]:
 
 
 def _print_summary(
-    compiled: Compiled, target: Target, directory: Path, written: Sequence[Path], data: str | None
+    compiled: Compiled, target: Target, directory: Path, written: Sequence[Path], sized: str
 ) -> None:
     """What was written, how large it is, and where to look first."""
     design = compiled.design
     click.echo(f"{directory}: {design.name} for {target.target}, {compiled.value}, {len(written)} files")
     extents = ", ".join(f"{index} {extent:,}" for index, extent in design.extents.items())
     entries = ", ".join(f"{tensor} {count:,}" for tensor, count in _entries(design).items())
-    click.echo(
-        f"  sized for  {f'{data}, in powers of two' if data else 'the extents that it was given'}; "
-        "--extents and --capacity, or other --data, change it"
-    )
+    click.echo(f"  sized for  {sized}; --extents and --capacity, or other --data, change it")
     click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
     if entries:
         click.echo(f"  entries    up to {entries}")

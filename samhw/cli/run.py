@@ -1,14 +1,12 @@
 """`samhw run`."""
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from samhw.cli.backends import (
     BACKEND,
@@ -21,15 +19,15 @@ from samhw.cli.backends import (
 )
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
-from samhw.cli.output import OUTPUT, OutputFile, print_json, print_table
+from samhw.cli.output import OUTPUT, OutputFile, print_json
 from samhw.cli.progress import building, follow, phase, warn_before
+from samhw.cli.statistics import print_statistics
 from samhw.cli.time import beside, say_clock, say_time, time_report
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Graph
-from samhw.sim import Result, bottleneck, lane_loads
-from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors, port_rows
+from samhw.sim import lane_loads
+from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors
 from samhw.targets import run as execute
 from samhw.targets.backends import MODEL, Backend, RegionRun, find_backend
 from samhw.tensors import write_tensor
@@ -93,8 +91,6 @@ def run(
     simulator predicts the run with tensors off chip.
     """
     backend = find_backend(backend_name)
-    if clock is not None and "clock" in backend.settings:
-        board = {**board, "clock": clock}
     _check_options(backend, wave, regions, memory, board)
     dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
     dram, period = beside(dram, clock)
@@ -109,14 +105,11 @@ def run(
         write_trace(Path(trace), model)
     chosen, runs = model, [model]
     if backend is not MODEL:
-        settings: dict[str, Any] = {**board, **({"wave": Path(wave)} if wave else {})}
-        if regions:
-            settings["one_top"] = regions == "top"
+        settings = _settings(backend, wave, regions, clock)
         with building():
-            chosen = execute(compiled, workload.tensors, backend, **settings)
+            chosen = execute(compiled, workload.tensors, backend, **board, **settings)
         runs.append(chosen)
-    if chosen.clock is not None:
-        period = 1e9 / chosen.clock
+    period = 1e9 / chosen.clock if chosen.clock else period
     with phase("checking"):
         found = _worst([check(workload, compiled, result.outputs) for result in runs])
     good = found.good and all(
@@ -147,12 +140,9 @@ def run(
         print_json(json_target, report)
     if json_target != "-":
         _print_run(workload, compiled, model, used)
-        if backend is not MODEL:
-            click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
-        if period is not None:
-            click.echo(f"  time       {say_time(chosen.cycles, period)} at {say_clock(period)}")
+        _print_backend(backend, chosen, period)
         if stats:
-            _print_statistics(model)
+            print_statistics(model)
         _print_check(found)
     if not good:
         sys.exit(1)
@@ -227,6 +217,24 @@ def _check_options(
         raise InputError(f"--regions says how the HLS design is built; add {able}.")
 
 
+def _print_backend(backend: Backend, chosen: RunResult, period: float | None) -> None:
+    """What the backend took, where it is another one than the simulator, and how long that is at a clock."""
+    if backend is not MODEL:
+        click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
+    if period is not None:
+        click.echo(f"  time       {say_time(chosen.cycles, period)} at {say_clock(period)}")
+
+
+def _settings(backend: Backend, wave: str | None, regions: str | None, clock: float | None) -> dict[str, Any]:
+    """What the backend's run takes of the options that were given; a clock alone others go without."""
+    chosen = {
+        "wave": wave and Path(wave),
+        "one_top": regions and regions == "top",
+        "clock": clock if "clock" in backend.settings else None,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
 def _save(path: Path, workload: Workload, result: RunResult) -> None:
     outputs = [decl.name for decl in workload.program.outputs]
     if len(outputs) != 1:
@@ -256,40 +264,3 @@ def _print_run(
     click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
     if used:
         click.echo(f"  memory     {memory_line(used)}")
-
-
-def _print_statistics(model: RunResult) -> None:
-    """Where each region's cycles went."""
-    for region in model.regions:
-        if region.statistics:
-            rows = _statistics(region.graph, region.statistics)
-            print_table(Console(), rows, title=f"{region.name}, simulator")
-            if region.statistics.memory:
-                ports = port_rows(region.statistics.memory)
-                print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
-            if loads := lane_loads(region.graph, region.statistics.nodes):
-                click.echo(f"  lanes      {loads}")
-            click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
-
-
-def _statistics(graph: Graph, result: Result) -> list[list[str]]:
-    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot. Of
-    copies in lanes, the busiest one has a row."""
-    rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
-    if result.memory:
-        rows[0].append("waited for memory")
-    copies: dict[str, list[str]] = {}
-    for graph_node in graph.nodes:
-        copies.setdefault(graph_node.copy_of or graph_node.name, []).append(graph_node.name)
-    for base, names in copies.items():
-        node = max((result.nodes[name] for name in names), key=lambda stats: stats.firings)
-        name = f"{base} ({len(names)} lanes)" if len(names) > 1 else base
-        longest = []
-        for kind in ("starved", "blocked"):
-            waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})
-            longest.append("".join(f"{n:,}: {channel}" for channel, n in waits.most_common(1)))
-        rows.append([name, f"{node.firings:,}", f"{node.firings / result.cycles:.0%}", *longest])
-        if result.memory:
-            waited = sum(actor.memory for actor in node.actors.values())
-            rows[-1].append(f"{waited:,}" if waited else "")
-    return rows

@@ -9,7 +9,7 @@ from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.primitives.step import NONE, PUSHES, Step
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
 from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import ActorRecord, ChannelRecord
+from samhw.sim.compiled.records import ActorRecord, ChannelRecord, output_channel
 from samhw.sim.compiled.shapes import FinderShape
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
@@ -143,5 +143,5 @@ def ask_for_lines(shape: FinderShape, want: Want, finding: Finding, word: int) -
     for b in range(len(shape.brings)):
         q, place = shape.brings[b]
         if word >> PUSHES + shape.ports[q] & 1:
-            channel = ChannelRecord.at(words_at(actor.outputs, len(shape.ports))[q])
+            channel = output_channel(actor, q)
             words_at(channel.brought + finding.tails[q].next - channel.tokens, 1)[0] = rule[place]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, Record, local_words, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Memory, Words
-from samhw.sim.compiled.records import KIND_BITS, ActorRecord, ChannelRecord
+from samhw.sim.compiled.records import KIND_BITS, ActorRecord, input_channel, output_channel
 from samhw.sim.compiled.shapes import NO_KEY, FinderShape
 from samhw.sim.compiled.tokens import count_taken
 
@@ -91,13 +91,13 @@ def begin_finding(shape: FinderShape, stored: Callable[[int], Memory], address: 
     heads, tails, trail = Head.local(shape.inputs), Tail.local(len(shape.ports)), Trail.local(1)[0]
     finding = Finding(address, actor, heads, tails, trail, arguments)
     for i in range(shape.inputs):
-        channel = ChannelRecord.at(words_at(actor.inputs, shape.inputs)[i])
+        channel = input_channel(actor, i)
         heads[i].next = channel.tokens + 8 * channel.popped
         heads[i].end = channel.tokens + 8 * channel.pushed
         arguments.data[i] = 0
         behead(finding, i, 0)
     for q in range(len(shape.ports)):
-        channel = ChannelRecord.at(words_at(actor.outputs, len(shape.ports))[q])
+        channel = output_channel(actor, q)
         tails[q].next = channel.tokens + 8 * channel.pushed
         tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
     trail.number = actor.found
@@ -117,11 +117,11 @@ def end_finding(shape: FinderShape, finding: Finding) -> None:
     copy(arguments.out_kind, words_at(actor.tokens, shape.outputs), shape.outputs)
     copy(arguments.out_data, words_at(actor.tokens + 8 * shape.outputs, shape.outputs), shape.outputs)
     for i in range(shape.inputs):
-        channel = ChannelRecord.at(words_at(actor.inputs, shape.inputs)[i])
+        channel = input_channel(actor, i)
         before, channel.popped = channel.popped, (finding.heads[i].next - channel.tokens) >> 3
         count_taken(channel, before)
     for q in range(len(shape.ports)):
-        channel = ChannelRecord.at(words_at(actor.outputs, len(shape.ports))[q])
+        channel = output_channel(actor, q)
         channel.pushed = (finding.tails[q].next - channel.tokens) >> 3
 
 
@@ -195,7 +195,7 @@ def take_tokens(shape: FinderShape, finding: Finding, word: int, sure: int) -> N
                 behead(finding, i, sure)
     for c in range(len(shape.circles)):
         taker, pusher = shape.circles[c]
-        channel = ChannelRecord.at(words_at(finding.actor.outputs, len(shape.ports))[pusher])
+        channel = output_channel(finding.actor, pusher)
         finding.tails[pusher].end = heads[taker].next + 8 * channel.room
 
 

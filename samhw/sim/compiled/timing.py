@@ -28,7 +28,7 @@ from samhw.sim.compiled.points import (
     place_of,
     put_down,
 )
-from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
 from samhw.sim.compiled.rows import differ, follow
 from samhw.sim.compiled.shapes import TimerShape
 from samhw.sim.compiled.turns import begin_turn, end_turn, known_slots, known_tokens
@@ -92,11 +92,11 @@ def look_at_channels(timing: Timing, address: int) -> None:
     """Notes where the rows of an actor's channels are, and what these say."""
     me, _, ins, outs = timing
     for i in range(len(ins)):
-        channel = ChannelRecord.at(words_at(me.inputs, len(ins))[i])
+        channel = input_channel(me, i)
         ins[i].ready, ins[i].freed = channel.ready, channel.freed
         ins[i].known = known_tokens(channel, address)
     for q in range(len(outs)):
-        channel = ChannelRecord.at(words_at(me.outputs, len(outs))[q])
+        channel = output_channel(me, q)
         outs[q].ready, outs[q].freed = channel.come, channel.freed
         outs[q].guard, outs[q].depth, outs[q].latency = channel.guard, channel.depth, channel.latency
         outs[q].known, outs[q].found = known_slots(channel, address), channel.popped

@@ -67,7 +67,7 @@ def time_actor(shape: TimerShape, address: int, graph_address: int) -> int:
             pick_up(place, timing)
             place = 0
         if known:
-            known = time_some(shape, timing, min(me.found, next_point), graph.limit)
+            known = time_some(shape, timing, graph, min(me.found, next_point))
         keep_point(timing)
         if not known or now.number >= me.found:
             break
@@ -102,7 +102,7 @@ def look_at_channels(timing: Timing, address: int) -> None:
         outs[q].known, outs[q].found = known_slots(channel, address), channel.popped
 
 
-def time_some(shape: TimerShape, timing: Timing, end: int, limit: int) -> int:
+def time_some(shape: TimerShape, timing: Timing, graph: GraphRecord, end: int) -> int:
     """Times firings up to `end`, or until many are to be timed together.
 
     Gives 0 if the cycle of one is not known, or beyond the limit.
@@ -117,10 +117,10 @@ def time_some(shape: TimerShape, timing: Timing, end: int, limit: int) -> int:
             now.run += 1
             continue
         if not shape.single:
-            if time_at_once(shape, timing, run[0], run[1], limit):
+            if time_at_once(shape, timing, run[0], run[1], graph.limit):
                 continue
             now.ease -= 1
-        if not time_one(shape, timing, run[0], limit, wait):
+        if not time_one(shape, timing, run[0], graph.limit, wait):
             return 0
     return 1
 

@@ -245,7 +245,7 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it deals nothing either."""
+    otherwise, it neither moves coordinates nor deals them to lanes."""
 
     @property
     def moves(self) -> bool:

@@ -27,7 +27,7 @@ from tests.oracle.concats import draw
 from tests.oracle.written import Written
 from tests.strategies.lanes import random_lanes
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_CONCATS", "40"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_CONCATS", "24"))
 SHARDS = 2
 RTL_PROGRAMS = max(1, PROGRAMS // 100)
 VALUES = ("i32", "f32")
@@ -51,7 +51,7 @@ def compiled_case(number: int, value: str) -> tuple[Written, Workload, Compiled]
     )
     # Room for rows in lanes is for speed alone. Channels that hold little end regions.
     arch = Arch(
-        deepest=rng.choice((1 << 30, 1 << 30, 64)),
+        deepest=rng.choice((*[1 << 30] * 5, 64)),
         lane_rows=rng.choice((0, 1, 64)),
         lane_tokens=rng.choice((0, 1, 1024)),
     )

@@ -1,8 +1,8 @@
 """Parts of a concatenation that have to wait as a whole for those before them.
 
 The union along a concatenation takes one part after the other. Its later parts stand still meanwhile, and
-everything that makes them with them. That harms nobody, unless the same streams also make an earlier part, or
-what meets the concatenation behind the union: then the earlier part would wait for the later one.
+everything that makes them with them. That harms nobody, unless an earlier part, or what meets the
+concatenation behind the union, hangs on the same streams: then the earlier part would wait for the later one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ def waiting_parts(graph: Graph, levels: Mapping[Endpoint, tuple[str, ...]]) -> d
         if len({part.behind for part in parts}) < 2:
             continue
         outer = len(levels[parts[0].channels[0].source]) - 1
-        after = _nodes(_downstream(graph, [node.name]))
+        after = _downstream(graph, node.name)
         for part in parts:
             others = [p for p in parts if p.behind < part.behind]
             if others and _shares(graph, levels, part, others, outer, after):
@@ -75,19 +75,32 @@ def _shares(
     outer: int,
     after: Collection[str],
 ) -> bool:
-    """What makes a part, inside of its outer coordinates, also makes one of the parts before it, or something
-    that meets what comes behind the union."""
+    """Streams lead from what makes a part to what makes one of the parts before it, or to what comes behind
+    the union, by any way inside of its outer coordinates: a node that waits for one of its inputs soon fills
+    the others, and what makes these stands still as well."""
     union = part.channels[0].sink.node
     makers = _upstream(graph, [channel.source.node for channel in part.channels])
-    leaving = [
-        channel
-        for maker in makers
-        for channel in _leaving(graph, maker)
-        if len(levels[channel.source]) > outer and (channel.sink.node not in makers)
-    ]
-    reached = [*leaving, *_downstream(graph, _nodes(leaving), stop=union)]
     before = {channel.name for other in others for channel in other.channels}
-    return any(channel.name in before or channel.sink.node in after for channel in reached)
+    seen = {*makers, union}
+    left = list(makers)
+    while left:
+        for channel in _channels(graph, left.pop()):
+            if len(levels[channel.source]) <= outer:
+                # What comes once for a fiber waits in the slack of its channels.
+                continue
+            if channel.name in before or channel.sink.node in after:
+                return True
+            ends = {channel.source.node, channel.sink.node} - seen
+            seen |= ends
+            left += ends
+    return False
+
+
+def _channels(graph: Graph, node: str) -> Iterator[Channel]:
+    """Those that enter a node, and those that leave it."""
+    for port in graph.node[node].inputs:
+        yield graph.fanin[Endpoint(node, port.name)]
+    yield from _leaving(graph, node)
 
 
 def _leaving(graph: Graph, node: str) -> Iterator[Channel]:
@@ -107,20 +120,12 @@ def _upstream(graph: Graph, nodes: Iterable[str]) -> set[str]:
     return found
 
 
-def _downstream(graph: Graph, nodes: Iterable[str], stop: str = "") -> list[Channel]:
-    """The channels behind the nodes, as far as they do not lead through the one to stop at."""
-    seen: set[str] = {stop}
-    channels: list[Channel] = []
-    left = list(nodes)
+def _downstream(graph: Graph, node: str) -> set[str]:
+    """The nodes that read what a node gives, directly or through others."""
+    found: set[str] = set()
+    left = [node]
     while left:
-        node = left.pop()
-        if node not in seen:
-            seen.add(node)
-            leaving = list(_leaving(graph, node))
-            channels += leaving
-            left += (channel.sink.node for channel in leaving)
-    return channels
-
-
-def _nodes(channels: Iterable[Channel]) -> set[str]:
-    return {channel.sink.node for channel in channels}
+        readers = {channel.sink.node for channel in _leaving(graph, left.pop())} - found
+        found |= readers
+        left += readers
+    return found

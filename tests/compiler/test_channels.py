@@ -189,6 +189,19 @@ def test_a_part_waits_if_what_reads_the_concatenation_needs_what_makes_it() -> N
     assert not any(runs(with_depth(graph, name, 15)) for name in held)
 
 
+def test_two_concatenations_that_take_the_same_streams_in_turn() -> None:
+    """Neither union has a later part that shares with its own earlier one: they block each other."""
+    text = (
+        "tensor A[e=128] : dense\ntensor B[e=128] : dense\nfuse {\n  S[e] = 2 * A[e]\n  T[e] = 2 * B[e]\n"
+        "  Y[e] = concat(e, S[e], T[e])\n  Z[e] = concat(e, T[e], S[e])\n}\n"
+    )
+    graph, reasons = compiled(text)
+    assert runs(graph)
+    held = [name for name, reason in reasons.items() if reason.endswith("waits for the parts before it")]
+    assert len(held) == 4
+    assert not runs(graph.with_depths(dict.fromkeys(held, 100)))
+
+
 def test_a_part_that_no_channel_can_hold_is_computed_anew_or_ends_the_region() -> None:
     program, arch = parse(concatenated("TR")), Arch(deepest=40)
     (region,) = compile_program(program, arch=arch).regions

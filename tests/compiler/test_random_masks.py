@@ -30,8 +30,12 @@ LEAST_RUN = 0.6
 def compiled_case(number: int) -> tuple[Case, Compiled] | None:
     """A case and how it is compiled, a fifth of them with lanes; None for what is refused."""
     case = draw_case(number, draw_masked_program)
-    compiled = compile_case(case) if case else None
-    if case is None or compiled is None:
+    if case is None:
+        return None
+    share = ("auto", "auto", "all", "none")[number // SHARDS % 4]
+    case = replace(case, schedule=replace(case.schedule, share=share))
+    compiled = compile_case(case)
+    if compiled is None:
         return None
     if number % 5 == 0:
         lanes = random_lanes(compiled, np.random.default_rng(number))

@@ -93,10 +93,10 @@ class _Drawing:
         rng = self.rng
         rng.choice((self.elementwise, self.elementwise, self.product))()
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
-            kinds = (self.function, self.function, self.pair, self.scaled, self.masked, self.product)
-            rng.choice(kinds)()
+            alike = (self.function, self.function, self.pair, self.scaled, self.masked)
+            rng.choice((*alike, self.elementwise, self.product))()
         wholes = [self.concatenated(self.parts())]
-        if rng.random() < 0.3:
+        if rng.random() < 0.4:
             wholes.append(self.concatenated(tuple(rng.sample(wholes[0].parts, len(wholes[0].parts)))))
             self.joined(*wholes)
         if rng.random() < 0.15:

@@ -18,12 +18,12 @@ from samhw.cli.options import (
     parse_order,
     parse_share,
 )
-from samhw.cli.output import OUTPUT, print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Outcome
+from samhw.targets import Outcome, Verdict
 from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
@@ -132,7 +132,7 @@ def compare(
             everything = all(schedule.off_chip is None for schedule in schedules)
             title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
         print_table(Console(), _comparison(outcomes), title=title)
-    if not all(o.measure.checked for o in outcomes if o.measure):
+    if any(o.measure.result == Verdict.WRONG for o in outcomes if o.measure):
         sys.exit(1)
 
 
@@ -202,7 +202,7 @@ def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
                 f"{m.cycles:,}",
                 f"{first.cycles / m.cycles:.2f}",
                 *(f"{n:,}" for n in numbers),
-                verdict(m.checked, m.unproved),
+                Verdict(m.result).in_words(m.unproved),
             ]
         )
     return rows

@@ -8,6 +8,7 @@ from samhw.targets.correlate import Correlation, correlate
 from samhw.targets.measure import Measure, measure
 from samhw.targets.memory import memory_line, memory_report, port_rows
 from samhw.targets.run import run
+from samhw.targets.verdict import Verdict, weakest
 
 __all__ = [
     "Check",
@@ -16,6 +17,7 @@ __all__ = [
     "Outcome",
     "RegionRun",
     "RunResult",
+    "Verdict",
     "build",
     "check",
     "compare",
@@ -26,4 +28,5 @@ __all__ = [
     "off_chip_tensors",
     "port_rows",
     "run",
+    "weakest",
 ]

@@ -44,7 +44,9 @@ ALLOWED = {
     },
     "report": set(),
     "api": {"compiler", "frontend", "graph", "numerics", "schedule", "targets", "tensors", "workload"},
-    "torch": {"api", "compiler", "frontend", "graph", "numerics", "schedule", "targets", "workload"},
+    "torch": {
+        *("api", "compiler", "frontend", "graph", "numerics", "schedule", "targets", "tensors", "workload"),
+    },
     "cli": {
         *("compiler", "frontend", "fusion", "graph", "hls", "passes", "report", "schedule", "sim", "targets"),
         *("tensors", "workload"),

@@ -1,7 +1,6 @@
 """How a program is to be compiled, in the options that several commands take."""
 
 import functools
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
-from samhw.files import check_readable
-from samhw.frontend import Program, load_named
+from samhw.frontend import Capacity, Program, load_named
 from samhw.graph import Arch
 from samhw.passes import Lowerable
 from samhw.schedule import (
@@ -26,7 +24,7 @@ from samhw.schedule import (
     Schedule,
     parse_lanes,
 )
-from samhw.workload import Workload, bind_program, compile_workload, scheduled
+from samhw.workload import SavedDesign, Workload, bind_program, compile_workload, scheduled
 
 __all__ = [
     "ARCH",
@@ -61,6 +59,12 @@ _COMPILE = (
         "schedule_file",
         metavar="FILE",
         help="A schedule, as docs/schedule.md describes it; the following options override it.",
+    ),
+    click.option(
+        "--design",
+        metavar="FILE",
+        help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
+        "the following options override it.",
     ),
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
@@ -111,6 +115,8 @@ class CompileOptions:
     value: str
     capacity: str | None
     arch: str | None
+    design: SavedDesign
+    """What was saved of a design."""
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
@@ -122,13 +128,19 @@ class CompileOptions:
         return {
             "value": self.value,
             "entries": self.entries,
-            "arch": load_arch(self.arch or arch),
+            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
+            "capacity": self.room,
         }
 
     @property
     def entries(self) -> dict[str, int] | None:
         """What --capacity gives, by tensor."""
         return parse_capacity(self.capacity) if self.capacity else None
+
+    @property
+    def room(self) -> Capacity:
+        """What the design that was saved has room for, beyond what data need."""
+        return self.design.capacity | Capacity(entries=self.design.entries)
 
     def load(self, program: str, data: Sequence[str]) -> Workload | Program:
         """What to build PROGRAM for: the data; without any, the program by itself if its text says how large
@@ -151,9 +163,9 @@ class CompileOptions:
         """What the first pass takes, with the capacities that `compile` has."""
         schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity = given.program, given.capacity(schedule)
+            program, capacity = given.program, given.capacity(schedule) | self.room
         else:
-            program, capacity = given, None
+            program, capacity = given, self.room
         return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
 
     def scheduled(self, given: Workload | Program) -> Schedule:
@@ -168,6 +180,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     def compiling(
         *,
         schedule_file: str | None,
+        design: str | None,
         order: str | None,
         fuse: FusionLevel | ByModules | None,
         value: str,
@@ -179,8 +192,11 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         arch: str | None,
         **others: Any,
     ) -> None:
+        if design and schedule_file:
+            raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
+        saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         schedule = override(
-            load_schedule(schedule_file),
+            saved.schedule if design else load_schedule(schedule_file),
             fuse=fuse,
             iteration=iteration,
             lanes=None if lanes is None else parse_lanes(lanes),
@@ -188,7 +204,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             permute=permute,
             order=parse_order(order) if order else None,
         )
-        command(options=CompileOptions(schedule, value, capacity, arch), **others)
+        value = (saved.compiled or saved.value) if value == AUTO else value
+        command(options=CompileOptions(schedule, value, capacity, arch, saved), **others)
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)
@@ -243,13 +260,7 @@ def parse_capacity(text: str) -> dict[str, int]:
 
 def load_arch(name: str) -> Arch:
     """--arch: a profile by its name, or what a build has written."""
-    profiles = {"samhw": Arch, "vitis": Arch.vitis}
-    if name in profiles:
-        return profiles[name]()
     try:
-        data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise InputError(f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build.")
-    return Arch.from_json(data)
+        return Arch.load(name)
+    except InputError as error:
+        raise error.within(f"--arch {name}") from None

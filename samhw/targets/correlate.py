@@ -12,6 +12,7 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value, compile_program
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.frontend import Capacity
 from samhw.schedule import Schedule, lanes_text
 from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
@@ -157,12 +158,12 @@ def _correlate_program(
     options: Mapping[str, Any],
 ) -> list[Row]:
     schedule = scheduled(workloads[0], schedule)
-    capacity = reduce(or_, [w.capacity(schedule) for w in workloads])
+    capacity = reduce(or_, [w.capacity(schedule) for w in workloads], options.get("capacity", Capacity()))
     program = workloads[0].program
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
     value = choose_value(options.get("value", AUTO), program, data)
-    compiled = compile_program(program, schedule, capacity=capacity, **{**options, "value": value})
+    compiled = compile_program(program, schedule, **{**options, "capacity": capacity, "value": value})
     rows = []
     for workload in workloads:
         try:

@@ -154,6 +154,7 @@ def imported(rng: random.Random) -> None:
     assert result.output is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(CASES // BATCH))
 def test_random_calls(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -26,7 +26,7 @@ def shown(value: object) -> str:
         text = _REPR.repr(value)
     except Exception:  # That of another package, or of a number with too many digits.
         text = ""
-    short = 0 < len(text) < _LONGEST and text.isprintable()
+    short = 0 < len(text) < _LONGEST and text.isprintable() and " at 0x" not in text
     return text if short else f"of type {type(value).__name__}"
 
 

@@ -9,6 +9,7 @@ import os
 import random
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ import torch
 import samhw
 import samhw.torch
 from samhw.errors import InputError
+from samhw.graph import Arch, Dram
+from samhw.schedule import Schedule
 from tests.api.arguments import anything, data, one_of
 
 CASES = int(os.environ.get("SAMHW_RANDOM_CALLS", "240"))
@@ -46,14 +49,25 @@ GOOD: dict[str, tuple[Any, ...]] = {
 }
 """What the arguments are made for."""
 
+FIELDS = {
+    "schedule": [field.name for field in fields(Schedule)],
+    "arch": [field.name for field in fields(Arch)],
+    "memory": [field.name for field in fields(Dram)],
+}
+"""Of the arguments that may be tables."""
+
 
 def keywords(rng: random.Random, names: list[str], often: float) -> dict[str, Any]:
     """Some of the arguments of those names, good ones and others."""
-    chosen = [name for name in names if rng.random() < often]
-    return {
-        name: rng.choice(GOOD[name]) if name in GOOD and rng.random() < 0.4 else anything(rng)
-        for name in chosen
-    }
+    return {name: argument(rng, name) for name in names if rng.random() < often}
+
+
+def argument(rng: random.Random, name: str) -> Any:
+    """A value for the argument of that name."""
+    if name in FIELDS and rng.random() < 0.3:
+        table = {rng.choice(FIELDS[name]): anything(rng) for _ in range(rng.choice([1, 1, 2]))}
+        return {"preset": "ddr4", **table} if name == "memory" else table
+    return rng.choice(GOOD[name]) if rng.random() < 0.4 else anything(rng)
 
 
 COMPILE = ["formats", "value", "schedule", "fuse", "order", "permute", "entries", "arch"]

@@ -139,7 +139,7 @@ def compile(
             of another kind.
     """
     if not isinstance(module, nn.Module):
-        raise InputError(f"The module cannot be {shown(module)}; give a torch.nn.Module.")
+        raise InputError(f"The module cannot be {shown(module)}; give a module of PyTorch.")
     if sparsify is not None and not (isinstance(sparsify, int | float | np.number) and 0 <= sparsify <= 1):
         raise InputError(f"'sparsify' cannot be {shown(sparsify)}; give a share of zeros, from 0 to 1.")
     if not isinstance(arguments, tuple | list):

@@ -103,7 +103,7 @@ REFUSED: list[tuple[Any, str]] = [
     ),
     (
         lambda: samhw.torch.compile(3, (torch.ones(2, 3),)),
-        "The module cannot be 3; give a torch.nn.Module",
+        "The module cannot be 3; give a module of PyTorch",
     ),
 ]
 

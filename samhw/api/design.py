@@ -148,8 +148,9 @@ class RunnableDesign:
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
-            self._compile(program, value, needed | self._capacity)
+            compiled = self._compile(program, value, needed | self._capacity)
             self.program = program
+            return compiled
         return self._compiled
 
     def _compile(self, program: Program, value: str, capacity: Capacity) -> Compiled:

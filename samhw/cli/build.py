@@ -10,7 +10,7 @@ import click
 from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
-from samhw.cli.output import OUTPUT, print_json, verdict
+from samhw.cli.output import OUTPUT, print_json
 from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
@@ -164,4 +164,4 @@ def _check(workload: Workload | Program, compiled: Compiled) -> None:
             f"The results of '{compiled.program.name}' on {workload.name} are wrong, off by "
             f"{found.max_abs_error:g}, so that nothing was written; please report this as a bug."
         )
-    click.echo(f"samhw: checked, {verdict(found.good, found.unproved)} on {workload.name}", err=True)
+    click.echo(f"samhw: checked, {found.verdict.in_words(found.unproved)} on {workload.name}", err=True)

@@ -20,13 +20,13 @@ from samhw.cli.options import (
     parse_order,
     parse_share,
 )
-from samhw.cli.output import OUTPUT, print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
 from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Known, Outcome
+from samhw.targets import Known, Outcome, Verdict
 from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
@@ -143,7 +143,7 @@ def compare(
         print_table(Console(), rows, title=title)
         for number, refusal in enumerate(refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
-    if not all(o.measure.checked for o in outcomes if o.measure):
+    if any(o.measure.result == Verdict.WRONG for o in outcomes if o.measure):
         sys.exit(1)
 
 
@@ -235,7 +235,7 @@ def _comparison(outcomes: Sequence[Outcome], period: float | None) -> tuple[list
                 *([] if period is None else [say_time(m.cycles, period)]),
                 f"{first.cycles / m.cycles:.2f}",
                 *numbers,
-                verdict(m.checked, m.unproved),
+                Verdict(m.result).in_words(m.unproved),
             ]
         )
     return rows, refusals

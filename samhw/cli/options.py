@@ -1,7 +1,6 @@
 """How a program is to be compiled, in the options that several commands take."""
 
 import functools
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, compile_program, make_lowerable
 from samhw.errors import InputError
-from samhw.files import check_readable
-from samhw.frontend import Program, load_named
+from samhw.frontend import Capacity, Program, load_named
 from samhw.graph import Arch
 from samhw.passes import Lowerable
 from samhw.schedule import (
@@ -26,7 +24,7 @@ from samhw.schedule import (
     Schedule,
     parse_lanes,
 )
-from samhw.workload import Workload, bind_program, compile_workload, scheduled
+from samhw.workload import SavedDesign, Workload, bind_program, compile_workload, scheduled
 
 __all__ = [
     "ARCH",
@@ -61,6 +59,12 @@ _COMPILE = (
         "schedule_file",
         metavar="FILE",
         help="A schedule, as docs/schedule.md describes it; the following options override it.",
+    ),
+    click.option(
+        "--design",
+        metavar="FILE",
+        help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
+        "the following options override it.",
     ),
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
@@ -117,6 +121,8 @@ class CompileOptions:
     capacity: str | None
     extents: str | None
     arch: str | None
+    design: SavedDesign
+    """What was saved of a design."""
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
@@ -132,7 +138,8 @@ class CompileOptions:
         return {
             "value": self.value,
             "entries": self.entries,
-            "arch": load_arch(self.arch or arch),
+            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
+            "capacity": self.room,
         }
 
     @property
@@ -145,9 +152,14 @@ class CompileOptions:
         """What --extents gives, by dimension."""
         return parse_numbers("--extents", self.extents, "an index and its greatest extent, such as i=1000")
 
+    @property
+    def room(self) -> Capacity:
+        """What the design that was saved has room for, beyond what data need."""
+        return self.design.capacity | Capacity(entries=self.design.entries)
+
     def load(self, program: str, data: Sequence[str], *, assume: bool) -> Workload | Program:
-        """What to compile PROGRAM for: the data; without any, the program by itself if its text and --extents
-        say how large everything is.
+        """What to compile PROGRAM for: the data; without any, the program by itself if its text, --extents
+        and what was saved of a design say how large everything is.
 
         Args:
             assume: take the default data if they do not, with a word on stderr.
@@ -161,9 +173,12 @@ class CompileOptions:
         if not isinstance(loaded, Program):  # A module has data of its own.
             return self._wide(bind_program(program, value=self.value, loaded=loaded))
         loaded = loaded.with_extents(self._greatest or {})
-        if loaded.has_extents:
+        known = self.room.extents
+        open_ones = [
+            n for n, extent in loaded.dimensions.extents.items() if extent is None and n not in known
+        ]
+        if not open_ones:
             return loaded
-        open_ones = [name for name, extent in loaded.dimensions.extents.items() if extent is None]
         wanted = f"'--extents {','.join(f'{name}=N' for name in open_ones)}'"
         if not assume or self.extents:
             raise InputError(
@@ -190,9 +205,9 @@ class CompileOptions:
         """What the first pass takes, with the capacities that `compile` has."""
         schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity = given.program, given.capacity(schedule)
+            program, capacity = given.program, given.capacity(schedule) | self.room
         else:
-            program, capacity = given, None
+            program, capacity = given, self.room
         return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
 
     def scheduled(self, given: Workload | Program) -> Schedule:
@@ -207,6 +222,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     def compiling(
         *,
         schedule_file: str | None,
+        design: str | None,
         order: str | None,
         fuse: FusionLevel | ByModules | None,
         value: str,
@@ -219,8 +235,11 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         arch: str | None,
         **others: Any,
     ) -> None:
+        if design and schedule_file:
+            raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
+        saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         schedule = override(
-            load_schedule(schedule_file),
+            saved.schedule if design else load_schedule(schedule_file),
             fuse=fuse,
             iteration=iteration,
             lanes=None if lanes is None else parse_lanes(lanes),
@@ -228,7 +247,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             permute=permute,
             order=parse_order(order) if order else None,
         )
-        command(options=CompileOptions(schedule, value, capacity, extents, arch), **others)
+        value = (saved.compiled or saved.value) if value == AUTO else value
+        command(options=CompileOptions(schedule, value, capacity, extents, arch, saved), **others)
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)
@@ -285,13 +305,7 @@ def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | 
 
 def load_arch(name: str) -> Arch:
     """--arch: a profile by its name, or what a build has written."""
-    profiles = {"samhw": Arch, "vitis": Arch.vitis}
-    if name in profiles:
-        return profiles[name]()
     try:
-        data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise InputError(f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build.")
-    return Arch.from_json(data)
+        return Arch.load(name)
+    except InputError as error:
+        raise error.within(f"--arch {name}") from None

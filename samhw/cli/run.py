@@ -27,7 +27,15 @@ from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.sim import lane_loads
-from samhw.targets import Check, RunResult, check, memory_line, memory_report, off_chip_tensors
+from samhw.targets import (
+    Check,
+    RunResult,
+    check,
+    memory_line,
+    memory_report,
+    off_chip_tensors,
+    weakest,
+)
 from samhw.targets import run as execute
 from samhw.targets.backends import MODEL, Backend, RegionRun, find_backend
 from samhw.tensors import write_tensor
@@ -112,7 +120,7 @@ def run(
     period = 1e9 / chosen.clock if chosen.clock else period
     with phase("checking"):
         found = _worst([check(workload, compiled, result.outputs) for result in runs])
-    good = found.good and all(
+    same_cycles = all(
         ours.cycles == theirs.cycles for ours, theirs in zip(model.regions, chosen.regions, strict=True)
     )
     if save:
@@ -129,7 +137,8 @@ def run(
             "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
             **_figures(compiled, model, chosen),
             **time_report(chosen.cycles, period),
-            "checked": good,
+            "result": str(found.verdict),
+            "checked": found.verdict.is_proof and same_cycles,
             "max_abs_error": found.max_abs_error,
             "unproved": found.unproved,
             **({"sampled": found.sampled} if found.sampled else {}),
@@ -144,7 +153,7 @@ def run(
         if stats:
             print_statistics(model)
         _print_check(found)
-    if not good:
+    if not (found.good and same_cycles):
         sys.exit(1)
 
 
@@ -179,24 +188,24 @@ def _worst(checks: Sequence[Check]) -> Check:
     return Check(
         max(c.max_abs_error for c in checks),
         max(c.bound for c in checks),
-        all(c.good for c in checks),
         max(c.unproved for c in checks),
+        {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
         checks[0].sampled,
     )
 
 
 def _print_check(found: Check) -> None:
     """What the comparison with NumPy has found."""
-    verdict = "right" if found.good else "WRONG"
-    click.echo(f"  result     {verdict}: greatest difference from NumPy {found.max_abs_error:g}")
+    difference = f"greatest difference from NumPy {found.max_abs_error:g}"
+    click.echo(f"  result     {found.verdict.in_words(found.unproved)}: {difference}")
     for name, (rows, of) in found.sampled.items():
         click.echo(
             f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"
         )
     if found.unproved:
         click.echo(
-            f"  unproved   {found.unproved:,} of the elements, which differ: there the value type's bound is "
-            "infinite or larger than the values, so that the check proves nothing"
+            f"  unproved   {found.unproved:,} of the elements: they are NaN, or differ within a bound of the "
+            "value type that is infinite or larger than the values, so that the check proves nothing"
         )
 
 

@@ -11,7 +11,8 @@ which the reducer gives behind the tokens that wait.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from samhw.errors import ScheduleError
+from samhw.compiler.concats import waiting_parts
+from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 
 __all__ = ["Depths", "size_channels"]
@@ -72,7 +73,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         extent: the greatest extent of each index.
 
     Raises:
-        ScheduleError: for a channel that would have to hold too much.
+        StreamError: for a channel that would have to hold too much.
     """
     arrival: dict[str, int] = {}
     indices = levels(graph)
@@ -84,6 +85,7 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         )
         heads = {port: streams[c.source] for port, c in inputs.items()}
         streams |= _outputs(node, heads, indices)
+    parts = waiting_parts(graph, indices)
     depths = {}
     reasons = {}
     waiting = {}
@@ -94,22 +96,22 @@ def size_channels(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Depths
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
-        held = _held(graph, channel, streams)
+        held = _held(graph, channel, streams, parts)
         if held is not None:
-            outer, partner = held
+            outer, awaited = held
             inner = streams[channel.source].levels[outer:]
             tokens = _tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
-                raise ScheduleError(
+                raise StreamError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
-                    f"{', '.join(inner)}, until {partner} is complete; end the fused region before "
+                    f"{', '.join(inner)}, which waits for {awaited}; end the fused region before "
                     f"{sink.name}, choose another order, or permit more than {arch.deepest:,} in the file of "
                     '--arch ("deepest").'
                 )
             depth += tokens
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
-            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {awaited}"
             reasons[channel.name] = waiting[channel.name]
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
@@ -177,11 +179,14 @@ def _outputs(
     return result
 
 
-def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -> tuple[int, str] | None:
+def _held(
+    graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream], parts: Mapping[str, int]
+) -> tuple[int, str] | None:
     """If the tokens of a channel wait for a reduction, or for the end of a fiber, on the way to another input
-    of the same node: the number of outer indices below which they do, and the other input."""
+    of the same node, or as one of the `parts` for those before it: the number of outer indices below which
+    they do, and what they wait for."""
     own = streams[channel.source]
-    best: tuple[int, str] | None = None
+    best = (parts[channel.name], "the parts before it") if channel.name in parts else None
     for port in graph.node[channel.sink.node].inputs:
         other = graph.fanin[Endpoint(channel.sink.node, port.name)].source
         late = [n for n, count in streams[other].waits.items() if count > own.waits.get(n, 0)]

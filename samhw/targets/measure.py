@@ -1,4 +1,4 @@
-"""A workload compiled and simulated in one way: what that takes, and whether the result is right."""
+"""A workload compiled and simulated in one way: what that takes, and what the check has found."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,8 +32,10 @@ class Measure:
     """By off-chip memory, in whole lines; None if there is none."""
     seconds: float
     """Wall time of the simulator."""
+    result: str
+    """The check's `Verdict`."""
     checked: bool
-    """The result is right."""
+    """The check has passed, and proves something."""
     max_abs_error: float
     """Greatest difference from NumPy's result."""
     unproved: int
@@ -114,7 +116,8 @@ def measure_compiled(
         bytes_written=written,
         bytes_moved=None if memory is None else moved,
         seconds=result.seconds,
-        checked=found.good,
+        result=str(found.verdict),
+        checked=found.verdict.is_proof,
         max_abs_error=found.max_abs_error,
         unproved=found.unproved,
         **waits,

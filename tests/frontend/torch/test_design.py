@@ -18,6 +18,26 @@ ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
 
 
+class BothSigns(nn.Module):
+    """What is positive of a layer's result, beside what is negative."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 32)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.cat([F.relu(y), F.relu(-y)], 1)
+
+
+def test_parts_that_share_a_layer_run_in_one_region():
+    torch.manual_seed(0)
+    module, x = BothSigns(), (torch.randn(4, 8),)
+    found = samhw.torch.compile(module, x, fuse="module").run()
+    assert len(found.result.compiled.regions) == 1
+    torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
+
+
 class Spread(nn.Module):
     """A sparse product, with the matrix as an argument, a buffer or a parameter."""
 

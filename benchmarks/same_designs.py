@@ -83,7 +83,9 @@ def verilog(program: str, fuse: str) -> list[str]:
     """The Verilog of a program, without names."""
     with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(io.StringIO()):
         folder = Path(name)
-        samhw("build", program, "--fuse", fuse, "--target", "verilator", "-o", str(folder / "out"))
+        samhw(
+            "build", program, "--data", "auto", "--fuse", fuse, "--target", "verilator", "-o", f"{folder}/out"
+        )
         (identity,) = (
             found["identity"]
             for path in folder.rglob("*.json")

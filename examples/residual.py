@@ -23,4 +23,4 @@ if __name__ == "__main__":
     for line in compiled.regions[0].table.grid():
         print("".join(f"{cell:16}" for cell in line))
     result = run(compiled, workload.tensors)
-    print(f"{result.cycles} cycles, right: {check(workload, compiled, result.outputs).good}")
+    print(f"{result.cycles} cycles, {check(workload, compiled, result.outputs).verdict}")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For checkers of types alone: the command line is up in the time that NumPy takes to be imported.
-    from samhw.api import DesignResult, RunnableDesign, compile
+    from samhw.api import DesignResult, RunnableDesign, compile, load
     from samhw.schedule import Schedule
     from samhw.tensors import Tensor
 
-__all__ = ["DesignResult", "RunnableDesign", "Schedule", "Tensor", "__version__", "compile"]
+__all__ = ["DesignResult", "RunnableDesign", "Schedule", "Tensor", "__version__", "compile", "load"]
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ _HOMES = {
     "Schedule": "samhw.schedule",
     "Tensor": "samhw.tensors",
     "compile": "samhw.api",
+    "load": "samhw.api",
 }
 
 

@@ -1,9 +1,33 @@
 """The two ways a samhw call can go wrong. This module imports nothing of samhw, so that every folder may use
 it."""
 
+from reprlib import Repr
 from typing import Any, Self
 
-__all__ = ["InputError", "InterruptedRunError", "RunError", "SamhwError", "ScheduleError", "StreamError"]
+__all__ = [
+    "InputError",
+    "InterruptedRunError",
+    "RunError",
+    "SamhwError",
+    "ScheduleError",
+    "StreamError",
+    "shown",
+]
+
+_LONGEST = 100
+_REPR = Repr()
+_REPR.maxlevel, _REPR.maxlist, _REPR.maxtuple, _REPR.maxdict = 3, 8, 8, 8
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = _LONGEST
+
+
+def shown(value: object) -> str:
+    """What was given, for the sentence of an error: the value if it is short, else its type."""
+    try:
+        text = _REPR.repr(value)
+    except Exception:  # That of another package, or of a number with too many digits.
+        text = ""
+    short = 0 < len(text) < _LONGEST and text.isprintable() and " at 0x" not in text
+    return text if short else f"of type {type(value).__name__}"
 
 
 class SamhwError(Exception):

@@ -18,6 +18,7 @@ __all__ = [
     "replacing",
     "replacing_path",
     "temporary_beside",
+    "write_bytes",
     "write_text",
 ]
 
@@ -53,14 +54,19 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Writes a text or its pieces to a file, all of it or nothing.
+    """Writes a text or its pieces to a file, all of it or nothing; raises as `write_bytes` does."""
+    write_bytes(path, (piece.encode() for piece in ([text] if isinstance(text, str) else text)))
+
+
+def write_bytes(path: Path, pieces: Iterable[bytes]) -> None:
+    """Writes pieces to a file, all of them or nothing.
 
     Raises:
         InputError: if that cannot be done.
     """
     try:
         with replacing(path) as file:
-            file.writelines(piece.encode() for piece in ([text] if isinstance(text, str) else text))
+            file.writelines(pieces)
     except (OSError, ValueError) as error:
         raise InputError(f"Cannot write {path} ({reason(error)}); choose another place.") from None
 

@@ -17,6 +17,9 @@ __all__ = ["Script"]
 
 _PACKAGE = Path(__file__).parent
 
+_EXTRAS = {"torch": "torch", "amaranth": "rtl", "amaranth_boards": "rtl"}
+"""The extras of this package that bring what users' files import."""
+
 _neighbours: dict[Path, dict[str, ModuleType]] = {}
 """By folder, what its files have imported of the files beside them. Nothing else sees that: files of another
 folder may have neighbours of the same names."""
@@ -99,8 +102,7 @@ class Script:
         except InputError:
             raise
         except (Exception, SystemExit) as error:
-            text = f"{type(error).__name__}: {error}"
-            raise InputError(f"{self._place(error)}: {text}; mend the file") from error
+            raise InputError(f"{self._place(error)}: {_failure(error)}") from error
 
     def _place(self, error: BaseException) -> str:
         """The innermost line of the user's files that failed, as `path:line`."""
@@ -121,6 +123,17 @@ class Script:
     def _said(self, file: Path) -> str:
         """A file as its user calls it."""
         return self.path if file.resolve() == self._file else str(file)
+
+
+def _failure(error: BaseException) -> str:
+    """What went wrong in a file, and the way out."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        if extra := _EXTRAS.get(package):
+            return f"{text}; install it with pip install 'samhw[{extra}]'"
+        return f"{text}; install the package that has it, or mend the file"
+    return f"{text}; mend the file"
 
 
 def _home(module: ModuleType) -> Path | None:

@@ -32,6 +32,28 @@ def test_prose_is_wrapped(page: Path) -> None:
     assert not [number for number, line in prose(page) if len(line) > WIDTH]
 
 
+RECURRENCE = """
+t(n) = max( t(n-1) + 1,
+            p(k) + L        for every input that it needs, whose head is token k,
+            q(m - D) + 1    for every channel to which it pushes token m )
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_formulas_are_fenced(page: Path) -> None:
+    """Whoever wraps prose anew takes a block that is only indented for a paragraph, and merges its lines."""
+    blank = True
+    for number, line in prose(page):
+        assert not (blank and line.startswith("    ")), f"line {number}: put ``` around {line.strip()!r}"
+        blank = not line.strip()
+
+
+def test_the_recurrence_has_a_line_for_each_term() -> None:
+    """All of samhw's cycles follow from it."""
+    text = (ROOT / "docs" / "timing.md").read_text(encoding="utf-8")
+    assert f"```{RECURRENCE}```" in text
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):

@@ -1,6 +1,7 @@
 """Every file under examples/ runs as its first lines say."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 def test_python_example(path: Path) -> None:
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "right: True" in done.stdout
+    assert "cycles, right\n" in done.stdout
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.name)
@@ -49,6 +50,23 @@ def test_schedule(path: Path) -> None:
     result = CliRunner().invoke(main, ["run", program[1], "--schedule", str(path)])
     assert result.exit_code == 0, result.output
     assert "right" in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_testbench_of_cocotb(tmp_path: Path) -> None:
+    """As a user runs it, with what pip has installed; and it fails where the testbench does."""
+    folder, out = tmp_path / "cocotb", tmp_path / "out"
+    shutil.copytree(EXAMPLES / "cocotb", folder)
+    build = ["build", str(folder / "square.ein"), "--target", "verilog", "-o", str(out)]
+    assert CliRunner().invoke(main, build).exit_code == 0
+    command = [sys.executable, folder / "run.py", out]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASS=1 FAIL=0" in done.stdout + done.stderr
+    bench = folder / "testbench.py"
+    bench.write_text(bench.read_text().replace("value**2", "value**3"))
+    assert subprocess.run(command, capture_output=True).returncode == 1
 
 
 def test_the_document_has_the_example() -> None:

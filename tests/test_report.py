@@ -2,16 +2,25 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from samhw.report import write_report
+from samhw.targets import Verdict
 from samhw.targets.correlate import Correlation, Row
 
 
 def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:
     rows = (
-        Row("a", "karate", 10, 10, checked=True, unproved=1200),
-        Row("b", "karate", 10, 11, checked=False, unproved=3),
-        Row("c", "karate", 10, 10, checked=True),
+        Row("a", "karate", 10, 10, Verdict.PLAUSIBLE, unproved=1200),
+        Row("b", "karate", 10, 11, Verdict.WRONG, unproved=3),
+        Row("c", "karate", 10, 10, Verdict.RIGHT),
+        Row("d", "karate", 10, 10, Verdict.UNPROVED, unproved=4),
     )
-    page = write_report(Correlation(rows).to_json(), tmp_path).read_text()
-    assert re.findall(r"<td>([^<]*)</td></tr>", page) == ["right, 1,200 unproved", "wrong", "right"]
+    report = Correlation(rows).to_json()
+    page = write_report(report, tmp_path).read_text()
+    words = ["plausible, 1,200 unproved", "wrong", "right", "unproved"]
+    assert re.findall(r"<td>([^<]*)</td></tr>", page) == words
+    assert page.count('class="bad"') == 1
+    kernels: Any = report["kernels"]
+    found = [(kernel["result"], kernel["checked"]) for kernel in kernels]
+    assert found == [("plausible", True), ("wrong", False), ("right", True), ("unproved", False)]

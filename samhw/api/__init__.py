@@ -2,7 +2,17 @@
 
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.design import RunnableDesign
-from samhw.api.from_program import compile
+from samhw.api.drawing import Drawing
+from samhw.api.from_program import compile, load
 from samhw.api.result import DesignResult
 
-__all__ = ["Data", "DesignResult", "RunnableDesign", "as_tensor", "compile", "natural_format"]
+__all__ = [
+    "Data",
+    "DesignResult",
+    "Drawing",
+    "RunnableDesign",
+    "as_tensor",
+    "compile",
+    "load",
+    "natural_format",
+]

@@ -3,7 +3,6 @@
 import sys
 from typing import Any, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
@@ -27,13 +26,13 @@ def as_tensor(name: str, data: Data, format: Format | str | None = None) -> Tens
     chosen = natural_format(data) if format is None else format
     try:
         if isinstance(data, Tensor):
+            data.check()  # One that was put together by hand may be anything.
             return data.convert(chosen)
         if _is_torch(data):
             return Tensor.from_torch(held, chosen)
         if scipy.sparse.issparse(data):
-            coo = held.tocoo()
-            return Tensor.from_coo(np.stack(coo.coords), coo.data, coo.shape, chosen)
-        return Tensor.from_dense(np.asarray(held), chosen)
+            return Tensor.from_scipy(held, chosen)
+        return Tensor.from_dense(held, chosen)
     except (InputError, ValueError) as error:
         raise InputError(f"The data of tensor '{name}' cannot be used: {error}.") from None
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
 from samhw.compiler import AUTO, Compiled, FusionTable
-from samhw.errors import InputError
+from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.frontend import Capacity, Program, check_size
 from samhw.graph import Arch, Dram
@@ -16,11 +18,14 @@ from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.targets import run
+from samhw.targets import MODEL, Backend, check_options, run
 from samhw.tensors import Format, Tensor, write_tensors
-from samhw.workload import Workload
+from samhw.workload import SavedDesign, Workload, fingerprint
 
 __all__ = ["RunnableDesign"]
+
+_TAKEN = ("backend", "memory", "wave", "self")
+"""Names of tensors that `run` does not take as keywords."""
 
 
 class RunnableDesign:
@@ -37,7 +42,7 @@ class RunnableDesign:
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
 
     Raises:
-        InputError: for a value type that there is not.
+        InputError: for a value type, latencies or entries that there cannot be.
     """
 
     def __init__(
@@ -45,17 +50,15 @@ class RunnableDesign:
         program: Program,
         schedule: Schedule,
         *,
-        value: str = AUTO,
-        arch: Arch | None = None,
+        value: str | None = None,
+        arch: Arch | Mapping[str, Any] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
     ) -> None:
-        if value != AUTO:
-            value_type(value)
         self.program = program
         self.schedule = schedule
-        self.value = value
-        self.arch = arch or Arch()
-        self.entries = dict(entries or {})
+        self.value = value_of(value)
+        self.arch = arch_of(arch)
+        self.entries = entries_of(entries)
         self._compiled: Compiled | None = None
         self._capacity = Capacity()
         self._last: Workload | None = None
@@ -68,9 +71,7 @@ class RunnableDesign:
             InputError: before the first run, if the program does not say how large everything is.
         """
         if self._compiled is None:
-            self._compiled = compile_program(
-                self.program, self.schedule, value=self.value, entries=self.entries, arch=self.arch
-            )
+            return self._compile(self.program, self.value, Capacity(entries=self.entries))
         return self._compiled
 
     def run(
@@ -78,8 +79,8 @@ class RunnableDesign:
         data: Mapping[str, Data] | None = None,
         /,
         *,
-        backend: str = "sim",
-        memory: Dram | str | None = None,
+        backend: Backend | str | None = None,
+        memory: Dram | Mapping[str, Any] | Path | str | None = None,
         wave: Path | str | None = None,
         **tensors: Data,
     ) -> DesignResult:
@@ -87,24 +88,34 @@ class RunnableDesign:
 
         Args:
             data: the inputs by name; those whose names are Python's may be given as keywords instead.
-            backend: `sim`, `verilator`, or another that `samhw run --backend` takes.
-            memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, or as --memory.
+            backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
+            memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, its fields, or
+                as --memory.
             wave: a file (.fst or .vcd) for the signals of the RTL.
 
         Raises:
             InputError: for inputs that are missing or unknown, or whose shapes disagree; for a program that
-                cannot be lowered.
+                cannot be lowered; for an argument of another kind.
             RunError: for a run that ends with an error.
         """
-        workload = self.bind({**(data or {}), **tensors})
-        compiled = self.compile_for(workload)
-        options: dict[str, object] = {}
+        options: dict[str, Any] = {}
         if memory is not None:
-            options["memory"] = memory if isinstance(memory, Dram) else Dram.load(memory)
+            options["memory"] = dram_of(memory)
         if wave is not None:
-            options["wave"] = Path(wave)
+            options["wave"] = path_of("The file of the wave", wave)
+        chosen = MODEL.name if backend is None else backend
+        if not isinstance(chosen, str | Backend):
+            raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
+        check_options(chosen, **options)
+        if not isinstance(data, Mapping | None):
+            raise InputError(
+                f"The data cannot be {shown(data)}; give arrays by name, as in "
+                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
+            )
+        workload = self.bind({**({} if data is None else data), **tensors})
+        compiled = self.compile_for(workload)
         self._last = workload
-        return DesignResult(run(compiled, workload.tensors, backend, **options), compiled, workload)
+        return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload)
 
     def bind(self, data: Mapping[str, Data]) -> Workload:
         """The program with these data; raises as `run` does."""
@@ -112,36 +123,42 @@ class RunnableDesign:
             self.program.check_operand(name)
         operands = {decl.name: decl for decl in self.program.operands}
         if missing := [name for name in operands if name not in data]:
-            raise InputError(
-                f"The run lacks data for {', '.join(missing)}; give each input, as in {missing[0]}=array."
-            )
-        self._take_formats({name: data[name] for name, decl in operands.items() if decl.implied})
-        held = {name: as_tensor(name, data[name], self.program.tensors[name].format) for name in operands}
-        bound = self.program.bind({name: tensor.shape for name, tensor in held.items()})
+            first = missing[0]
+            how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
+            raise InputError(f"The run lacks data for {', '.join(missing)}; give each input, as in {how}.")
+        program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
+        held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
+        bound = program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
         return Workload("data", bound, held)
 
-    def _take_formats(self, data: Mapping[str, Data]) -> None:
-        """Of inputs whose format nobody has given, that of the data."""
+    def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
+        """The program with the formats of the data, of inputs whose format nobody has given."""
         tensors = dict(self.program.tensors)
         for name, held in data.items():
             decl = tensors[name]
             fmt = Format.of(natural_format(held), decl.rank) if decl.rank else decl.format
             tensors[name] = replace(decl, format=fmt, implied=False)
-        self.program = replace(self.program, tensors=tensors)
+        return replace(self.program, tensors=tensors)
 
     def compile_for(self, workload: Workload) -> Compiled:
         """What runs that workload: what there is if it fits, else compiled with room for both."""
-        needed = workload.capacity(self.schedule) | Capacity(entries=self.entries)
+        stored = self.schedule.apply(workload.program)
+        needed = workload.capacity(self.schedule) | Capacity().with_entries(stored, self.entries)
         value = self._value(workload)
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
-            both = needed | self._capacity
             program = workload.program.unbound
-            self._compiled = compile_program(
-                program, self.schedule, value=value, capacity=both, arch=self.arch
-            )
-            self._capacity = both
+            compiled = self._compile(program, value, needed | self._capacity)
+            self.program = program
+            return compiled
+        return self._compiled
+
+    def _compile(self, program: Program, value: str, capacity: Capacity) -> Compiled:
+        self._compiled = compile_program(
+            program, self.schedule, value=value, capacity=capacity, arch=self.arch
+        )
+        self._capacity = capacity
         return self._compiled
 
     def _value(self, workload: Workload) -> str:
@@ -159,20 +176,54 @@ class RunnableDesign:
         *,
         tensors: Mapping[str, Tensor] | None = None,
     ) -> None:
-        """Writes the program (`.ein`), and data (`.npz`), by default those of the last run, for the command
-        line: `samhw run PROGRAM --data DATA`.
+        """Writes the program (`.ein`), what else decides the design beside it (`.design.json`), and data
+        (`.npz`), by default those of the last run: for `samhw.load`, and for the command line, as
+        `samhw run p.ein --design p.design.json --data p.npz`.
 
         Raises:
             InputError: for data before the first run, or files that cannot be written.
         """
-        write_text(Path(program), self.program.unbound.text)
-        if data is None:
-            return
-        if tensors is None:
-            if self._last is None:
-                raise InputError("There are no data to save before the first run; run the design first.")
-            tensors = self._last.tensors
-        write_tensors(Path(data), tensors)
+        path = path_of("The program's file", program)
+        beside = SavedDesign.beside(path)
+        if data is not None:
+            data_path = path_of("The data's file", data)
+            if tensors is None:
+                if self._last is None:
+                    raise InputError("There are no data to save before the first run; run the design first.")
+                tensors = self._last.tensors
+            write_tensors(data_path, tensors)
+        write_text(path, self.program.unbound.text)
+        self._saved().write(beside)
+
+    def _saved(self) -> SavedDesign:
+        return SavedDesign(
+            name=self.program.name,
+            open=tuple(decl.name for decl in self.program.operands if decl.implied),
+            schedule=self.schedule,
+            value=self.value,
+            arch=self.arch,
+            entries=self.entries,
+            capacity=self._capacity,
+            compiled=None if self._compiled is None else self._compiled.value,
+            fingerprint=None if self._compiled is None else fingerprint(self._compiled),
+        )
+
+    @classmethod
+    def restored(cls, program: Program, saved: SavedDesign, path: Path) -> "RunnableDesign":
+        """The design that was saved with this program; `path` is its file, for errors.
+
+        Raises:
+            InputError: if it does not give the design that was saved.
+        """
+        tensors = {name: replace(decl, implied=name in saved.open) for name, decl in program.tensors.items()}
+        program = replace(program, name=saved.name or program.name, tensors=tensors)
+        try:
+            design = cls(program, saved.schedule, value=saved.value, arch=saved.arch, entries=saved.entries)
+            if saved.compiled is not None:
+                saved.check(design._compile(program, saved.compiled, saved.capacity), path)
+        except InputError as error:
+            raise error.within(str(path)) from None
+        return design
 
     @property
     def tables(self) -> dict[str, FusionTable]:
@@ -183,6 +234,11 @@ class RunnableDesign:
     def graph(self) -> Drawing:
         """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data."""
         return Drawing(self.compiled.design)
+
+    def __repr__(self) -> str:
+        held = self._compiled
+        what = f"{self.value}, not compiled yet" if held is None else f"{held.value}, {held.design.summary}"
+        return f"<RunnableDesign of {self.program.summary}; {what}>"
 
     def _repr_html_(self) -> str:
         tables = {} if self._compiled is None else self.tables

@@ -20,6 +20,9 @@ class Drawing:
         """In Graphviz's language."""
         return to_dot(self.design)
 
+    def __repr__(self) -> str:
+        return f"<Drawing of {self.design.name}, {self.design.summary}; .dot is its text>"
+
     def _repr_html_(self) -> str:
         try:
             return to_svg(self.design)

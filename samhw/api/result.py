@@ -1,7 +1,7 @@
 """What a run gives to a user."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -25,8 +25,8 @@ class DesignResult:
     """
 
     run: RunResult
-    compiled: Compiled = field(repr=False)
-    workload: Workload = field(repr=False)
+    compiled: Compiled
+    workload: Workload
 
     @property
     def cycles(self) -> int:
@@ -87,6 +87,11 @@ class DesignResult:
                 "please report this as a bug."
             )
         return found
+
+    def __repr__(self) -> str:
+        results = ", ".join(f"{name} {self.tensors[name]!r}" for name in self.keys())
+        name = self.workload.program.name
+        return f"<DesignResult of {name} by {self.backend}: {self.cycles:,} cycles; {results}>"
 
     def _repr_html_(self) -> str:
         rows = [["region", "cycles", "tensors"]]

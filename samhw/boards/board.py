@@ -80,7 +80,7 @@ class BoardTop(Elaboratable):
         self.board = board
         self.top = top
         self.clock = clock
-        self.link = LinkMaster(bit_period(clock, baud), build)
+        self.link = LinkMaster(bit_period(clock, baud), build, top.map.address_bits)
 
     def elaborate(self, platform: Any) -> Elaboratable:
         m = Module()
@@ -96,7 +96,7 @@ class BoardTop(Elaboratable):
         m.submodules.link = link = self.link
         m.submodules.design = ResetInserter(link.reset)(self.top)
         top = self.top
-        for name, member in AxiLiteSignature().members.items():
+        for name, member in AxiLiteSignature(top.map.address_bits).members.items():
             theirs, ours = getattr(top, f"s_axi_{name}"), getattr(link.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is wiring.In else ours.eq(theirs)
 

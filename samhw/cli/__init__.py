@@ -18,6 +18,7 @@ import click
 
 import samhw
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.suggestion import did_you_mean
 
 __all__ = ["COMMANDS", "main"]
 
@@ -89,6 +90,8 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command '{args[0]}'{did_you_mean(args[0], COMMANDS)}")
         name, command, rest = super().resolve_command(ctx, args)
         for before, argument in pairwise([str(name), *rest]):
             if not argument or (argument.startswith("--") and argument.endswith("=")):

@@ -1,6 +1,7 @@
 """What runs or builds a design, and the options that belong to some of them alone."""
 
 import functools
+import re
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
@@ -28,18 +29,31 @@ REGIONS = ("kernels", "top")
 REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
 
 
-class _Clock(click.ParamType):
-    """A clock: its period in ns, or its frequency, as in 80MHz. Gives the period in ns."""
+_HZ = {"hz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9}
+_SHORTEST, _LONGEST = 1e-3, 1e9
+"""Periods in ns."""
 
-    name = "NS|NMHz"
+
+class _Clock(click.ParamType):
+    """A clock: its frequency, as 80MHz, or its period, as 12.5ns. Gives the period in ns.
+
+    It takes a unit: of a number alone nobody could tell which of the two it is.
+    """
+
+    name = "NMHz|Nns"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        text = str(value).strip().lower()
-        number, mega = text.removesuffix("ns").removesuffix("mhz"), text.endswith("mhz")
+        found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", str(value).strip().lower(), re.ASCII)
         try:
-            return 1e3 / float(number) if mega else float(number)
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{value} is no clock; give its period in ns, as 12.5, or its frequency, as 80MHz.")
+            number = float(found[1]) if found else 0.0
+        except ValueError:
+            number = 0.0
+        if not (found and number):
+            self.fail(f"{value} is no clock; give its frequency, as 80MHz, or its period, as 12.5ns.")
+        period = number if found[2] == "ns" else 1e9 / (number * _HZ[found[2]])
+        if not _SHORTEST <= period <= _LONGEST:
+            self.fail(f"{value} is no clock of hardware; give 1Hz to 1000GHz.")
+        return period
 
 
 CLOCK = _Clock()
@@ -63,12 +77,6 @@ BACKEND = _BackendName([backend.name for backend in BACKENDS])
 _BOARD = (
     click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),
     click.option("--emulate", is_flag=True, help="In its place the board under Verilator, pins to pins."),
-    click.option(
-        "--clock",
-        type=CLOCK,
-        metavar="NS|MHz",
-        help="The board's clock; by default the greatest that is reached.",
-    ),
     click.option("--baud", type=int, help="Speed of its link; by default the board's own."),
 )
 
@@ -77,10 +85,8 @@ def board_options(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command the options of a run on a board, which it takes as `board`: those that were given."""
 
     @functools.wraps(command)
-    def on_board(
-        *, port: str | None, emulate: bool, clock: float | None, baud: int | None, **others: Any
-    ) -> None:
-        chosen = {"port": port, "emulate": emulate or None, "clock": clock, "baud": baud}
+    def on_board(*, port: str | None, emulate: bool, baud: int | None, **others: Any) -> None:
+        chosen = {"port": port, "emulate": emulate or None, "baud": baud}
         given = {name: value for name, value in chosen.items() if value is not None}
         command(board=given, **others)
 

@@ -1,5 +1,6 @@
 """`samhw build`."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,15 @@ import click
 from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
-from samhw.cli.output import verdict
+from samhw.cli.output import OUTPUT, print_json
 from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program
+from samhw.graph import Design
+from samhw.targets import DERIVED, check, run
 from samhw.targets import build as write_build
-from samhw.targets import check, run
-from samhw.targets.backends import find_target, targets
+from samhw.targets.backends import Target, find_target, targets
 from samhw.workload import Workload
 
 __all__ = ["build"]
@@ -43,14 +45,15 @@ __all__ = ["build"]
 @click.option(
     "--clock",
     type=CLOCK,
-    metavar="NS|MHz",
-    help="Its clock, by default 4 ns; of a board, by default the greatest that the design reaches.",
+    metavar="NMHz|Nns",
+    help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(
     "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
     program: str,
@@ -64,9 +67,14 @@ def build(
     baud: int | None,
     memories: str | None,
     regions: str | None,
+    json_target: str | None,
     name: str | None,
 ) -> None:
-    """Write a build of PROGRAM to a directory."""
+    """Write a build of PROGRAM to a directory.
+
+    It has room for --data, in powers of two; or for the extents of the program's text and of --extents, with
+    --capacity for the entries of what is sparse.
+    """
     backend = find_target(target)
     chosen: dict[str, Any] = {
         "part": part,
@@ -79,17 +87,68 @@ def build(
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
     check_on_chip(options.schedule, "a build")
-    given = options.load(program, data)
+    given = options.load(program, data, assume=False)
     compiled = options.compile(given, backend.arch)
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None
     with building():
         written = write_build(compiled, backend, Path(output), tensors, **chosen)
-    for path in written:
-        click.echo(path)
+    source = given.name if isinstance(given, Workload) else None
+    sized = f"{source}, in powers of two" if source else "the extents that it was given"
+    if source and options.extents:
+        sized += ", and for --extents"
+    if json_target:
+        files = [str(path.relative_to(output)) for path in written]
+        print_json(json_target, _report(compiled, backend, output, files, source, checked))
+    if json_target != "-":
+        _print_summary(compiled, backend, Path(output), written, sized)
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
+
+
+def _report(
+    compiled: Compiled, target: Target, output: str, files: list[str], data: str | None, checked: bool
+) -> dict[str, Any]:
+    """What --json writes."""
+    return {
+        "program": compiled.program.name,
+        "target": target.target,
+        "value": compiled.value,
+        "data": data,
+        "extents": dict(compiled.design.extents),
+        "entries": _entries(compiled.design),
+        "checked": checked,
+        "directory": output,
+        "files": files,
+    }
+
+
+def _entries(design: Design) -> dict[str, int]:
+    """By tensor, the coordinates that its largest compressed level has room for, in all parts."""
+    found: dict[str, Counter[str]] = {}
+    for memory in design.memories:
+        if memory.array.startswith("crd"):
+            found.setdefault(memory.tensor, Counter())[memory.array] += memory.capacity
+    return {tensor: max(levels.values()) for tensor, levels in found.items()}
+
+
+def _print_summary(
+    compiled: Compiled, target: Target, directory: Path, written: Sequence[Path], sized: str
+) -> None:
+    """What was written, how large it is, and where to look first."""
+    design = compiled.design
+    click.echo(f"{directory}: {design.name} for {target.target}, {compiled.value}, {len(written)} files")
+    extents = ", ".join(f"{index} {extent:,}" for index, extent in design.extents.items())
+    entries = ", ".join(f"{tensor} {count:,}" for tensor, count in _entries(design).items())
+    click.echo(f"  sized for  {sized}; --extents and --capacity, or other --data, change it")
+    click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
+    if entries:
+        click.echo(f"  entries    up to {entries}")
+    derived = {DERIVED: "how inputs that no user gives are made of those that one does"}
+    for pattern, what in (target.key_files | derived).items():
+        for path in sorted(directory.glob(pattern)):
+            click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:
@@ -105,4 +164,4 @@ def _check(workload: Workload | Program, compiled: Compiled) -> None:
             f"The results of '{compiled.program.name}' on {workload.name} are wrong, off by "
             f"{found.max_abs_error:g}, so that nothing was written; please report this as a bug."
         )
-    click.echo(f"samhw: checked, {verdict(found.good, found.unproved)} on {workload.name}", err=True)
+    click.echo(f"samhw: checked, {found.verdict.in_words(found.unproved)} on {workload.name}", err=True)

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import click
 from rich.console import Console
 
+from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import (
     ARCH,
@@ -18,12 +20,13 @@ from samhw.cli.options import (
     parse_order,
     parse_share,
 )
-from samhw.cli.output import OUTPUT, print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
+from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Outcome
+from samhw.targets import Known, Outcome, Verdict
 from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
@@ -71,6 +74,7 @@ __all__ = ["compare"]
 @ARCH
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @memory_options
+@click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the cycles take, as for run.")
 def compare(
     program: str,
     files: Sequence[str],
@@ -86,11 +90,12 @@ def compare(
     json_target: str | None,
     memory: str | None,
     off_chip: str | None,
+    clock: float | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
     A level of fusion with several regions is measured once, with the orders of its own statements; one that
-    fuses nothing, with one way to share.
+    fuses nothing, with one way to share. Schedules that are compiled to the same design have one row.
     """
     levels = _choices("--fuse", fuse, (*FUSION_LEVELS, MODULE))
     spaces = _choices("--iteration", iteration, ITERATIONS)
@@ -99,6 +104,7 @@ def compare(
     for file in files or (None,):
         dram, base = off_chip_memory(memory, off_chip, load_schedule(file))
         bases.append(override(base, permute=permute))
+    dram, period = beside(dram, clock)
     workload = bind_program(program, data, value=value)
     value = workload.value(value)
     if not files:
@@ -117,13 +123,13 @@ def compare(
     warn_before([workload], times=len(schedules))
     latencies = load_arch(arch or "samhw")
     outcomes: list[Outcome] = []
+    known: list[Known] = []
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
-            outcomes += compare_all(
-                workload, [schedule], value=value, arch=latencies, memory=dram, progress=progress
-            )
+            options = {"memory": dram, "progress": progress}
+            outcomes += compare_all(workload, [schedule], value=value, arch=latencies, known=known, **options)
     if json_target:
-        found = [outcome.to_json() for outcome in outcomes]
+        found = [{**outcome.to_json(), **_time_of(outcome, period)} for outcome in outcomes]
         report = {"program": program, "data": workload.name, "value": value, "outcomes": found}
         print_json(json_target, report)
     if json_target != "-":
@@ -131,8 +137,13 @@ def compare(
         if dram:
             everything = all(schedule.off_chip is None for schedule in schedules)
             title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
-        print_table(Console(), _comparison(outcomes), title=title)
-    if not all(o.measure.checked for o in outcomes if o.measure):
+        if period is not None:
+            title += f", at {say_clock(period)}"
+        rows, refusals = _comparison(outcomes, period)
+        print_table(Console(), rows, title=title)
+        for number, refusal in enumerate(refusals, 1):
+            click.echo(f"  refused {number}: {refusal}")
+    if any(o.measure.result == Verdict.WRONG for o in outcomes if o.measure):
         sys.exit(1)
 
 
@@ -168,8 +179,21 @@ def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """A row for each outcome; the speedup is over the first one that could be measured."""
+def _time_of(outcome: Outcome, period: float | None) -> dict[str, Any]:
+    """What JSON says of an outcome's time, and of the rate of off-chip memory."""
+    measured = outcome.measure
+    if measured is None or period is None:
+        return {}
+    report = time_report(measured.cycles, period)
+    if measured.bytes_moved is not None:
+        rate = gigabytes_per_second(measured.bytes_moved, measured.cycles, period)
+        report["gigabytes_per_second"] = rate
+    return report
+
+
+def _comparison(outcomes: Sequence[Outcome], period: float | None) -> tuple[list[list[str]], list[str]]:
+    """A row for each design, with the speedup over the first one that could be measured, and what was refused
+    one; and the sentences of refusals, by the numbers in the rows less 1."""
     rows = [
         [
             "schedule",
@@ -186,23 +210,50 @@ def _comparison(outcomes: Sequence[Outcome]) -> list[list[str]]:
     off_chip = any(o.measure and o.measure.bytes_moved is not None for o in outcomes)
     if off_chip:
         rows[0].insert(-1, "moved off chip")
+        rows[0].insert(-1, "GB/s")
+    if period is not None:
+        rows[0].insert(3, "time")
     first = next((o.measure for o in outcomes if o.measure), None)
-    for outcome in outcomes:
-        m = outcome.measure
+    refusals: list[str] = []
+    for alike in _alike(outcomes):
+        m, name = alike[0].measure, _name([outcome.schedule for outcome in alike])
         if m is None or first is None:
-            rows.append([str(outcome.schedule), *[""] * (len(rows[0]) - 2), f"refused: {outcome.refusal}"])
+            if alike[0].refusal not in refusals:
+                refusals.append(alike[0].refusal)
+            number = refusals.index(alike[0].refusal) + 1
+            rows.append([name, *[""] * (len(rows[0]) - 2), f"refused {number}"])
             continue
-        numbers = [m.firings, m.operations, int(m.bytes_read), int(m.bytes_written)]
-        if off_chip:
-            numbers.append(m.bytes_moved or 0)
+        numbers = [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
+        if off_chip and period is not None:
+            moved = m.bytes_moved or 0
+            numbers += [f"{moved:,}", f"{gigabytes_per_second(moved, m.cycles, period):.2f}"]
         rows.append(
             [
-                str(outcome.schedule),
+                name,
                 str(m.regions),
                 f"{m.cycles:,}",
+                *([] if period is None else [say_time(m.cycles, period)]),
                 f"{first.cycles / m.cycles:.2f}",
-                *(f"{n:,}" for n in numbers),
-                verdict(m.checked, m.unproved),
+                *numbers,
+                Verdict(m.result).in_words(m.unproved),
             ]
         )
-    return rows
+    return rows, refusals
+
+
+def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """The outcomes of each design, and those that were refused alike but for the level of fusion."""
+    groups: dict[object, list[Outcome]] = {}
+    for outcome in outcomes:
+        refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
+        groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
+    return list(groups.values())
+
+
+def _name(schedules: Sequence[Schedule]) -> str:
+    """Schedules in a row: once where they differ in the level of fusion alone."""
+    first = schedules[0]
+    if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
+        return " = ".join(map(str, schedules))
+    levels = " = ".join(dict.fromkeys(schedule.fuse_text() for schedule in schedules))
+    return str(first).replace(first.fuse_text(), levels, 1)

@@ -14,11 +14,14 @@ from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
-from samhw.files import write_text
-from samhw.graph import dumps, to_dot, to_svg
+from samhw.files import write_bytes, write_text
+from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot
 from samhw.passes import apply_program_passes
 
 __all__ = ["compile"]
+
+_TEXT = ("", ".dot", ".gv")
+"""The suffixes of files in Graphviz's language."""
 
 
 @click.command()
@@ -38,7 +41,11 @@ __all__ = ["compile"]
     help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
 )
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
-@click.option("--dot", type=OUTPUT, help="Write the graph in Graphviz's language; .svg draws it.")
+@click.option(
+    "--dot",
+    type=OUTPUT,
+    help="Draw the graph (.svg, .png, .pdf), or write it in Graphviz's language (.dot, or no suffix).",
+)
 @click.option("-o", "--output", type=OUTPUT, help="Write the graph as JSON.")
 @click.option(
     "--json",
@@ -60,8 +67,13 @@ def compile(
     output: str | None,
     json_target: str | None,
 ) -> None:
-    """Compile PROGRAM to a SAMML graph."""
-    given = options.load(program, data)
+    """Compile PROGRAM to a SAMML graph.
+
+    A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
+    """
+    if dot:
+        _check_drawing(dot)
+    given = options.load(program, data, assume=True)
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         if table or html or channels or dot or output or json_target or copies:
@@ -75,8 +87,6 @@ def compile(
             print_after(options.lowerable(given), after, schedule, beside["value"], beside["arch"])
         return
     compiled = options.compile(given)
-    if dot:
-        write_text(Path(dot), to_svg(compiled.design) if dot.endswith(".svg") else to_dot(compiled.design))
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:
@@ -86,8 +96,35 @@ def compile(
         write_text(Path(html), page.export_html())
     if json_target:
         print_json(json_target, _report(compiled))
-    if json_target == "-":
-        return
+    if "-" not in (json_target, dot):
+        _print(compiled, table, channels)
+    if dot:  # The last, since it may lack Graphviz.
+        _draw(compiled.design, dot)
+
+
+def _check_drawing(dot: str) -> None:
+    """Raises `InputError` for a file of no form that --dot writes."""
+    suffix = Path(dot).suffix.lower()
+    if suffix not in _TEXT and suffix[1:] not in DRAWINGS:
+        forms = " or ".join(f".{form}" for form in DRAWINGS)
+        raise InputError(
+            f"--dot {dot}: nothing is drawn as {suffix}; give {forms} for a drawing, or .dot for its text."
+        )
+
+
+def _draw(design: Design, dot: str) -> None:
+    """Writes a drawing, or its text, by the suffix."""
+    suffix = Path(dot).suffix.lower()
+    if dot == "-":
+        click.echo(to_dot(design), nl=False)
+    elif suffix in _TEXT:
+        write_text(Path(dot), to_dot(design))
+    else:
+        write_bytes(Path(dot), [draw(design, suffix[1:])])
+
+
+def _print(compiled: Compiled, table: bool, channels: bool) -> None:
+    """What was made, region by region, and the tables that are asked for."""
     console = Console()
     for region in compiled.regions:
         graph = region.graph
@@ -96,18 +133,7 @@ def compile(
             if region.computations:
                 print_table(console, _computations(region), title=f"{graph.name}: intermediates")
         if channels:
-            rows = [["channel", "stream", "latency", "depth", "why"]]
-            rows += [
-                [
-                    c.name,
-                    f"{graph.stream(c).kind} depth {graph.stream(c).depth}",
-                    str(c.latency),
-                    str(c.depth),
-                    region.reasons.get(c.name, ""),
-                ]
-                for c in graph.channels
-            ]
-            print_table(console, rows, title=f"{graph.name}: channels")
+            print_table(console, _channels(region), title=f"{graph.name}: channels")
         click.echo(
             f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
@@ -123,6 +149,23 @@ def compile(
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
         divided = [f"{t.name} {t.parts}" for t in compiled.design.tensors if t.parts > 1]
         click.echo(f"results in parts, one from each lane: {', '.join(divided) or 'none'}")
+
+
+def _channels(region: CompiledRegion) -> list[list[str]]:
+    """A row for each channel."""
+    graph = region.graph
+    rows = [["channel", "stream", "latency", "depth", "why"]]
+    rows += [
+        [
+            c.name,
+            f"{graph.stream(c).kind} depth {graph.stream(c).depth}",
+            str(c.latency),
+            str(c.depth),
+            region.reasons.get(c.name, ""),
+        ]
+        for c in graph.channels
+    ]
+    return rows
 
 
 def _computations(region: CompiledRegion) -> list[list[str]]:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import CompileOptions, compile_options, data_option, override
-from samhw.cli.output import OUTPUT, print_json, print_table, verdict
+from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
@@ -104,7 +104,7 @@ def correlate(
                 f"{r.model_cycles:,}",
                 f"{r.rtl_cycles:,}",
                 str(r.rtl_cycles - r.model_cycles),
-                verdict(r.checked, r.unproved),
+                r.result.in_words(r.unproved),
             ]
             for r in result.rows
         ]

@@ -1,7 +1,6 @@
 """How a program is to be compiled, in the options that several commands take."""
 
 import functools
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled
 from samhw.errors import InputError
-from samhw.files import check_readable
-from samhw.frontend import Program, load_named
+from samhw.frontend import Capacity, Program, load_named
 from samhw.graph import Arch
 from samhw.passes import Lowerable
 from samhw.schedule import (
@@ -27,7 +25,7 @@ from samhw.schedule import (
     parse_lanes,
 )
 from samhw.search import compile_program, make_lowerable
-from samhw.workload import Workload, bind_program, compile_workload, scheduled
+from samhw.workload import SavedDesign, Workload, bind_program, compile_workload, scheduled
 
 __all__ = [
     "ARCH",
@@ -52,7 +50,7 @@ BUILD_DATA = click.option(
     "--data",
     multiple=True,
     metavar="DATA",
-    help="Data that fixes extents and capacities, as for run; by default the program's own extents, or auto.",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents.",
 )
 
 
@@ -62,6 +60,12 @@ _COMPILE = (
         "schedule_file",
         metavar="FILE",
         help="A schedule, as docs/schedule.md describes it; the following options override it.",
+    ),
+    click.option(
+        "--design",
+        metavar="FILE",
+        help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
+        "the following options override it.",
     ),
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
@@ -99,6 +103,11 @@ _COMPILE = (
         metavar="T=N,..",
         help="Entries of the compressed levels of T, in place of as many as the data may need.",
     ),
+    click.option(
+        "--extents",
+        metavar="i=N,..",
+        help="Greatest extents of indices, where neither the program nor data gives them or more is wanted.",
+    ),
     ARCH,
 )
 
@@ -111,35 +120,80 @@ class CompileOptions:
     schedule: Schedule
     value: str
     capacity: str | None
+    extents: str | None
     arch: str | None
+    design: SavedDesign
+    """What was saved of a design."""
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
         with phase("reading data"):
-            return bind_program(program, data, value=self.value)
+            return self._wide(bind_program(program, data, value=self.value))
+
+    def _wide(self, workload: Workload) -> Workload:
+        extents = self._greatest
+        return workload.with_extents(extents) if extents else workload
 
     def compiler(self, arch: str = "samhw") -> dict[str, Any]:
         """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
         return {
             "value": self.value,
             "entries": self.entries,
-            "arch": load_arch(self.arch or arch),
+            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
+            "capacity": self.room,
         }
 
     @property
     def entries(self) -> dict[str, int] | None:
         """What --capacity gives, by tensor."""
-        return parse_capacity(self.capacity) if self.capacity else None
+        return parse_numbers("--capacity", self.capacity, "a tensor and a number of entries, such as T=4096")
 
-    def load(self, program: str, data: Sequence[str]) -> Workload | Program:
-        """What to build PROGRAM for: the data; without any, the program by itself if its text says how large
-        everything is, and the default data if it does not."""
+    @property
+    def _greatest(self) -> dict[str, int] | None:
+        """What --extents gives, by dimension."""
+        return parse_numbers("--extents", self.extents, "an index and its greatest extent, such as i=1000")
+
+    @property
+    def room(self) -> Capacity:
+        """What the design that was saved has room for, beyond what data need."""
+        return self.design.capacity | Capacity(entries=self.design.entries)
+
+    def load(self, program: str, data: Sequence[str], *, assume: bool) -> Workload | Program:
+        """What to compile PROGRAM for: the data; without any, the program by itself if its text, --extents
+        and what was saved of a design say how large everything is.
+
+        Args:
+            assume: take the default data if they do not, with a word on stderr.
+
+        Raises:
+            InputError: if they do not, and nothing may be assumed.
+        """
         if data:
             return self.workload(program, data)
         loaded = load_named(program)
-        if isinstance(loaded, Program) and loaded.has_extents:
+        if not isinstance(loaded, Program):  # A module has data of its own.
+            return self._wide(bind_program(program, value=self.value, loaded=loaded))
+        loaded = loaded.with_extents(self._greatest or {})
+        known = self.room.extents
+        open_ones = [
+            n for n, extent in loaded.dimensions.extents.items() if extent is None and n not in known
+        ]
+        if not open_ones:
             return loaded
-        return bind_program(program, value=self.value, loaded=loaded)
+        wanted = f"'--extents {','.join(f'{name}=N' for name in open_ones)}'"
+        if not assume or self.extents:
+            raise InputError(
+                f"Nothing says how large a design of '{loaded.name}' is to be; give {wanted} (and "
+                "'--capacity' for the entries of what is sparse), or data to be sized for, such as '--data "
+                "karate'."
+            )
+        workload = bind_program(program, value=self.value, loaded=loaded)
+        click.echo(
+            f"samhw: this is sized for {workload.name}, since nothing says how large it is to be; "
+            f"'--data' and {wanted} do.",
+            err=True,
+        )
+        return workload
 
     def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what a program's text says."""
@@ -152,9 +206,9 @@ class CompileOptions:
         """What the first pass takes, with the capacities that `compile` has."""
         schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity = given.program, given.capacity(schedule)
+            program, capacity = given.program, given.capacity(schedule) | self.room
         else:
-            program, capacity = given, None
+            program, capacity = given, self.room
         return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
 
     def scheduled(self, given: Workload | Program) -> Schedule:
@@ -169,6 +223,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     def compiling(
         *,
         schedule_file: str | None,
+        design: str | None,
         order: str | None,
         fuse: FusionLevel | ByModules | None,
         value: str,
@@ -177,11 +232,15 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         share: str | None,
         permute: bool | None,
         capacity: str | None,
+        extents: str | None,
         arch: str | None,
         **others: Any,
     ) -> None:
+        if design and schedule_file:
+            raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
+        saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         schedule = override(
-            load_schedule(schedule_file),
+            saved.schedule if design else load_schedule(schedule_file),
             fuse=fuse,
             iteration=iteration,
             lanes=None if lanes is None else parse_lanes(lanes),
@@ -189,7 +248,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             permute=permute,
             order=parse_order(order) if order else None,
         )
-        command(options=CompileOptions(schedule, value, capacity, arch), **others)
+        value = (saved.compiled or saved.value) if value == AUTO else value
+        command(options=CompileOptions(schedule, value, capacity, extents, arch, saved), **others)
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)
@@ -231,26 +291,22 @@ def parse_order(text: str) -> tuple[str, ...]:
     return tuple(index.strip() for index in text.split(","))
 
 
-def parse_capacity(text: str) -> dict[str, int]:
-    """--capacity: the number of entries of each tensor between its commas."""
-    entries = {}
+def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:
+    """The number for each name between the commas of an option; None where it was not given."""
+    if text is None:
+        return None
+    numbers = {}
     for item in text.split(","):
-        tensor, _, count = item.partition("=")
-        if not (tensor.strip() and count.strip().isdecimal() and len(count) < 20):
-            raise InputError(f"--capacity {text}: give a tensor and a number of entries, such as T=4096.")
-        entries[tensor.strip()] = int(count)
-    return entries
+        name, _, count = item.partition("=")
+        if not (name.strip() and count.strip().isdecimal() and len(count) < 20):
+            raise InputError(f"{option} {text}: give {form}.")
+        numbers[name.strip()] = int(count)
+    return numbers
 
 
 def load_arch(name: str) -> Arch:
     """--arch: a profile by its name, or what a build has written."""
-    profiles = {"samhw": Arch, "vitis": Arch.vitis}
-    if name in profiles:
-        return profiles[name]()
     try:
-        data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise InputError(f"--arch {name}: give samhw, vitis, or a file like the arch.json of a build.")
-    return Arch.from_json(data)
+        return Arch.load(name)
+    except InputError as error:
+        raise error.within(f"--arch {name}") from None

@@ -14,7 +14,7 @@ from rich.text import Text
 from samhw.errors import InputError
 from samhw.files import reason, write_text
 
-__all__ = ["OUTPUT", "OutputFile", "print_json", "print_table", "verdict"]
+__all__ = ["OUTPUT", "OutputFile", "print_json", "print_table"]
 
 _OUTPUTS = "samhw.outputs"
 """In the context of a command, the options that name files to write, by the files."""
@@ -54,13 +54,6 @@ def print_json(target: str, data: object) -> None:
         click.echo(text, nl=False)
         return
     write_text(Path(target), text)
-
-
-def verdict(checked: bool, unproved: int) -> str:
-    """What a check has found, in a word or two. `unproved` as for `samhw.targets.Check`."""
-    if not checked:
-        return "WRONG"
-    return f"right, {unproved:,} unproved" if unproved else "right"
 
 
 def print_table(console: Console, rows: list[list[str]], title: str) -> None:

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.sim import write_chrome_trace, write_fst, write_vcd
 from samhw.targets import RunResult
@@ -12,7 +11,7 @@ from samhw.targets import RunResult
 __all__ = ["recording", "write_trace"]
 
 
-def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict[str, Any]:
+def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     """The simulator's options for a trace."""
     if trace is None:
         if window is not None:
@@ -20,10 +19,6 @@ def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict
         return {}
     if Path(trace).suffix not in (".json", ".vcd", ".fst"):
         raise InputError(f"{trace} is no trace file; give it the suffix .json, .vcd or .fst.")
-    if len(compiled.regions) > 1:
-        raise InputError(
-            f"A trace takes one region, and this has {len(compiled.regions)}; try --fuse full --share none."
-        )
     if window is None:
         return {"trace": True}
     found = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", window)
@@ -34,7 +29,7 @@ def recording(compiled: Compiled, trace: str | None, window: str | None) -> dict
 
 def write_trace(path: Path, model: RunResult) -> None:
     """Writes the tokens of a run in the format of the file's suffix."""
-    (region,) = model.regions
-    assert region.statistics is not None
+    runs = [(region.graph, region.statistics) for region in model.regions if region.statistics is not None]
+    assert len(runs) == len(model.regions), "a run without its tokens"
     write = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst}[path.suffix]
-    write(path, region.graph, region.statistics)
+    write(path, runs)

@@ -46,6 +46,9 @@ class Compiled:
     decision: Decision
     """All that was chosen."""
 
+    def __repr__(self) -> str:
+        return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
+
     @cached_property
     def design(self) -> Design:
         """The graphs of all regions, what they share, and their sequence."""

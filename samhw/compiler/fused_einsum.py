@@ -20,12 +20,12 @@ from samhw.compiler.einsum import (
     rebuilt,
 )
 from samhw.compiler.sums import Sums
+from samhw.decision import Iteration
 from samhw.errors import InputError, StreamError
 from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.names import Names
-from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 __all__ = ["EinsumBuilder"]

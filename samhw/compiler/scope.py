@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from samhw.compiler.memories import memories_of
+from samhw.decision import Iteration
 from samhw.frontend import Region
 from samhw.fusion import FusedRegion, stored_format
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding
@@ -28,7 +29,7 @@ class Scope:
         lowerable: Lowerable,
         value: ValueType,
         arch: Arch,
-        iteration: str = "factored",
+        iteration: Iteration = "factored",
         anew: frozenset[str] = frozenset(),
     ):
         self.lowerable = lowerable

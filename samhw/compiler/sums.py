@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View
+from samhw.decision import Iteration
 from samhw.names import Names
-from samhw.schedule import Iteration
 from samhw.tensors import LevelType
 
 __all__ = ["Sums"]

@@ -58,4 +58,4 @@ def _fits(values: NDArray[Any]) -> bool:
     limit = 1 << value_type(_WHOLE).width - 1
     if values.dtype.kind not in "iub" and not np.array_equal(values, np.rint(values)):
         return False
-    return not values.size or bool(-limit <= values.min() and values.max() < limit)
+    return not values.size or bool(-limit <= values.min().item() and values.max().item() < limit)

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Literal
 
-__all__ = ["Decision", "RegionDecision", "Sharing"]
+__all__ = ["Decision", "Iteration", "RegionDecision", "Sharing"]
+
+Iteration = Literal["factored", "global"]
+"""How many iteration spaces a region has: one for each sum, or one for all factors of a term (Custard)."""
 
 
 class Sharing(Enum):
@@ -53,13 +57,13 @@ class Decision:
 
     Attributes:
         regions: in the order in which they run.
-        iteration: `factored` or `global`, as a schedule has it.
+        iteration: of all regions.
         anew: the intermediates that each use computes for itself.
         lanes: by index, how many copies of what lies inside of it share its coordinates.
     """
 
     regions: tuple[RegionDecision, ...]
-    iteration: str = "factored"
+    iteration: Iteration = "factored"
     anew: frozenset[str] = frozenset()
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
 

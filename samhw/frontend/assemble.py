@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.expr import Reshape
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
@@ -39,7 +40,8 @@ def assemble(
 
     A result that is not declared gets a declaration with the left side's index names. A tensor without a
     format is dense; where a statement with an order writes it, its modes are stored in that order. With
-    `implied`, inputs need no declaration either. Raises InputError when the program breaks a rule.
+    `implied`, inputs need no declaration either: one that is reshaped is dense, and the storage of the others
+    may be that of their data. Raises InputError when the program breaks a rule.
     """
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
@@ -61,15 +63,23 @@ def assemble(
             indices = statement.lhs.indices
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
-    for access in (read for statement in program.statements for read in statement.reads) if implied else ():
+    if implied:
+        _imply(program, tensors)
+    check_program(program)
+    return program
+
+
+def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
+    """Declares the inputs that are not declared."""
+    reshaped = {s.rhs.operand.tensor for s in program.statements if isinstance(s.rhs, Reshape)}
+    for access in (read for statement in program.statements for read in statement.reads):
         if access.tensor not in tensors:
             rank = len(access.indices)
             storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+            is_free = access.tensor not in reshaped
             tensors[access.tensor] = TensorDecl(
-                access.tensor, access.indices, (None,) * rank, storage, access.span, implied=True
+                access.tensor, access.indices, (None,) * rank, storage, access.span, implied=is_free
             )
-    check_program(program)
-    return program
 
 
 def _format(declaration: Declaration, writer: Statement | None) -> Format:

@@ -27,7 +27,7 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
             raise program.error(
                 access.span,
                 f"'{access.tensor}' is stored as {storage}, but a reshape goes through row-major order; "
-                "declare it dense, or copy it to a dense tensor first",
+                "store it as dense, or copy it to a dense tensor first",
             )
 
 

@@ -27,7 +27,7 @@ class TensorDecl:
     declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
     """The extents of the program's text, where `shape` has been filled in."""
     implied: bool = field(default=False, compare=False, repr=False)
-    """The text has no declaration of this input, so that its storage may be that of its data."""
+    """Neither the text nor anybody else says how this input is stored, so that its data may."""
 
     @property
     def rank(self) -> int:

@@ -299,14 +299,17 @@ def free_indices(expr: Expr) -> tuple[str, ...]:
 
 
 def terms(expr: Expr) -> Iterator[Expr]:
-    """The operands of the outermost ``+`` and ``-``, left to right. A sum over an index spans one of them."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Add | Sub | Neg):
-            stack.extend(reversed(node.children))
-        else:
-            yield node
+    """The operands of the outermost ``+`` and ``-``, left to right. A sum over an index spans one of them.
+
+    ``a - b + c`` has three, and so has ``(a - b) + c``, which is the same expression. ``a - (b + c)`` has
+    two, and ``-(a + b)`` is one.
+    """
+    found = []
+    while isinstance(expr, Add | Sub):
+        found.append(expr.right)
+        expr = expr.left
+    yield expr
+    yield from reversed(found)
 
 
 def factors_of(expr: Expr) -> Iterator[Expr]:

@@ -1,13 +1,15 @@
 """Programs by what a user calls them."""
 
+import os
 from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.frontend.kernels import kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_names
-from samhw.frontend.objects import Example, load_object
+from samhw.frontend.objects import Example, load_object, name_one_of
 from samhw.frontend.parse import load, parse
 from samhw.frontend.program import Program
+from samhw.suggestion import did_you_mean
 
 __all__ = ["load_named", "load_program"]
 
@@ -37,7 +39,12 @@ def load_named(spec: str) -> Program | Example:
         return load_object(spec)
     if "=" in spec:
         return parse(spec, "text", implied=True)
+    if os.path.isfile(spec):
+        if spec.endswith(".py"):
+            raise InputError(f"'{spec}' is a Python file; {name_one_of(spec)}")
+        raise InputError(f"'{spec}' is a file, but no .ein file; call the file of a program {spec}.ein.")
+    known = (*kernel_names(), *model_names())
     raise InputError(
-        f"There is no program '{spec}'; give a name from 'samhw kernels', a .ein file, file.py:object, or a "
-        "text such as 'T[i,j] = A[i,k] * X[k,j]'."
+        f"There is no program '{spec}'{did_you_mean(spec, known)}; give a name from 'samhw kernels', a .ein "
+        "file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
     )

@@ -39,6 +39,8 @@ def load(path: str | Path) -> Program:
         raise InputError(f"cannot read program '{path}': {error.strerror}; check the path") from None
     except UnicodeDecodeError:
         raise InputError(f"program '{path}' is not a text file; save it in UTF-8") from None
+    except ValueError as error:
+        raise InputError(f"cannot read program '{path}': {error}; check the path") from None
     return parse(text, str(path))
 
 

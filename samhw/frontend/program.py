@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import index as as_int
 
 from samhw.errors import InputError
-from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
@@ -130,6 +130,33 @@ class Program:
         """Whether a statement reads a tensor."""
         return tensor in self._readers
 
+    def with_extents(self, extents: Mapping[str, int]) -> "Program":
+        """This program with these extents of its dimensions, as if its text declared them. Those that
+        reshapes and concatenations leave open follow.
+
+        Raises InputError for a name that no dimension has, one that has another extent, or extents that do
+        not go together.
+        """
+        dimensions = self.dimensions
+        for name, extent in extents.items():
+            if name not in dimensions.extents:
+                raise InputError(
+                    f"'{self.name}' has no index '{name}' to give an extent; it has "
+                    f"{', '.join(dimensions.extents)}."
+                )
+            if not 1 <= extent <= MAX_EXTENT:
+                raise InputError(f"Index {name} cannot have extent {extent}; give 1 to {MAX_EXTENT:,}.")
+            if dimensions.extents[name] not in (None, extent):
+                has = dimensions.extents[name]
+                raise InputError(f"'{self.name}' has {name}={has}, and not {extent}; change one of them.")
+        tensors = {
+            name: replace(
+                decl, shape=tuple(extents.get(d, dimensions.extents[d]) for d in dimensions.of_tensor(name))
+            )
+            for name, decl in self.tensors.items()
+        }
+        return replace(self, tensors=tensors).bind({})
+
     def check_operand(self, name: str) -> None:
         """Raises `InputError` for a name that is not that of an operand."""
         names = [decl.name for decl in self.operands]
@@ -152,6 +179,12 @@ class Program:
             else:
                 lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
         return "\n".join(lines) + "\n"
+
+    @property
+    def summary(self) -> str:
+        """It in a few words: its name, and its statement if there is one."""
+        statements = self.statements
+        return f"{self.name}, {statements[0] if len(statements) == 1 else f'{len(statements)} statements'}"
 
     def _repr_html_(self) -> str:
         return html_text(self.text)

@@ -6,7 +6,7 @@ The types of its streams and the numbers of a build come from the specs of its n
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design, Run
-from samhw.graph.dot import to_dot, to_svg
+from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.ir import (
     Channel,
@@ -31,6 +31,7 @@ __all__ = [
     "DDR4",
     "DONE",
     "DRAM_PRESETS",
+    "DRAWINGS",
     "EMPTY",
     "HBM2",
     "STOP",
@@ -56,6 +57,7 @@ __all__ = [
     "TensorBinding",
     "Token",
     "check_stream",
+    "draw",
     "dumps",
     "latency",
     "levels",

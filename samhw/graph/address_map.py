@@ -17,7 +17,8 @@ __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
-_ADDRESS_BITS = 32
+_LEAST_ADDRESS_BITS, _MOST_ADDRESS_BITS = 12, 32
+"""Of a port. A page of 4 KB is the least range that interconnects give to a slave."""
 
 _NOT_BUILT = ("index", "part", "parts")
 """Fields of a graph's parts that leave no trace in hardware, or only one in the names of memories."""
@@ -80,7 +81,7 @@ class AddressMap:
         region_ends: the address of each region's register with the cycle in which it ended.
         channel_states: the addresses of the channel state words, 16 channels in each.
         windows: the window of each memory, by the memory's name.
-        address_bits: the number of address bits that the map takes.
+        address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
         identity: what IDENTITY reads, a hash of design and arch.
 
     Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
@@ -106,8 +107,8 @@ class AddressMap:
             base = -(-end // size) * size
             end = base + size
             self.windows[memory.name] = Window(memory, base, size, design.word_bits(memory, arch.index_bits))
-        self.address_bits = (end - 1).bit_length()
-        if self.address_bits > _ADDRESS_BITS:
+        self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
+        if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(
                 f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
                 "give them smaller capacities."
@@ -167,6 +168,7 @@ class AddressMap:
         def define(macro: str, text: str) -> None:
             lines.append(f"#define {prefix}_{macro} {text}")
 
+        define("ADDRESS_BITS", f"{self.address_bits}u")
         for register in Register:
             define(register.name, f"0x{register:02x}u")
         lines.append("")

@@ -88,6 +88,12 @@ class Design:
             tuple(map(Run, range(len(graphs)))),
         )
 
+    @property
+    def summary(self) -> str:
+        """Its size in a few words."""
+        regions = f"{len(self.regions)} region{'s' * (len(self.regions) > 1)}"
+        return f"{regions} with {len(self.nodes)} nodes and {len(self.channels)} channels"
+
     @cached_property
     def memory(self) -> dict[str, Memory]:
         """Memories by name."""

@@ -9,7 +9,10 @@ from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Graph, Node
 from samhw.spec import StreamKind
 
-__all__ = ["to_dot", "to_svg"]
+__all__ = ["DRAWINGS", "draw", "to_dot", "to_svg"]
+
+DRAWINGS = ("svg", "png", "pdf")
+"""The forms in which Graphviz draws a design."""
 
 EDGE_STYLE = {
     StreamKind.CRD: "style=solid",
@@ -54,19 +57,31 @@ def to_dot(design: Design) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_svg(design: Design) -> str:
-    """The drawing as SVG, laid out by Graphviz; raises `InputError` if its program `dot` is not installed."""
+def draw(design: Design, form: str) -> bytes:
+    """The drawing in one of `DRAWINGS`, laid out by Graphviz.
+
+    Raises:
+        InputError: if Graphviz's program `dot` is not installed.
+        RunError: if it fails.
+    """
     program = shutil.which("dot")
     if program is None:
         raise InputError(
-            "Drawing SVG needs the program 'dot'; install Graphviz (package 'graphviz') or write DOT text."
+            f"Drawing {form.upper()} needs the program 'dot'; install Graphviz (package 'graphviz') or write "
+            "DOT text, as to graph.dot."
         )
     run = subprocess.run(
-        [program, "-Tsvg"], input=to_dot(design), capture_output=True, text=True, check=False
+        [program, f"-T{form}"], input=to_dot(design).encode(), capture_output=True, check=False
     )
     if run.returncode != 0:
-        raise RunError(f"The program 'dot' failed: {run.stderr.strip()}; write DOT text instead.")
+        reason = run.stderr.decode(errors="replace").strip()
+        raise RunError(f"The program 'dot' failed: {reason}; write DOT text instead.")
     return run.stdout
+
+
+def to_svg(design: Design) -> str:
+    """The drawing as SVG; raises as `draw` does."""
+    return draw(design, "svg").decode()
 
 
 def _quote(text: str) -> str:

@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from samhw.errors import InputError
+import numpy as np
+
+from samhw.errors import InputError, shown
 from samhw.files import check_readable
 
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram", "OffChip"]
@@ -86,14 +88,15 @@ class Dram:
             value = getattr(self, field.name)
             if field.name == "name":
                 if not isinstance(value, str) or not value:
-                    raise InputError(f"Dram.name is {value!r}; give a name.")
+                    raise InputError(f"Dram.name is {shown(value)}; give a name.")
                 continue
             least = 0 if field.name in zero else 1
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"Dram.{field.name} is {value!r}; give a whole number from {least} on.")
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise InputError(f"Dram.{field.name} is {shown(value)}; give a whole number from {least} on.")
+            object.__setattr__(self, field.name, int(value))
             most = LONGEST_PS if field.name.endswith("_ps") else GREATEST
             if value > most:
-                raise InputError(f"Dram.{field.name} is {value!r}; give at most {most}.")
+                raise InputError(f"Dram.{field.name} is {shown(value)}; give at most {most}.")
         for given, text, good in (
             ("channels", f"at most {MOST:,} banks in all", self.channels * self.groups * self.banks <= MOST),
             ("outstanding", f"at most {MOST:,}", self.outstanding <= MOST),
@@ -133,12 +136,12 @@ class Dram:
         given = dict(data)
         known = [f.name for f in fields(cls)]
         preset = given.pop("preset", None)
-        if unknown := sorted(set(given) - set(known)):
-            raise InputError(f"Dram has no field {unknown[0]!r}; the fields are {', '.join(known)}.")
+        if unknown := [name for name in given if name not in known]:
+            raise InputError(f"Dram has no field {shown(unknown[0])}; the fields are {', '.join(known)}.")
         if preset is not None:
             if not isinstance(preset, str) or preset not in DRAM_PRESETS:
                 raise InputError(
-                    f"There is no memory preset {preset!r}; choose one of {', '.join(DRAM_PRESETS)}."
+                    f"There is no memory preset {shown(preset)}; choose one of {', '.join(DRAM_PRESETS)}."
                 )
             return replace(DRAM_PRESETS[preset], **given)
         required = [f.name for f in fields(cls) if f.name not in ("cycle_ps", "prefetch", "outstanding")]

@@ -1,4 +1,4 @@
-"""A design as JSON text, and back. Texts of earlier versions are read by json_before.py."""
+"""A design as JSON text, and back."""
 
 import json
 from typing import Any
@@ -14,7 +14,6 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
 )
-from samhw.graph.json_before import BEFORE, upgraded
 from samhw.spec import Port, Stream, StreamKind
 
 __all__ = ["dumps", "loads"]
@@ -63,17 +62,16 @@ def dumps(design: Design) -> str:
 
 
 def loads(text: str) -> Design:
-    """The design of a JSON text by `dumps`, of this version or of one in `BEFORE`; raises `InputError` for
-    any other text."""
+    """The design of a JSON text by `dumps`, of this version; raises `InputError` for any other text."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
     version = data.get("version") if isinstance(data, dict) else None
-    if version != VERSION and version not in BEFORE:
+    if version != VERSION:
         raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
     try:
-        return _design(data if version == VERSION else upgraded(data))
+        return _design(data)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"The graph is damaged ({what}); compile it again.") from error
@@ -146,9 +144,9 @@ def _graph(
                 inputs=tuple(_port(p) for p in n["inputs"]),
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
-                index=n.get("index", ""),
-                copy_of=n.get("copy_of", ""),
-                lane=tuple((index, number) for index, number in n.get("lane", ())),
+                index=n["index"],
+                copy_of=n["copy_of"],
+                lane=tuple((index, number) for index, number in n["lane"]),
             )
             for n in data["nodes"]
         ),
@@ -173,6 +171,6 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         format=data["format"],
         indices=tuple(data["indices"]),
         shape=tuple(data["shape"]),
-        parts=data.get("parts", 1),
-        view_of=data.get("view_of"),
+        parts=data["parts"],
+        view_of=data["view_of"],
     )

@@ -1,7 +1,7 @@
 """Passes of graphs: from the graph that the lowering of a region gives to the one that a design has.
 
-Each file but `assembly` holds one pass, a function from `Assembly` to `Assembly` with the name of the file.
-What comes out of a pass is a graph that the validator takes.
+Each file but `assembly` and `concats` holds one pass, a function from `Assembly` to `Assembly` with the name
+of the file. What comes out of a pass is a graph that the validator takes.
 """
 
 from collections.abc import Callable

@@ -11,9 +11,10 @@ which the reducer gives behind the tokens that wait.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from samhw.errors import ScheduleError
+from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 from samhw.graph_passes.assembly import Assembly
+from samhw.graph_passes.concats import waiting_parts
 
 __all__ = ["depths"]
 
@@ -59,7 +60,7 @@ def depths(assembly: Assembly) -> Assembly:
     """The graph with channels as deep as they have to be.
 
     Raises:
-        ScheduleError: for a channel that would have to hold too much.
+        StreamError: for a channel that would have to hold too much.
     """
     graph, arch, extent = assembly.graph, assembly.arch, assembly.extent
     arrival: dict[str, int] = {}
@@ -72,6 +73,7 @@ def depths(assembly: Assembly) -> Assembly:
         )
         heads = {port: streams[c.source] for port, c in inputs.items()}
         streams |= _outputs(node, heads, indices)
+    parts = waiting_parts(graph, indices)
     found = {}
     reasons = {}
     waiting = {}
@@ -82,22 +84,22 @@ def depths(assembly: Assembly) -> Assembly:
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
-        held = _held(graph, channel, streams)
+        held = _held(graph, channel, streams, parts)
         if held is not None:
-            outer, partner = held
+            outer, awaited = held
             inner = streams[channel.source].levels[outer:]
             tokens = _tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
-                raise ScheduleError(
+                raise StreamError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
-                    f"{', '.join(inner)}, until {partner} is complete; end the fused region before "
+                    f"{', '.join(inner)}, which waits for {awaited}; end the fused region before "
                     f"{sink.name}, choose another order, or permit more than {arch.deepest:,} in the file of "
                     '--arch ("deepest").'
                 )
             depth += tokens
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
-            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {partner}"
+            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {awaited}"
             reasons[channel.name] = waiting[channel.name]
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
@@ -165,11 +167,14 @@ def _outputs(
     return result
 
 
-def _held(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -> tuple[int, str] | None:
+def _held(
+    graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream], parts: Mapping[str, int]
+) -> tuple[int, str] | None:
     """If the tokens of a channel wait for a reduction, or for the end of a fiber, on the way to another input
-    of the same node: the number of outer indices below which they do, and the other input."""
+    of the same node, or as one of the `parts` for those before it: the number of outer indices below which
+    they do, and what they wait for."""
     own = streams[channel.source]
-    best: tuple[int, str] | None = None
+    best = (parts[channel.name], "the parts before it") if channel.name in parts else None
     for port in graph.node[channel.sink.node].inputs:
         other = graph.fanin[Endpoint(channel.sink.node, port.name)].source
         late = [n for n, count in streams[other].waits.items() if count > own.waits.get(n, 0)]

@@ -9,7 +9,16 @@ from typing import Any
 from samhw.machine_code import intrinsics
 from samhw.machine_code.expressions import Expressions
 from samhw.machine_code.record import Record
-from samhw.machine_code.values import Named, Real, Untranslatable, Value, Word, Words, operand
+from samhw.machine_code.values import (
+    Named,
+    Real,
+    Untranslatable,
+    Value,
+    Word,
+    Words,
+    is_named_tuple,
+    operand,
+)
 
 __all__ = ["Calls"]
 
@@ -29,6 +38,8 @@ class Calls(Expressions):
         """The result of a call."""
         if isinstance(function, MethodType):
             return self._of_record(function, function.__self__, *arguments)
+        if isinstance(function, type) and is_named_tuple(function):
+            return self._named_tuple(function, arguments)
         if (known := _KNOWN.get(function)) is not None:
             return known(self, *arguments)
         if isinstance(function, FunctionType) and "apart" in function.__dict__:
@@ -43,6 +54,11 @@ class Calls(Expressions):
         if method == kind.local and isinstance(argument, int):
             return tuple(Named(kind, self.code.place(f"[{kind.WORDS} x i64]")) for _ in range(argument))
         return Named(kind, self._pointer(argument)) if method == kind.at else method(argument)
+
+    def _named_tuple(self, kind: Any, items: Sequence[Value]) -> Value:
+        if len(items) != len(kind._fields):
+            raise Untranslatable(f"{kind.__qualname__} has other items")
+        return kind._make(items)
 
     def _pointer(self, address: Value) -> str:
         return self.code.let(f"inttoptr i64 {operand(self.as_word(address))} to ptr")

@@ -20,6 +20,8 @@ from samhw.machine_code.values import (
     Value,
     Word,
     Words,
+    in_a_word,
+    is_named_tuple,
     operand,
 )
 
@@ -73,12 +75,14 @@ class Expressions(ABC):
                 return tuple(value for item in node.elts for value in self._items(item))
             case ast.BinOp():
                 return self.binary(node.op, self.value(node.left), self.value(node.right))
+            case ast.UnaryOp(op=ast.Not()):
+                return self._negation(self.condition(node.operand))
             case ast.UnaryOp():
                 return self._unary(node.op, self.value(node.operand))
             case ast.Compare():
                 return self._compare(node)
             case ast.BoolOp():
-                return self._boolean(node)
+                return self._boolean(node, self._truth_value)
             case ast.IfExp():
                 return self._select(node)
             case ast.Subscript():
@@ -86,15 +90,17 @@ class Expressions(ABC):
             case ast.Attribute():
                 return self._attribute(node)
             case ast.Call(func=func, args=args, keywords=[]):
-                return self.call(self.value(func), [self.value(argument) for argument in args])
+                return self.call(self.value(func), [v for argument in args for v in self._items(argument)])
         raise Untranslatable(f"{ast.unparse(node)!r} is not in the subset")
 
     def _items(self, node: ast.expr) -> tuple[Value, ...]:
-        """The values that an item of a tuple stands for: one, or those of another tuple."""
-        if isinstance(node, ast.Starred):
-            values: tuple[Value, ...] = self.value(node.value)
-            return values
-        return (self.value(node),)
+        """The values that an item of a tuple or an argument stands for: one, or those of another tuple."""
+        if not isinstance(node, ast.Starred):
+            return (self.value(node),)
+        values = self.value(node.value)
+        if not isinstance(values, tuple):
+            raise Untranslatable(f"{ast.unparse(node)!r} is no tuple")
+        return values
 
     def word(self, node: ast.expr) -> Word:
         """What an expression stands for, which is an integer."""
@@ -112,7 +118,16 @@ class Expressions(ABC):
 
     def condition(self, node: ast.expr) -> bool | Flag:
         """Whether an expression is true: a bool if that is known."""
+        if isinstance(node, ast.BoolOp):
+            return self._boolean(node, self.condition)
         return self._truth(self.value(node))
+
+    def _truth_value(self, node: ast.expr) -> bool | Flag:
+        """An expression that stands for a truth value. An integer does not: it may be neither 0 nor 1."""
+        value = self.value(node)
+        if not isinstance(value, bool | Flag):
+            raise Untranslatable(f"{ast.unparse(node)!r} is no truth value")
+        return value
 
     def _truth(self, value: Value) -> bool | Flag:
         if isinstance(value, Flag):
@@ -162,10 +177,10 @@ class Expressions(ABC):
             return code.word(f"add i64 {rest.name}, {more.name}")
         return code.word(f"sub i64 {quotient.name}, {operand(self.as_word(below))}")
 
+    def _negation(self, truth: bool | Flag) -> bool | Flag:
+        return not truth if isinstance(truth, bool) else self.code.flag(f"xor i1 {truth.name}, true")
+
     def _unary(self, op: ast.unaryop, value: Value) -> Value:
-        if isinstance(op, ast.Not):
-            truth = self._truth(value)
-            return not truth if isinstance(truth, bool) else self.code.flag(f"xor i1 {truth.name}, true")
         if isinstance(value, Real) and isinstance(op, ast.USub):
             return self.code.real(f"fneg double {value.name}")
         word = self.as_word(value)
@@ -192,7 +207,7 @@ class Expressions(ABC):
             found: bool | Flag = False
             for item in right:
                 found = self._either(found, self._relate(ast.Eq(), left, item))
-            return found if isinstance(op, ast.In) else self._unary(ast.Not(), found)
+            return found if isinstance(op, ast.In) else self._negation(found)
         if type(op) not in _COMPARISONS:
             raise Untranslatable(f"{type(op).__name__} is not in the subset")
         known, name, real_name = _COMPARISONS[type(op)]
@@ -219,34 +234,44 @@ class Expressions(ABC):
             return True if b else a
         return self.code.flag(f"or i1 {a.name}, {b.name}")
 
-    def _boolean(self, node: ast.BoolOp) -> Value:
-        """`and` and `or`: what stands behind is not computed where Python would not."""
+    def _boolean(self, node: ast.BoolOp, truth_of: Callable[[ast.expr], bool | Flag]) -> bool | Flag:
+        """`and` and `or`: what stands behind is not computed where Python would not.
+
+        Args:
+            truth_of: translates a part.
+        """
         stops = isinstance(node.op, ast.Or)
-        known = [self._known(part) for part in node.values]
-        parts = [part for part, truth in zip(node.values, known, strict=True) if truth is not (not stops)]
+        parts = [part for part in node.values if self._known(part) is None or truth_of(part) is stops]
         if not parts:
             return not stops
+        first, *others = parts
+        truth = truth_of(first)
+        if not others or truth is stops:
+            return truth
         place, end = self.code.place("i1"), self.code.label()
-        for number, part in enumerate(parts):
-            truth = self.condition(part)
-            last = number == len(parts) - 1 or truth is stops
-            self.code.do(f"store i1 {_bit(truth)}, ptr {place}")
-            if last:
-                break
+        self.code.do(f"store i1 {_bit(truth)}, ptr {place}")
+        for part in others:
             if isinstance(truth, Flag):
                 rest = self.code.label()
                 self.code.branch(truth, *((end, rest) if stops else (rest, end)))
                 self.code.begin(rest)
+            truth = truth_of(part)
+            self.code.do(f"store i1 {_bit(truth)}, ptr {place}")
+            if truth is stops:
+                break
         self.code.begin(end)
         return self.code.flag(f"load i1, ptr {place}")
 
     def _known(self, node: ast.expr) -> bool | None:
-        """Whether a name or a number is true, if that is known without an instruction."""
-        if isinstance(node, ast.Name | ast.Constant):
-            value = self.value(node)
-            if isinstance(value, int):
-                return value != 0
-        return None
+        """Whether a name, a number or a field is true, if that is known without an instruction."""
+        match node:
+            case ast.Name() | ast.Constant():
+                value = self.value(node)
+            case ast.Attribute(value=ast.Name(id=name)) if isinstance(self.look_up(name), tuple):
+                value = self.value(node)
+            case _:
+                return None
+        return value != 0 if isinstance(value, int) else None
 
     def _select(self, node: ast.IfExp) -> Value:
         condition = self.condition(node.test)
@@ -277,7 +302,7 @@ class Expressions(ABC):
             return container[index]
         # A tuple of integers is a table; one of memories is chosen from.
         if all(isinstance(item, int) for item in container):
-            return self._load(np.array(container, np.int64), index)
+            return self._load(np.array([in_a_word(item) for item in container], np.int64), index)
         if not all(isinstance(item, Words) for item in container):
             raise Untranslatable("the index of a tuple must be known")
         chosen = container[0]
@@ -301,6 +326,8 @@ class Expressions(ABC):
         owner = self.value(node.value)
         if isinstance(owner, Named):
             return self.code.word(f"load i64, ptr {self.field(owner, node.attr)}, align 8")
+        if is_named_tuple(type(owner)) and node.attr in owner._fields:
+            return getattr(owner, node.attr)
         if isinstance(owner, type) and issubclass(owner, IntEnum):
             return int(owner[node.attr])
         if isinstance(owner, type) and issubclass(owner, Record):

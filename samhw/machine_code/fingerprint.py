@@ -1,6 +1,7 @@
 """What the code of a function depends on, as one number: the same in every process, other for other code."""
 
 import hashlib
+from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from samhw.machine_code import intrinsics
 from samhw.machine_code.machine import machine_name
 from samhw.machine_code.record import Record
 from samhw.machine_code.source import outer_values
-from samhw.machine_code.values import StandIns
+from samhw.machine_code.values import StandIns, is_named_tuple
 
 __all__ = ["fingerprint", "function_key", "functions_apart"]
 
@@ -31,20 +32,31 @@ def function_key(function: FunctionType) -> Any:
 def _value_key(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return function_key(value)
+    if isinstance(value, tuple):
+        # Tuples of other classes may be equal, and have other names for their items.
+        return type(value), tuple(map(_value_key, value))
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
 def functions_apart(function: FunctionType, stand_ins: StandIns) -> list[FunctionType]:
     """The functions that the code of a function calls, and does not hold, each behind those that it calls."""
     found: dict[FunctionType, None] = {}
-    for value in outer_values(function).values():
-        if isinstance(value, FunctionType):
-            called = stand_ins.get(value, value)
-            assert isinstance(called, FunctionType)
-            found |= dict.fromkeys(functions_apart(called, stand_ins))
-            if "apart" in called.__dict__:
-                found[called] = None
+    for value in _functions_in(tuple(outer_values(function).values())):
+        called = stand_ins.get(value, value)
+        assert isinstance(called, FunctionType)
+        found |= dict.fromkeys(functions_apart(called, stand_ins))
+        if "apart" in called.__dict__:
+            found[called] = None
     return list(found)
+
+
+def _functions_in(values: tuple[Any, ...]) -> Iterator[FunctionType]:
+    """The functions among some values, and in tuples among them."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _functions_in(value)
+        elif isinstance(value, FunctionType):
+            yield value
 
 
 def fingerprint(function: FunctionType, stand_ins: StandIns) -> str:
@@ -63,6 +75,10 @@ def _translator() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
+def _names_of_items(kind: Any) -> str:
+    return str(kind._fields) if is_named_tuple(kind) else ""
+
+
 def _describe(value: Any, stand_ins: StandIns) -> str:
     if isinstance(value, FunctionType) and value.__module__ != intrinsics.__name__:
         function = stand_ins.get(value, value)
@@ -75,9 +91,12 @@ def _describe(value: Any, stand_ins: StandIns) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, tuple):
-        return f"({', '.join(_describe(item, stand_ins) for item in value)})"
+        items = ", ".join(_describe(item, stand_ins) for item in value)
+        return f"{_names_of_items(type(value))}({items})"
     if isinstance(value, type) and issubclass(value, Record):
         return str(value.FIELDS)
+    if isinstance(value, type) and is_named_tuple(value):
+        return _names_of_items(value)
     if isinstance(value, type) and issubclass(value, IntEnum):
         return str({member.name: int(member) for member in value})
     if isinstance(value, int | float):

@@ -24,6 +24,8 @@ class Definition:
     body: tuple[ast.stmt, ...]
     stored: Mapping[str, int]
     """How many times each name is given a value."""
+    looped: Mapping[str, int]
+    """Of how many loops each name is the variable."""
     returns: int
     """How many times something is returned."""
 
@@ -49,10 +51,12 @@ def _definition(code: CodeType) -> Definition:
         raise Untranslatable(f"{code.co_qualname} is not made by def")
     nodes = [node for part in statement.body for node in ast.walk(part)]
     stored = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    looped = Counter(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     return Definition(
         tuple(argument.arg for argument in statement.args.args),
         tuple(statement.body),
         stored,
+        looped,
         sum(isinstance(node, ast.Return) for node in nodes),
     )
 

@@ -31,6 +31,9 @@ from samhw.machine_code.values import (
 
 __all__ = ["translate"]
 
+IGNORED = "_"
+"""What is assigned to this name nobody reads."""
+
 UNROLLED = 40
 """Loops of so many rounds or fewer, if that is known, are written out."""
 
@@ -63,6 +66,10 @@ class _Variable:
         self.form = form
         self.kind = value.kind if isinstance(value, Named) else None
         self.places = [code.place(type) for type in _PLACES[self.form]]
+
+    def holds(self, value: Value) -> bool:
+        """Whether a value is of the kind of the variable's."""
+        return _form(value) is self.form and (not isinstance(value, Named) or value.kind is self.kind)
 
     def load(self) -> Value:
         if self.form is Words:
@@ -211,18 +218,28 @@ class _Translator(Calls):
                 raise Untranslatable(f"nothing can be assigned to {ast.unparse(target)!r}")
 
     def assign(self, name: str, value: Value) -> None:
-        """Gives a name a value."""
+        """Gives a name a value.
+
+        A name that is assigned once stands for its value. One that is assigned several times is a variable,
+        which holds values of one kind.
+        """
         call = self.calls[-1]
+        if name == IGNORED:
+            return
+        if name in call.definition.looped:
+            raise Untranslatable(f"{name!r} is the variable of a loop, and assigned otherwise too")
         if isinstance(value, Flag):
             value = self.as_word(value)
         once = call.definition.stored[name] == 1 and name not in call.definition.arguments
-        if _form(value) is None or (once and isinstance(value, int)):
-            # Nothing else is ever assigned to it where that is used.
+        if once and (isinstance(value, int) or _form(value) is None):
             call.names[name] = value
             return
-        variable = call.names.get(name)
-        if not isinstance(variable, _Variable) or variable.form is not _form(value):
-            variable = call.names[name] = _Variable(self.code, value)
+        if _form(value) is None:
+            raise Untranslatable(f"{name!r} is given several values of which one is no word")
+        variable = call.names.get(name) or _Variable(self.code, value)
+        if not variable.holds(value):
+            raise Untranslatable(f"{name!r} is given values of several kinds")
+        call.names[name] = variable
         variable.store(value)
 
     def _word_at(self, node: ast.Subscript | ast.Attribute) -> str:
@@ -289,6 +306,8 @@ class _Translator(Calls):
             self._rounds(name, range(start, stop, step), node.body)
         else:
             self._loop(name, start, stop, step, node.body)
+        # Behind the loop the counter is one step further than Python's.
+        self.calls[-1].names.pop(name, None)
 
     def _rounds(self, name: str, numbers: range, body: Sequence[ast.stmt]) -> None:
         """A loop whose rounds are written one after another."""
@@ -325,10 +344,12 @@ class _Translator(Calls):
         call = self.calls[-1]
         value = self._returned(node)
         if value is not None:
-            call.is_tuple = isinstance(value, tuple)
-            parts = [self.as_word(part) for part in (value if call.is_tuple else (value,))]
+            parts = [self.as_word(part) for part in (value if isinstance(value, tuple) else (value,))]
             if not call.results:
+                call.is_tuple = isinstance(value, tuple)
                 call.results = [_Variable(self.code, part) for part in parts]
+            if (isinstance(value, tuple), len(parts)) != (call.is_tuple, len(call.results)):
+                raise Untranslatable(f"{call.function.__qualname__} returns things that differ in form")
             for variable, part in zip(call.results, parts, strict=True):
                 variable.store(part)
         self.code.go(call.end)

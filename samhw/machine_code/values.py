@@ -1,7 +1,7 @@
 """What an expression can stand for while a function is translated.
 
-An integer or a tuple is known already, and so are functions and tables. All else is known when the code runs,
-and stands here as the name of what LLVM computes.
+An integer is known already, and so are functions and tables; of a tuple, which items it has. All else is
+known when the code runs, and stands here as the name of what LLVM computes.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +20,8 @@ __all__ = [
     "Value",
     "Word",
     "Words",
+    "in_a_word",
+    "is_named_tuple",
     "operand",
 ]
 
@@ -72,9 +74,21 @@ Value: TypeAlias = Any
 """`Word`, `Flag`, `Real`, `Words`, `Named`; a tuple of values; a function, a table or a class."""
 
 
+def is_named_tuple(kind: type) -> bool:
+    """Whether a class is a `NamedTuple`, whose items have names in machine code too."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def in_a_word(number: int) -> int:
+    """A number that is known; raises `Untranslatable` if it takes more than 64 bits with its sign."""
+    if not -(1 << 63) <= number < 1 << 63:
+        raise Untranslatable(f"{number} does not fit into 64 bits with a sign")
+    return int(number)
+
+
 def operand(word: Word) -> str:
-    """A word as LLVM writes it."""
-    return word.name if isinstance(word, Computed) else str(int(word))
+    """A word as LLVM writes it; raises as `in_a_word`."""
+    return word.name if isinstance(word, Computed) else str(in_a_word(word))
 
 
 StandIns: TypeAlias = Mapping[Callable[..., int], Callable[..., int]]

@@ -64,7 +64,7 @@ class Integer(_TwosComplement):
                     f"The data holds {array[array != np.rint(array)].flat[0]}, which is no integer; round "
                     f"it or choose another --value than {self.name}."
                 )
-        if array.size and not (self.lowest <= array.min() and array.max() <= self.highest):
+        if array.size and not (self.lowest <= array.min().item() and array.max().item() <= self.highest):
             raise InputError(
                 f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
                 "choose a wider --value."

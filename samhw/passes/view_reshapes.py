@@ -35,8 +35,9 @@ def view_reshapes(lowerable: Lowerable) -> Lowerable:
             copied[result] = why
         else:
             views[result] = source
-    program = replace(program, regions=tuple(regions))
-    return replace(lowerable, program=program, views=views, copied_shapes=copied)
+    # Statements in another order have dimensions of other names, which the capacities go by.
+    moved = lowerable.with_program(replace(program, regions=tuple(regions)))
+    return replace(moved, views=views, copied_shapes=copied)
 
 
 def _apart(region: Region) -> Iterator[Region]:

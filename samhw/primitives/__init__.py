@@ -1,4 +1,8 @@
-"""The primitives of docs/primitives.md as executable models, one file each (what they are: `samhw.spec`)."""
+"""The primitives of docs/primitives.md as executable models, one file each (what they are: `samhw.spec`).
+
+Each consists of actors, whose rules are step functions (step.py). These are written in a subset of Python
+that becomes machine code too: docs/simulator.md, "What a step function may use".
+"""
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.alu import Alu

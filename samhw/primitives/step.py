@@ -11,8 +11,11 @@ of the rule and returns it packed by `firing`, having changed `state` and `memor
 and returns the inputs that it must see (a firing that neither takes nor pushes). An actor at rest returns 0.
 Whatever the rule forbids is returned as a `fault`, a negative number.
 
-The functions use integers and indexing only; what they close over are integers and scalar functions. So the
-same text runs in Python over lists and can be compiled over int64 arrays.
+The same text runs in Python over lists, and becomes machine code over rows of 64-bit words. So step
+functions, and what they call, keep to a subset of Python: integers, indexing, `if`, loops over ranges,
+tuples, and what they close over. docs/simulator.md lists it under "What a step function may use", with what
+is refused, and with what nobody checks: above all that all results, those in between included, fit into 64
+bits with a sign. An `assert` is for the plain engine and the type checker; machine code leaves it out.
 """
 
 from collections.abc import Callable, MutableSequence

@@ -163,19 +163,9 @@ def emit(bits: Sequence[int], banks: int) -> Step:
             return take | pushes << PUSHES
 
         if head == STOP:
-            lo = data[0] & 15
-            hi = data[0] >> 4
-            for s in range(n):
-                out_kind[s] = STOP
-                if lo > n:
-                    low = lo - 1 - s
-                elif state[OPEN]:
-                    low = 0
-                else:
-                    low = n - 1 - s
-                out_data[s] = low | hi - 1 - s << 4
+            end_fibers(n, data[0], state[OPEN], out_kind, out_data)
             out_kind[val], out_data[val] = STOP, out_data[0]
-            if lo > n:
+            if data[0] & 15 > n:
                 return take_push
             out_kind[bank], out_data[bank] = VAL, 0
             state[BANK] = state[BANK] + 1 if state[BANK] < last else 0
@@ -188,3 +178,22 @@ def emit(bits: Sequence[int], banks: int) -> Step:
         return protocol
 
     return step
+
+
+def end_fibers(n: int, stop: int, is_open: int, out_kind: Words, out_data: Words) -> None:
+    """Puts out the STOPs of the n coordinate streams for one of the addresses.
+
+    Args:
+        stop: its payload.
+        is_open: an address was emitted since the last STOP that emptied a bank.
+    """
+    low, high = stop & 15, stop >> 4
+    for s in range(n):
+        if low > n:
+            end = low - 1 - s
+        elif is_open:
+            end = 0
+        else:
+            end = n - 1 - s
+        out_kind[s] = STOP
+        out_data[s] = end | high - 1 - s << 4

@@ -1,8 +1,8 @@
 """What must be known of the tensors of a program for some points of its results alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from samhw.frontend import Access, Program, Statement, terms
+from samhw.frontend import Access, Add, Expr, Neg, Program, Statement, Sub
 from samhw.frontend.expr import accesses, factors_of
 from samhw.reference.join import intersection, union
 from samhw.reference.relation import Points, Relation
@@ -23,15 +23,15 @@ def demands(
     for statement in reversed(program.statements):
         own = needed.setdefault(statement.lhs.tensor, Points.nothing())
         extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
-        for access in statement.reads:
+        for access in dict.fromkeys(statement.reads):
             if access.tensor in inputs:
                 continue
-            points = _read(statement, access, own, inputs, extents)
             shape = {
                 str(mode): extents[index] for mode, index in enumerate(access.indices) if index in extents
             }
-            known = needed.get(access.tensor, Points.nothing())
-            needed[access.tensor] = union(known, points, shape)
+            for points in _read(statement, access, own, inputs, extents):
+                known = needed.get(access.tensor, Points.nothing())
+                needed[access.tensor] = union(known, points, shape)
     return needed
 
 
@@ -41,23 +41,35 @@ def _read(
     own: Points,
     inputs: Mapping[str, Relation],
     extents: Mapping[str, int],
-) -> Points:
-    """The points, over modes, of a tensor that a statement reads for some points of its result."""
+) -> Iterator[Points]:
+    """The points, over modes, of a tensor that a statement reads for some points of its result: for each use
+    of it."""
     if statement.is_move or not own.count:
-        return Points.everything() if own.count else Points.nothing()
+        yield Points.everything() if own.count else Points.nothing()
+        return
     sets = [Points(tuple(statement.lhs.indices[int(mode)] for mode in own.indices), own.coords)]
-    for term in terms(statement.rhs):
-        if access in accesses(term):
-            factors = [factor for factor in factors_of(term) if isinstance(factor, Access)]
-            sets += [_points(inputs[f.tensor], f) for f in factors if f.tensor in inputs]
-            break
     if statement.mask is not None and statement.mask.tensor in inputs:
         sets.append(_points(inputs[statement.mask.tensor], statement.mask))
-    # What has no index in common with the tensor restricts nothing, or only by way of what has.
-    found = intersection(sets, extents)
-    kept = [index for index in access.indices if index in found.indices]
-    found = found.onto(kept, extents) if kept else Points.everything()
-    return Points(tuple(str(access.indices.index(index)) for index in found.indices), found.coords)
+    uses = [product for product in _products(statement.rhs) if access in accesses(product)]
+    others = [[f for f in factors_of(product) if isinstance(f, Access)] for product in uses]
+    if access == statement.mask:
+        others.append([])
+    for factors in others:
+        # What has no index in common with the tensor restricts nothing, or only by way of what has.
+        around = [_points(inputs[factor.tensor], factor) for factor in factors if factor.tensor in inputs]
+        found = intersection([*sets, *around], extents)
+        kept = [index for index in access.indices if index in found.indices]
+        found = found.onto(kept, extents) if kept else Points.everything()
+        yield Points(tuple(str(access.indices.index(index)) for index in found.indices), found.coords)
+
+
+def _products(expr: Expr) -> Iterator[Expr]:
+    """The operands of all outermost sums, differences and signs."""
+    if isinstance(expr, Add | Sub | Neg):
+        for child in expr.children:
+            yield from _products(child)
+    else:
+        yield expr
 
 
 def _points(relation: Relation, access: Access) -> Points:

@@ -31,7 +31,9 @@ def reshaped(operand: Relation, access: Access, kept: Sequence[str], extents: Ma
     place = np.zeros(listed.points.count, np.int64)
     for index, row in zip(access.indices, listed.points.rows(access.indices), strict=True):
         place = place * operand.extents[index] + row
-    coords = np.array(np.unravel_index(place, shape), np.int64).reshape(len(shape), len(place))
+    # A scalar has no coordinates; NumPy refuses to say so of several places.
+    coords = np.array(np.unravel_index(place, shape) if shape else (), np.int64)
+    coords = coords.reshape(len(shape), len(place))
     return Relation(Points(tuple(kept), coords), (), listed.values, sizes, listed.plain)
 
 

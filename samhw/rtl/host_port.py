@@ -18,12 +18,16 @@ class Response(enum.Enum, shape=2):  # type: ignore[call-arg]
 
 
 class AxiLiteSignature(wiring.Signature):
-    """An AXI4-Lite slave of 32 data bits, seen from the slave."""
+    """An AXI4-Lite slave of 32 data bits, seen from the slave.
 
-    def __init__(self) -> None:
+    Args:
+        address_bits: the width of its addresses.
+    """
+
+    def __init__(self, address_bits: int) -> None:
         super().__init__(
             {
-                "awaddr": In(32),
+                "awaddr": In(address_bits),
                 "awprot": In(3),
                 "awvalid": In(1),
                 "awready": Out(1),
@@ -34,7 +38,7 @@ class AxiLiteSignature(wiring.Signature):
                 "bresp": Out(Response),
                 "bvalid": Out(1),
                 "bready": In(1),
-                "araddr": In(32),
+                "araddr": In(address_bits),
                 "arprot": In(3),
                 "arvalid": In(1),
                 "arready": Out(1),
@@ -53,6 +57,9 @@ class HostPort(wiring.Component):
     is refused with SLVERR, since the memories behind have no byte enables; one without any strobe writes
     nothing, as it should, and is good. `awprot` and `arprot` do not matter.
 
+    Args:
+        address_bits: the width of its addresses.
+
     Members:
         axi: the port.
         write: in this cycle, `write_data` is written to the byte address `write_addr`; `write_ok` says in the
@@ -61,16 +68,16 @@ class HostPort(wiring.Component):
             later it is in `read_data`, and `read_ok` says whether there is one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address_bits: int) -> None:
         super().__init__(
             {
-                "axi": Out(AxiLiteSignature()),
+                "axi": Out(AxiLiteSignature(address_bits)),
                 "write": Out(1),
-                "write_addr": Out(32),
+                "write_addr": Out(address_bits),
                 "write_data": Out(32),
                 "write_ok": In(1),
                 "read": Out(1),
-                "read_addr": Out(32),
+                "read_addr": Out(address_bits),
                 "read_data": In(32),
                 "read_ok": In(1),
             }

@@ -43,7 +43,7 @@ class Shell(wiring.Component):
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
         super().__init__(
             {
-                "axi": Out(AxiLiteSignature()),
+                "axi": Out(AxiLiteSignature(map.address_bits)),
                 "run": In(RunSignature(regions=len(design.regions), channels=len(design.channels))),
                 "extents": Out(wiring.Signature(extents)),
                 "memories": In(wiring.Signature(memories)),
@@ -52,7 +52,7 @@ class Shell(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.host_port = host = HostPort()
+        m.submodules.host_port = host = HostPort(self.map.address_bits)
         wiring.connect(m, wiring.flipped(self.axi), host.axi)
         memories = self._memories(m)
         names = extent_members(self.map.extents)

@@ -8,7 +8,6 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, validate_design
 from samhw.graph.address_map import AddressMap
 from samhw.rtl.fabric import Fabric
-from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.shell import Shell
 
 __all__ = ["Top"]
@@ -57,7 +56,7 @@ class Top(wiring.Component):
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock
         members: dict[str, object] = {"aclk": In(1), "aresetn": In(1)} if own_clock else {}
-        members |= {_AXI + name: member for name, member in AxiLiteSignature().members.items()}
+        members |= {_AXI + name: member for name, member in self.shell.axi.signature.members.items()}
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if stall_ports:
             members["stall"] = In(len(self.stallable))
@@ -74,7 +73,7 @@ class Top(wiring.Component):
         wiring.connect(m, fabric.run, shell.run)
         wiring.connect(m, fabric.extents, shell.extents)
         wiring.connect(m, fabric.memories, shell.memories)
-        for name, member in AxiLiteSignature().members.items():
+        for name, member in shell.axi.signature.members.items():
             ours, theirs = getattr(self, _AXI + name), getattr(shell.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
         m.d.comb += [

@@ -4,7 +4,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from samhw.errors import InputError
+import numpy as np
+
+from samhw.decision import Iteration
+from samhw.errors import InputError, shown
+from samhw.tensors import Format
 
 __all__ = [
     "FUSION_LEVELS",
@@ -31,7 +35,6 @@ ByModules = Literal["module"]
 MODULE: ByModules = "module"
 """The fusion by the tree of a module of PyTorch, which a program by itself does not have."""
 
-Iteration = Literal["factored", "global"]
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
 Share = Literal["auto", "all", "none"]
@@ -57,8 +60,8 @@ def check_fuse(fuse: Any) -> FusionLevel | ByModules | tuple[tuple[str, ...], ..
         return fuse  # type: ignore[return-value]  # It is one of them.
     if not _is_list(fuse):
         raise InputError(
-            f"'fuse' is {fuse!r}; give one of {', '.join((*FUSION_LEVELS, MODULE))}, or for each region a "
-            "list of its results."
+            f"'fuse' is {shown(fuse)}; give one of {', '.join((*FUSION_LEVELS, MODULE))}, or for each region "
+            "a list of its results."
         )
     lists = tuple(check_names("fuse", names) for names in fuse)
     if not all(lists):
@@ -85,8 +88,8 @@ def check_share(share: Any) -> Share | dict[str, str]:
         return share
     table = _table("share", share, 'such as T = "buffer"')
     for name, way in table.items():
-        if way not in WAYS:
-            raise InputError(f"'share' is {way!r} for '{name}'; the choices are {', '.join(WAYS)}.")
+        if not isinstance(way, str) or way not in WAYS:
+            raise InputError(f"'share' is {shown(way)} for '{name}'; the choices are {', '.join(WAYS)}.")
     return table
 
 
@@ -94,27 +97,27 @@ def check_formats(formats: Any) -> dict[str, str]:
     """Texts by tensor; whether they are formats depends on the tensor's rank."""
     table = _table("formats", formats, 'such as T = "csr"')
     for name, text in table.items():
-        if not isinstance(text, str):
-            raise InputError(f"The format of '{name}' is {text!r}; give a text, such as \"csr\".")
-    return table
+        if not isinstance(text, str | Format):
+            raise InputError(f"The format of '{name}' is {shown(text)}; give a text, such as \"csr\".")
+    return {name: str(text) for name, text in table.items()}
 
 
 def check_one_of(field: str, value: Any, choices: Sequence[str]) -> None:
     """A value that there is."""
-    if value not in choices:
-        raise InputError(f"There is no {field} '{value}'; the choices are {', '.join(choices)}.")
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"There is no {field} {shown(value)}; the choices are {', '.join(choices)}.")
 
 
 def check_names(what: str, names: Any) -> tuple[str, ...]:
     """A list of texts."""
     if not _is_list(names) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"'{what}' is {names!r}; give a list of names.")
+        raise InputError(f"'{what}' is {shown(names)}; give a list of names.")
     return tuple(names)
 
 
 def _table(what: str, table: Any, example: str) -> dict[str, Any]:
     if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
-        raise InputError(f"'{what}' is {table!r}; give a table with an entry for each name, {example}.")
+        raise InputError(f"'{what}' is {shown(table)}; give a table with an entry for each name, {example}.")
     return dict(table)
 
 
@@ -129,7 +132,8 @@ def plain(value: Any) -> Any:
     return [plain(inner) for inner in value] if _is_list(value) else value
 
 
-def check_whole(name: str, value: object, most: int) -> None:
-    """Raises `InputError` for what is no whole number from 1 to `most`."""
-    if type(value) is not int or not 1 <= value <= most:
-        raise InputError(f"'{name}' is {value!r}; give a whole number from 1 to {most:,}.")
+def check_whole(name: str, value: object, most: int) -> int:
+    """A whole number from 1 to `most`, which may be one of NumPy's."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= most:
+        raise InputError(f"'{name}' is {shown(value)}; give a whole number from 1 to {most:,}.")
+    return int(value)

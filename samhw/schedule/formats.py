@@ -5,19 +5,20 @@ from dataclasses import replace
 
 from samhw.errors import InputError
 from samhw.frontend import Program, Region, check_program
+from samhw.schedule.fields import check_formats
 from samhw.tensors import Format
 
 __all__ = ["with_formats"]
 
 
-def with_formats(program: Program, regions: Sequence[Region], formats: Mapping[str, str]) -> Program:
+def with_formats(program: Program, regions: Sequence[Region], formats: Mapping[str, str | Format]) -> Program:
     """The program with these regions, and these formats of some of its tensors.
 
     Raises:
         InputError: for a tensor that there is not, or a format that it cannot have.
     """
     tensors = dict(program.tensors)
-    for name, text in formats.items():
+    for name, text in check_formats(formats).items():
         if name not in tensors:
             raise InputError(
                 f"There is no tensor '{name}' to give a format; '{program.name}' has {', '.join(tensors)}."

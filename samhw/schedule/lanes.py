@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.errors import InputError
+from samhw.errors import InputError, shown
 from samhw.schedule.fields import check_whole
 
 __all__ = ["check_lanes", "lanes_text", "parse_lanes"]
@@ -14,10 +14,10 @@ MOST = 1024
 def check_lanes(lanes: Any) -> dict[str, int]:
     """A number of lanes by index; whether a region can have them depends on its graph."""
     if not isinstance(lanes, Mapping) or not all(isinstance(index, str) for index in lanes):
-        raise InputError(f"'lanes' is {lanes!r}; give a table with an entry for each index, such as i = 4.")
-    for index, count in lanes.items():
-        check_whole(f"lanes.{index}", count, MOST)
-    return dict(lanes)
+        raise InputError(
+            f"'lanes' is {shown(lanes)}; give a table with an entry for each index, such as i = 4."
+        )
+    return {index: check_whole(f"lanes.{index}", count, MOST) for index, count in lanes.items()}
 
 
 def parse_lanes(text: str) -> dict[str, int]:

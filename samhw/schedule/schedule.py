@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from samhw.errors import InputError
+import numpy as np
+
+from samhw.errors import InputError, shown
 from samhw.files import read_toml
 from samhw.frontend import Program
 from samhw.schedule import toml
@@ -75,10 +77,11 @@ class Schedule:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         check_one_of("iteration", self.iteration, ITERATIONS)
         object.__setattr__(self, "share", check_share(self.share))
-        if not isinstance(self.permute, bool):
-            raise InputError(f"'permute' is {self.permute!r}; give true or false.")
+        if not isinstance(self.permute, bool | np.bool_):
+            raise InputError(f"'permute' is {shown(self.permute)}; give true or false.")
+        object.__setattr__(self, "permute", bool(self.permute))
         for name, most in (("largest_copy", 1 << 40), ("attempts", 1 << 20)):
-            check_whole(name, getattr(self, name), most)
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), most))
         if self.off_chip is not None:
             object.__setattr__(self, "off_chip", check_names("off_chip", self.off_chip))
         object.__setattr__(self, "order", check_order(self.order))
@@ -144,10 +147,24 @@ class Schedule:
     # Files
 
     @classmethod
-    def of(cls, given: "Schedule | Path | str | None") -> "Schedule":
-        """A schedule as Python gives it: itself, its file, or nothing, which is the program's own; raises as
-        `load` does."""
-        return cls.load(Path(given)) if isinstance(given, str | Path) else given or cls()
+    def of(cls, given: "Schedule | Mapping[str, Any] | Path | str | None") -> "Schedule":
+        """A schedule as Python gives it: itself, its fields, its file, or nothing, which is the program's.
+
+        Raises:
+            InputError: for anything else, and as `load` does.
+        """
+        match given:
+            case Schedule():
+                return given
+            case None:
+                return cls()
+            case str() | Path():
+                return cls.load(Path(given))
+            case Mapping():
+                return cls.from_fields(given)
+        raise InputError(
+            f"A schedule cannot be {shown(given)}; give a Schedule, a table of its fields, or its file."
+        )
 
     @classmethod
     def load(cls, path: Path) -> "Schedule":
@@ -169,6 +186,8 @@ class Schedule:
         """The schedule with these fields, as a file or `to_json` has them; raises `InputError` for others."""
         known = [field.name for field in fields(cls)]
         for name in data:
+            if not isinstance(name, str):
+                raise InputError(f"The fields of a schedule have names; {shown(name)} is none.")
             if name in LATER:
                 raise InputError(f"The field '{name}' of a schedule is not there yet; leave it out.")
             if name == "memory":

@@ -10,6 +10,7 @@ What can be lowered statement by statement is never refused: parts become shorte
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from samhw.compiler import Scope
@@ -193,7 +194,7 @@ class RegionSplitter:
             begin = places[-1]
             most = stop - begin - (begin == start)
             guess = begin - places[-2] if len(places) > 1 else 2
-            end = begin + _longest(lambda n, begin=begin: self._can_be(begin, begin + n), most, guess)
+            end = begin + _longest(partial(self._can_begin, begin), most, guess)
             while end > begin and end < stop and not self._may_end(start, end, stop):
                 end -= 1
             if end == begin:
@@ -208,7 +209,7 @@ class RegionSplitter:
             end = places[-1]
             most = end - start - (end == stop)
             guess = places[-2] - end if len(places) > 1 else 2
-            begin = end - _longest(lambda n, end=end: self._can_be(end - n, end), most, guess)
+            begin = end - _longest(partial(self._can_end, end), most, guess)
             while begin < end and begin > start and not self._may_end(start, begin, stop):
                 begin += 1
             if begin == end:
@@ -226,6 +227,12 @@ class RegionSplitter:
         longer = self._known.get((begin, end + 1)) if end < stop else None
         cause = longer.cause if isinstance(longer, Refusal) else refusal.cause
         return f"streams cannot follow what comes behind in the same region ({cause})"
+
+    def _can_begin(self, start: int, count: int) -> bool:
+        return self._can_be(start, start + count)
+
+    def _can_end(self, stop: int, count: int) -> bool:
+        return self._can_be(stop - count, stop)
 
     def _can_be(self, start: int, stop: int) -> bool:
         found = self._alone(start, stop)

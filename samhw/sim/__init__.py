@@ -2,6 +2,7 @@
 
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bottleneck import Bottleneck, bottleneck
+from samhw.sim.chrome_trace import write_chrome_trace
 from samhw.sim.execute import ENGINES, Engine
 from samhw.sim.lane_loads import LaneLoads, lane_loads
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
@@ -9,7 +10,7 @@ from samhw.sim.off_chip import MemorySystem
 from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRun, Progress, simulate
-from samhw.sim.waveform import write_chrome_trace, write_fst, write_vcd
+from samhw.sim.waveform import write_fst, write_vcd
 from samhw.sim.work import Traffic, operations, traffic
 
 __all__ = [

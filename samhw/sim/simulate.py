@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from samhw.collector import no_collection
-from samhw.errors import InputError, RunError
+from samhw.errors import InputError, InterruptedRunError
 from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
 from samhw.sim.engine import UNLIMITED, Between
@@ -45,7 +45,7 @@ class Progress(NamedTuple):
     """The name of what runs: of several regions, that of one."""
 
 
-class InterruptedRun(RunError):
+class InterruptedRun(InterruptedRunError):
     """A run that Ctrl-C has ended.
 
     Attributes:
@@ -129,6 +129,8 @@ def simulate(
         between = _between(interrupt, progress, estimate, graph.name)
         try:
             execute(machine, engine, limit=limit, window=window, between=between)
+            if interrupt.requested:  # Since the engine last asked: nobody else will be told of it.
+                raise _Stop
         except _Stop:
             raise InterruptedRun(result(max(worker.last for worker in machine.workers))) from None
     raise_failure(graph, machine)

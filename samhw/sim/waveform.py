@@ -1,25 +1,27 @@
-"""Recorded tokens as files for viewers: a Chrome trace (for Perfetto), and dumps of signals, VCD and FST.
+"""Recorded tokens as dumps of signals for waveform viewers, VCD and FST.
 
-All show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
+They show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
 from its push to its pop; of tokens that are popped outside the window nothing is shown.
 """
 
 import errno
-import json
 import os
 import shutil
 import tempfile
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from dataclasses import dataclass, field
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from samhw.errors import InputError
 from samhw.files import reason, replacing_path, write_text
-from samhw.graph import Channel, Graph
-from samhw.sim.result import Passage, Result
+from samhw.graph import Channel
+from samhw.names import identifiers
+from samhw.sim.traced import Runs, Traced, occupancy, traced_regions
 
-__all__ = ["write_chrome_trace", "write_fst", "write_vcd"]
+__all__ = ["write_fst", "write_vcd"]
 
 TOP = "samhw"
 """The outermost scope of a dump of signals."""
@@ -34,47 +36,22 @@ CYCLE = 10
 """Units of 1 ns that a cycle takes in a dump of signals; the clock rises at its start."""
 
 
-def write_chrome_trace(path: Path, graph: Graph, result: Result) -> None:
-    """Writes JSON for https://ui.perfetto.dev or chrome://tracing: one microsecond stands for a cycle.
-
-    Each node is a process. Each channel that it reads is a thread of it, with a slice for each token in the
-    cycle of the pop, and a counter of the slots taken.
-
-    Raises:
-        InputError: if the run recorded nothing, or the file cannot be written.
-    """
-    numbers = {node.name: n for n, node in enumerate(graph.nodes)}
-    channels = _recorded(graph, result)
-    events: list[dict[str, object]] = [
-        {"ph": "M", "name": "process_name", "pid": numbers[name], "args": {"name": name}}
-        for name in dict.fromkeys(channel.sink.node for channel in channels)
-    ]
-    for thread, channel in enumerate(channels):
-        place = {"pid": numbers[channel.sink.node], "tid": thread}
-        label = f"{channel.sink.port} from {channel.source}"
-        events.append({"ph": "M", "name": "thread_name", **place, "args": {"name": label}})
-        passages = result.passages[channel.name]
-        for pushed, popped, token in passages:
-            args = {"pushed": pushed, "kind": token.kind.name, "payload": token.payload}
-            events.append({"ph": "X", "name": str(token), "ts": popped, "dur": 1, **place, "args": args})
-        for cycle, taken in _occupancy(passages):
-            counter = {"ph": "C", "name": f"slots of {label}", "ts": cycle, **place, "args": {"slots": taken}}
-            events.append(counter)
-    write_text(path, [json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), "\n"])
-
-
-def write_vcd(path: Path, graph: Graph, result: Result) -> None:
+def write_vcd(path: Path, runs: Runs) -> None:
     """Writes a value change dump: a clock, and for each channel `pop` (1 in the cycle of a pop), `kind` and
-    `payload` of the token popped last, and `slots` (slots taken).
+    `payload` of the token popped last, and `slots` (slots taken), in a scope that is named after its sink.
+    Where there are several regions, each has a scope around those of its channels.
+
+    Args:
+        runs: the regions of a run with their results, in the order in which they ran.
 
     Raises:
         InputError: if the run recorded nothing, or the file cannot be written.
     """
-    signals, changes = _signals(graph, result)
-    write_text(path, (f"{line}\n" for line in _vcd(signals, changes)))
+    regions = traced_regions(runs)
+    write_text(path, (f"{line}\n" for line in _vcd(_scopes(regions), _changes(regions))))
 
 
-def write_fst(path: Path, graph: Graph, result: Result) -> None:
+def write_fst(path: Path, runs: Runs) -> None:
     """Writes what `write_vcd` does in the format FST, which takes a fraction of the room.
 
     Raises:
@@ -86,14 +63,15 @@ def write_fst(path: Path, graph: Graph, result: Result) -> None:
         raise InputError(
             "FST needs pylibfst; install it with pip install 'samhw[fst]', or write .vcd."
         ) from None
-    signals, changes = _signals(graph, result)
+    regions = traced_regions(runs)
+    tokens = sum(len(passages) for region in regions for passages in region.result.passages.values())
     try:
         with replacing_path(path) as temporary:
             temporary.open("wb").close()  # The library does not say why it cannot.
-            _check_room(temporary.parent, sum(map(len, result.passages.values())))
+            _check_room(temporary.parent, tokens)
             writer = lib.fstWriterCreate(str(temporary).encode(), 1)
             try:
-                _fill_fst(lib, writer, signals, changes)
+                _fill_fst(lib, writer, _scopes(regions), _changes(regions))
             finally:
                 lib.fstWriterClose(writer)
             _check_fst(temporary)
@@ -101,25 +79,27 @@ def write_fst(path: Path, graph: Graph, result: Result) -> None:
         raise InputError(f"Cannot write {path} ({reason(error)}); choose another place.") from None
 
 
-def _fill_fst(lib: Any, writer: Any, signals: Sequence["_Signal"], changes: "_Changes") -> None:
+def _fill_fst(lib: Any, writer: Any, top: "_Scope", changes: Iterable["_Change"]) -> None:
     lib.fstWriterSetTimescaleFromString(writer, b"1ns")
-    lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, TOP.encode(), b"")
-    handles = []
-    for scope, group in groupby(signals, key=lambda signal: signal.scope):
-        if scope:
-            lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, scope.encode(), b"")
-        for signal in group:
+    handles: list[tuple[Any, int]] = []
+
+    def declare(scope: _Scope) -> None:
+        lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, scope.name.encode(), b"")
+        for signal in scope.signals:
             kind = lib.FST_VT_VCD_INTEGER if signal.kind == "integer" else lib.FST_VT_VCD_WIRE
             name, width = signal.name.encode(), signal.width
-            handles.append(lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name, 0))
-        if scope:
-            lib.fstWriterSetUpscope(writer)
-    lib.fstWriterSetUpscope(writer)
-    for time, values in changes:
+            handle = lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name, 0)
+            handles.append((handle, width))
+        for inner in scope.scopes:
+            declare(inner)
+        lib.fstWriterSetUpscope(writer)
+
+    declare(top)
+    for time, values in _clocked(changes):
         lib.fstWriterEmitTimeChange(writer, time)
         for number, value in values:
-            bits = f"{value:0{signals[number].width}b}".encode()
-            lib.fstWriterEmitValueChange(writer, handles[number], bits)
+            handle, width = handles[number]
+            lib.fstWriterEmitValueChange(writer, handle, f"{value:0{width}b}".encode())
 
 
 def _check_room(folder: Path, tokens: int) -> None:
@@ -146,89 +126,121 @@ def _check_fst(path: Path) -> None:
 class _Signal(NamedTuple):
     """A signal of a dump."""
 
-    scope: str
-    """Inside of the outermost one; empty for that itself."""
     name: str
     kind: Literal["wire", "integer"]
     width: int
 
 
-_Changes = Iterator[tuple[int, list[tuple[int, int]]]]
-"""In the order of time (ns), (number of the signal, its new value) for all that change then."""
+@dataclass
+class _Scope:
+    """Signals of a dump. They are numbered as they are declared: those of a scope before those of the scopes
+    inside of it."""
+
+    name: str
+    signals: tuple[_Signal, ...]
+    scopes: list["_Scope"] = field(default_factory=list)
+
+    def all(self) -> Iterator[_Signal]:
+        """The signals in the order of their numbers."""
+        yield from self.signals
+        for scope in self.scopes:
+            yield from scope.all()
 
 
-def _signals(graph: Graph, result: Result) -> tuple[list[_Signal], _Changes]:
-    """The signals of a dump and their changes."""
-    signals = [_Signal("", "clk", "wire", 1)]
-    changes: list[tuple[int, int, int]] = []
-    for channel in _recorded(graph, result):
-        passages = result.passages[channel.name]
-        scope = f"{channel.sink.node}_{channel.sink.port}"
-        width = max(1, *(passage.token.payload.bit_length() for passage in passages))
-        pop = len(signals)
-        kind, payload, slots = pop + 1, pop + 2, pop + 3
-        signals += [
-            _Signal(scope, "pop", "wire", 1),
-            _Signal(scope, "kind", "wire", 2),
-            _Signal(scope, "payload", "wire", width),
-            _Signal(scope, "slots", "integer", 32),
-        ]
-        popped = {passage.popped for passage in passages}
-        changes += [(cycle + 1, pop, 0) for cycle in popped if cycle + 1 not in popped]
-        for _, cycle, token in passages:
-            changes += [(cycle, kind, int(token.kind)), (cycle, payload, token.payload)]
-        changes += [(cycle, pop, 1) for cycle in popped if cycle - 1 not in popped]
-        changes += [(cycle, slots, taken) for cycle, taken in _occupancy(passages)]
-    return signals, _clocked(sorted(changes))
+_Change = tuple[int, int, int]
+"""(cycle, number of the signal, its new value)."""
 
 
-def _clocked(changes: Sequence[tuple[int, int, int]]) -> _Changes:
-    """The changes, (cycle, signal, value), with the clock."""
-    by_cycle = {
-        cycle: [(signal, value) for _, signal, value in group]
-        for cycle, group in groupby(changes, key=lambda change: change[0])
-    }
-    for cycle in range(changes[0][0], changes[-1][0] + 1):
-        yield cycle * CYCLE, [(0, 1), *by_cycle.get(cycle, ())]
-        yield cycle * CYCLE + CYCLE // 2, [(0, 0)]
+def _scopes(regions: Sequence[Traced]) -> _Scope:
+    """What is declared: the clock, and for each channel its signals."""
+    top = _Scope(TOP, (_Signal("clk", "wire", 1),))
+    names = identifiers(region.graph.name for region in regions)
+    for region in regions:
+        scopes = [_channel_scope(region, channel) for channel in region.channels]
+        if len(regions) == 1:
+            top.scopes = scopes
+        elif scopes:
+            top.scopes.append(_Scope(names[region.graph.name], (), scopes))
+    return top
 
 
-def _vcd(signals: Sequence[_Signal], changes: _Changes) -> Iterator[str]:
+def _channel_scope(region: Traced, channel: Channel) -> _Scope:
+    passages = region.result.passages[channel.name]
+    width = max(1, *(passage.token.payload.bit_length() for passage in passages))
+    signals = (
+        _Signal("pop", "wire", 1),
+        _Signal("kind", "wire", 2),
+        _Signal("payload", "wire", width),
+        _Signal("slots", "integer", 32),
+    )
+    return _Scope(f"{channel.sink.node}_{channel.sink.port}", signals)
+
+
+def _changes(regions: Sequence[Traced]) -> Iterator[_Change]:
+    """All changes but those of the clock, in order. No more is held than those of a region."""
+    first = 1
+    late: list[_Change] = []
+    for region in regions:
+        # A token may still leave its channel when the next region runs.
+        begun = bisect_left(late, (region.start,))
+        yield from late[:begun]
+        late = late[begun:]
+        for channel, pop in zip(region.channels, count(first, _FIELDS), strict=False):
+            late += _channel_changes(region, channel, pop)
+        first += _FIELDS * len(region.channels)
+        late.sort()
+    yield from late
+
+
+_FIELDS = 4
+"""Signals of a channel."""
+
+
+def _channel_changes(region: Traced, channel: Channel, pop: int) -> Iterator[_Change]:
+    """The changes of a channel, whose first signal has the number `pop`."""
+    kind, payload, slots = pop + 1, pop + 2, pop + 3
+    passages = list(region.passages(channel))
+    popped = {passage.popped for passage in passages}
+    for _, cycle, token in passages:
+        yield from ((cycle, kind, int(token.kind)), (cycle, payload, token.payload))
+    for cycle in popped:
+        if cycle - 1 not in popped:
+            yield cycle, pop, 1
+        if cycle + 1 not in popped:
+            yield cycle + 1, pop, 0
+    for cycle, taken in occupancy(passages):
+        yield cycle, slots, taken
+
+
+def _clocked(changes: Iterable[_Change]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """The changes with the clock, which runs from the first of them to the last: for each time (ns) at which
+    anything changes, (number of the signal, its new value)."""
+    following: int | None = None
+    for at, group in groupby(changes, key=lambda change: change[0]):
+        for cycle in range(at if following is None else following, at):
+            yield cycle * CYCLE, [(0, 1)]
+            yield cycle * CYCLE + CYCLE // 2, [(0, 0)]
+        yield at * CYCLE, [(0, 1), *((signal, value) for _, signal, value in group)]
+        yield at * CYCLE + CYCLE // 2, [(0, 0)]
+        following = at + 1
+
+
+def _vcd(top: _Scope, changes: Iterable[_Change]) -> Iterator[str]:
+    numbers = count()
+
+    def declare(scope: _Scope) -> Iterator[str]:
+        yield f"$scope module {scope.name} $end"
+        for signal in scope.signals:
+            yield f"$var {signal.kind} {signal.width} s{next(numbers)} {signal.name} $end"
+        for inner in scope.scopes:
+            yield from declare(inner)
+        yield "$upscope $end"
+
     yield "$timescale 1 ns $end"
-    yield f"$scope module {TOP} $end"
-    for scope, group in groupby(enumerate(signals), key=lambda item: item[1].scope):
-        if scope:
-            yield f"$scope module {scope} $end"
-        for number, signal in group:
-            yield f"$var {signal.kind} {signal.width} s{number} {signal.name} $end"
-        if scope:
-            yield "$upscope $end"
-    yield "$upscope $end"
+    yield from declare(top)
     yield "$enddefinitions $end"
-    for time, values in changes:
+    widths = [signal.width for signal in top.all()]
+    for time, values in _clocked(changes):
         yield f"#{time}"
         for number, value in values:
-            yield f"{value}s{number}" if signals[number].width == 1 else f"b{value:b} s{number}"
-
-
-def _recorded(graph: Graph, result: Result) -> list[Channel]:
-    """The channels of which there is anything to show, in the order of the graph."""
-    channels = [channel for channel in graph.channels if result.passages.get(channel.name)]
-    if not channels:
-        raise InputError(
-            "The run recorded no token; name channels to trace, and a window in which they work."
-        )
-    return channels
-
-
-def _occupancy(passages: Iterable[Passage]) -> Iterator[tuple[int, int]]:
-    """(cycle, slots taken from then on) wherever that changes."""
-    steps: dict[int, int] = {}
-    for pushed, popped, _ in passages:
-        steps[pushed] = steps.get(pushed, 0) + 1
-        steps[popped + 1] = steps.get(popped + 1, 0) - 1
-    taken = 0
-    for cycle in sorted(steps):
-        if steps[cycle]:
-            taken += steps[cycle]
-            yield cycle, taken
+            yield f"{value}s{number}" if widths[number] == 1 else f"b{value:b} s{number}"

@@ -3,9 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
-from samhw.errors import InputError
+import numpy as np
+
+from samhw.errors import InputError, shown
+from samhw.files import check_readable
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
@@ -116,18 +120,19 @@ class Arch:
 
     def __post_init__(self) -> None:
         for name, (least, most) in _RANGES.items():
-            _check(f"Arch.{name}", getattr(self, name), least, most)
+            object.__setattr__(self, name, _whole(f"Arch.{name}", getattr(self, name), least, most))
         for name in ("alu", "reduce"):
             table = getattr(self, name)
-            if not (
-                isinstance(table, Mapping) and all(isinstance(inner, Mapping) for inner in table.values())
-            ):
-                raise InputError(f"Arch.{name} is {table!r}; give the latencies by type and operation.")
-            table = _copy(table)
+            if not (_is_table(table) and all(map(_is_table, table.values()))):
+                raise InputError(f"Arch.{name} is {shown(table)}; give the latencies by type and operation.")
+            table = {
+                family: {
+                    op: _whole(f"Arch.{name}[{family!r}][{op!r}]", latency, 1, LONGEST)
+                    for op, latency in latencies.items()
+                }
+                for family, latencies in table.items()
+            }
             object.__setattr__(self, name, table)
-            for family, latencies in table.items():
-                for op, latency in latencies.items():
-                    _check(f"Arch.{name}[{family!r}][{op!r}]", latency, 1, LONGEST)
         for family in ("bf16", "f32"):
             if (latency := self.reduce.get(family, {}).get("sum", 1)) > BLOCK:
                 raise InputError(
@@ -174,19 +179,47 @@ class Arch:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Arch":
         """Raises `InputError` for an unknown field, and for a number without a meaning."""
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(set(data) - known):
-            raise InputError(f"Arch has no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}.")
+        known = sorted(f.name for f in fields(cls))
+        for name in data:
+            if not isinstance(name, str) or name not in known:
+                raise InputError(f"Arch has no field {shown(name)}; the fields are {', '.join(known)}.")
         return cls(**data)
+
+    @classmethod
+    def load(cls, name: str) -> "Arch":
+        """A profile by its name, `samhw` or `vitis`, or the JSON file that every build has.
+
+        Raises:
+            InputError: if there is neither.
+        """
+        if name == "samhw":
+            return cls()
+        if name == "vitis":
+            return cls.vitis()
+        try:
+            data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict):
+            raise InputError(f"There is no arch '{name}'; give samhw, vitis, or a build's arch.json.")
+        return cls.from_json(data)
 
     def dumps(self) -> str:
         """The JSON text."""
         return json.dumps(self.to_json(), indent=2) + "\n"
 
 
-def _check(name: str, value: object, least: int, most: int) -> None:
-    if type(value) is not int or not least <= value <= most:
-        raise InputError(f"{name} is {value!r}; give a whole number, at least {least} and at most {most}.")
+def _whole(name: str, value: object, least: int, most: int) -> int:
+    """A whole number, which may be one of NumPy's."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise InputError(
+            f"{name} is {shown(value)}; give a whole number, at least {least} and at most {most}."
+        )
+    return int(value)
+
+
+def _is_table(table: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(table, Mapping) and all(isinstance(name, str) for name in table)
 
 
 def _copy(table: Latencies) -> dict[str, dict[str, int]]:

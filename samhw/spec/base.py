@@ -119,6 +119,11 @@ class Spec(ABC):
     def thins(self) -> bool:
         """It leaves coordinates out, and so may give nothing until a fiber ends."""
 
+    @property
+    @abstractmethod
+    def moves(self) -> bool:
+        """It moves coordinates up by an extent, behind those of a part of a concatenation."""
+
     @abstractmethod
     def follows(self, port: str, params: Params) -> str | None:
         """The input whose levels an output has; a scanner adds one to them, and a reducer takes one away.
@@ -240,7 +245,11 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it deals nothing either."""
+    otherwise, it neither moves coordinates nor deals them to lanes."""
+
+    @property
+    def moves(self) -> bool:
+        return False
 
     @property
     def scans(self) -> bool:

@@ -16,6 +16,7 @@ _MOST = PORTS - 2
 class _Reducer(Spec):
     ordered_inputs = ()
     thins = False
+    moves = False
     scans = False
     cell = None
     finds_disorder = False

@@ -13,6 +13,7 @@ class _Scanner(Spec):
 
     ordered_inputs = ()
     thins = False
+    moves = False
     scans = True
     cell = "LS"
 

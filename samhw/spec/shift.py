@@ -10,6 +10,7 @@ __all__ = ["SHIFT"]
 
 class _Shift(Plain):
     kind = "shift"
+    moves = True
     params = parameters(extent=EXTENT)
     cell = None
 

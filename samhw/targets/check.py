@@ -14,6 +14,7 @@ from samhw.frontend import Program
 from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType, value_type
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
+from samhw.targets.verdict import Verdict, weakest
 from samhw.tensors import Tensor
 from samhw.workload import Workload, estimate
 
@@ -23,16 +24,18 @@ _ELEMENT = 100
 """Bytes that the reference takes for an element of a result: five numbers, their copies, and coordinates."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """The comparison with the reference.
 
     `max_abs_error` is the greatest difference of the program's results from NumPy's; a NaN where NumPy has a
-    number is infinitely far from it. `good` if each element of what each region has stored is as close as the
-    value type promises to what NumPy computes from the region's own inputs; `bound` is the greatest of those
-    promises for a result (0 for integers). `unproved` counts the elements that differ and are good only
-    because their bound is infinite, or no less than what the tensor's elements are on average: there, zero
-    would have been as good.
+    number is infinitely far from it. `bound` is the greatest error that the value type allows a result (0 for
+    integers). `unproved` counts the elements that pass and prove nothing: they are NaN, or differ and pass
+    only because their bound is infinite, or no less than what the tensor's elements are on average: there,
+    zero would have been as good.
+
+    `tensors` has the verdict on each tensor that a region has stored, by what NumPy computes from the
+    region's own inputs; `verdict` is the weakest of them.
 
     `sampled` has, by name, the results of which only a sample was compared, as all would not have fitted this
     machine: how many rows, of how many. Then `max_abs_error` is that of regions by themselves.
@@ -40,9 +43,23 @@ class Check:
 
     max_abs_error: float
     bound: float
-    good: bool
     unproved: int = 0
+    tensors: Mapping[str, Verdict] = field(default_factory=dict)
     sampled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word for the run."""
+        return weakest(self.tensors.values())
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong; what that proves, `verdict` says."""
+        return self.verdict is not Verdict.WRONG
+
+    def __repr__(self) -> str:
+        figures = f"max_abs_error={self.max_abs_error:g}, bound={self.bound:g}, unproved={self.unproved}"
+        return f"<Check: {self.verdict}, {figures}>"
 
 
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
@@ -66,7 +83,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     whole: Mapping[str, Relation] = {}
     if len(program.regions) > 1 and _share(program, known) == 1:
         whole = results(program, known)
-    found = Check(0.0, 0.0, True)
+    found = Check(0.0, 0.0)
     for region in program.regions:
         for statement in region.statements:
             view = statement.lhs.tensor
@@ -91,12 +108,13 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                     "please report this as a bug."
                 )
             others = [expected[name], *([whole[name]] if whole else [])]
-            seen = _compared(Relation.of(actual), others, wanted[name], isinstance(kind, Fixed | Float))
+            is_bounded = isinstance(kind, Fixed | Float)
+            seen, verdict = _compared(Relation.of(actual), others, wanted[name], is_bounded)
             found = Check(
                 max(found.max_abs_error, seen.max_abs_error) if name in results_of else found.max_abs_error,
                 max(found.bound, seen.bound) if name in results_of else found.bound,
-                found.good and seen.good,
                 found.unproved + seen.unproved,
+                {**found.tensors, name: verdict},
                 {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
     return found
@@ -133,23 +151,39 @@ def _rounding(kind: ValueType) -> Rounding | None:
     return Rounding.floating(kind.format.mantissa) if isinstance(kind, Float) else None
 
 
-def _compared(actual: Relation, others: Sequence[Relation], within: Points, is_bounded: bool) -> Check:
+def _compared(
+    actual: Relation, others: Sequence[Relation], within: Points, is_bounded: bool
+) -> tuple[Check, Verdict]:
     """One tensor within some points, with what its region should have made of its inputs, and how far that
     may be off; and with what the whole program should have, if that is the second of the others."""
     average = _average(others[0], within) if is_bounded else np.inf
-    error, bound, good, unproved = 0.0, 0.0, True, 0
+    error, bound, unproved = 0.0, 0.0, 0
+    is_good, proves = True, False
     names = tuple(map(str, range(len(actual.extents))))
     for _, (stored, wanted, *exact) in side_by_side([actual, *others], names, within):
         value, limit = wanted[:2] if is_bounded else (wanted, np.zeros(()))
         difference = _difference(stored, value)
         # No bound makes up for a NaN.
-        right = (difference <= limit) & (np.isnan(stored) == np.isnan(value))
-        good = good and bool(np.all(right))
-        unproved += int(np.count_nonzero(right & (difference > 0) & (limit >= average)))
+        passes = (difference <= limit) & (np.isnan(stored) == np.isnan(value))
+        is_good = is_good and bool(np.all(passes))
+        # NaN comes of any NaN among the operands, whatever was computed of them.
+        is_open = passes & (np.isnan(value) | ((difference > 0) & (limit >= average)))
+        unproved += int(np.count_nonzero(is_open))
+        # Zeros are mostly those of the operands, or a shortage of bits.
+        proves = proves or bool(np.any(passes & ~is_open & ((value != 0) | (stored != 0))))
         bound = max(bound, float(np.max(limit, initial=0)))
         last = _difference(stored, exact[0]) if exact else difference
         error = max(error, float(np.max(last, initial=0)))
-    return Check(error, bound, good, unproved)
+    return Check(error, bound, unproved), _verdict(is_good, unproved, proves)
+
+
+def _verdict(is_good: bool, unproved: int, proves: bool) -> Verdict:
+    """The word for a tensor. `proves`: for at least one element other than zero."""
+    if not is_good:
+        return Verdict.WRONG
+    if not unproved:
+        return Verdict.RIGHT
+    return Verdict.PLAUSIBLE if proves else Verdict.UNPROVED
 
 
 def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:

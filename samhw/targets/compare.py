@@ -6,12 +6,16 @@ from typing import Any
 
 from samhw.compiler import AUTO
 from samhw.errors import ScheduleError
-from samhw.graph import Arch
+from samhw.graph import Arch, Design
 from samhw.schedule import Schedule
-from samhw.targets.measure import Measure, measure
-from samhw.workload import Workload
+from samhw.targets.backends import off_chip_tensors
+from samhw.targets.measure import Measure, measure_compiled
+from samhw.workload import Workload, compile_workload
 
-__all__ = ["Outcome", "compare"]
+__all__ = ["Known", "Outcome", "compare"]
+
+Known = tuple[tuple[Design, tuple[str, ...]], Measure]
+"""A design with the tensors that it has off chip if there is a memory, and what it takes."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,26 @@ def compare(
     *,
     value: str = AUTO,
     arch: Arch | None = None,
+    known: list["Known"] | None = None,
     **options: Any,
 ) -> Iterator[Outcome]:
-    """The outcome of each schedule, as soon as it is known; `options` of `measure`."""
+    """The outcome of each schedule, as soon as it is known.
+
+    Schedules that are compiled to one design have one measure, the same object, since it is run once.
+
+    Args:
+        known: the designs that have been measured, with the same options, to which this adds others.
+        options: of `measure_compiled`.
+    """
+    known = [] if known is None else known
     for schedule in schedules:
         try:
-            found = measure(workload, schedule, value=value, arch=arch, **options)
+            compiled = compile_workload(workload, schedule, value=value, arch=arch)
+            design = compiled.design, off_chip_tensors(compiled)
+            found = next((measure for other, measure in known if other == design), None)
+            if found is None:
+                found = measure_compiled(workload, compiled, **options)
+                known.append((design, found))
         except ScheduleError as error:
             yield Outcome(schedule, None, str(error))
         else:

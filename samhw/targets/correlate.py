@@ -12,12 +12,14 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.frontend import Capacity
 from samhw.schedule import Schedule, lanes_text
 from samhw.search import compile_program
 from samhw.targets.backends import MODEL, RTL, RegionRun
 from samhw.targets.check import check
 from samhw.targets.processes import ending, workers
 from samhw.targets.run import run
+from samhw.targets.verdict import Verdict, weakest
 from samhw.workload import Workload, scheduled
 
 __all__ = ["Correlation", "Row", "correlate"]
@@ -25,20 +27,35 @@ __all__ = ["Correlation", "Row", "correlate"]
 
 @dataclass(frozen=True)
 class Row:
-    """A program on one data set, or one region of it. `checked`: both results agree, and those of a whole
-    program with the reference. Seconds of wall time are those of whole programs."""
+    """A program on one data set, or one region of it. Seconds of wall time are those of whole programs."""
 
     name: str
     data: str
     model_cycles: int
     rtl_cycles: int
-    checked: bool
+    result: Verdict
+    """The check's, on what it stores; wrong too where simulator and RTL do not store the same words."""
     unproved: int = 0
     """Elements of the results for which the check proves nothing, as for `Check`."""
     model_seconds: float | None = None
     rtl_seconds: float | None = None
     value: str = ""
     """The value type."""
+
+    def to_json(self) -> dict[str, object]:
+        """One entry of the object that `samhw correlate --json` prints."""
+        return {
+            "name": self.name,
+            "data": self.data,
+            "value": self.value,
+            "model_cycles": self.model_cycles,
+            "rtl_cycles": self.rtl_cycles,
+            "result": str(self.result),
+            "checked": self.result.is_proof,
+            "unproved": self.unproved,
+            "model_seconds": _rounded(self.model_seconds),
+            "rtl_seconds": _rounded(self.rtl_seconds),
+        }
 
 
 @dataclass(frozen=True)
@@ -54,8 +71,8 @@ class Correlation:
 
     @property
     def good(self) -> bool:
-        """Every cycle count equal and every result right."""
-        return self.exact == len(self.rows) and all(r.checked for r in self.rows)
+        """Every cycle count equal and no result wrong."""
+        return self.exact == len(self.rows) and not any(r.result is Verdict.WRONG for r in self.rows)
 
     @property
     def r2(self) -> float:
@@ -71,16 +88,12 @@ class Correlation:
 
     def to_json(self) -> dict[str, object]:
         """The object that `samhw correlate --json` prints."""
-        keys = (
-            *("name", "data", "value", "model_cycles", "rtl_cycles"),
-            *("checked", "unproved", "model_seconds", "rtl_seconds"),
-        )
-        kernels = [{key: _rounded(getattr(row, key)) for key in keys} for row in self.rows]
+        kernels = [row.to_json() for row in self.rows]
         return {"kernels": kernels, "total": len(self.rows), "exact": self.exact, "r2": self.r2}
 
 
-def _rounded(value: object) -> object:
-    return round(value, 3) if isinstance(value, float) else value
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
 
 
 def correlate(
@@ -146,12 +159,12 @@ def _correlate_program(
     options: Mapping[str, Any],
 ) -> list[Row]:
     schedule = scheduled(workloads[0], schedule)
-    capacity = reduce(or_, [w.capacity(schedule) for w in workloads])
+    capacity = reduce(or_, [w.capacity(schedule) for w in workloads], options.get("capacity", Capacity()))
     program = workloads[0].program
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
     value = choose_value(options.get("value", AUTO), program, data)
-    compiled = compile_program(program, schedule, capacity=capacity, **{**options, "value": value})
+    compiled = compile_program(program, schedule, **{**options, "capacity": capacity, "value": value})
     rows = []
     for workload in workloads:
         try:
@@ -160,12 +173,14 @@ def _correlate_program(
         except SamhwError as error:
             raise error.within(f"{program.name} on {workload.name}") from None
         found = check(workload, compiled, model.outputs)
-        right = found.good
+        verdicts = [found.verdict]
         for ours, theirs in zip(model.regions, rtl.regions, strict=True):
-            right = right and _agree(ours, theirs)
+            stored = [found.tensors[name] for name in ours.outputs if name in found.tensors]
+            verdicts.append(weakest(stored) if _agree(ours, theirs) else Verdict.WRONG)
             if len(model.regions) > 1:
-                rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, _agree(ours, theirs)))
-        whole = Row(compiled.design.name, workload.name, model.cycles, rtl.cycles, right, found.unproved)
+                rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, verdicts[-1]))
+        names = compiled.design.name, workload.name
+        whole = Row(*names, model.cycles, rtl.cycles, weakest(verdicts), found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
     lanes = f", {lanes_text(schedule.lanes)}" if schedule.lanes else ""
     return [replace(row, name=f"{row.name}{lanes}", value=compiled.value) for row in rows]

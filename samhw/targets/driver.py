@@ -118,6 +118,7 @@ class VerilatedDesign:
             status=int(Register.STATUS),
             channels=self.map.channel_states.start,
             channel_words=len(self.map.channel_states),
+            range_bytes=1 << self.map.address_bits,
             probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,

@@ -1,4 +1,4 @@
-"""A workload compiled and simulated in one way: what that takes, and whether the result is right."""
+"""A workload compiled and simulated in one way: what that takes, and what the check has found."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +11,7 @@ from samhw.targets.check import check
 from samhw.targets.run import run
 from samhw.workload import Workload, compile_workload
 
-__all__ = ["Measure", "measure"]
+__all__ = ["Measure", "measure", "measure_compiled"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,10 @@ class Measure:
     """By off-chip memory, in whole lines; None if there is none."""
     seconds: float
     """Wall time of the simulator."""
+    result: str
+    """The check's `Verdict`."""
     checked: bool
-    """The result is right."""
+    """The check has passed, and proves something."""
     max_abs_error: float
     """Greatest difference from NumPy's result."""
     unproved: int
@@ -76,6 +78,13 @@ def measure(
     compiled = compile_workload(workload, schedule, value=value, arch=arch)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
+    return measure_compiled(workload, compiled, memory=memory, **options)
+
+
+def measure_compiled(
+    workload: Workload, compiled: Compiled, *, memory: Dram | None = None, **options: Any
+) -> Measure:
+    """As `measure`, of what has been compiled already."""
     result = run(compiled, workload.tensors, memory=memory, **options)
     found = check(workload, compiled, result.outputs)
     firings = work = moved = 0
@@ -107,7 +116,8 @@ def measure(
         bytes_written=written,
         bytes_moved=None if memory is None else moved,
         seconds=result.seconds,
-        checked=found.good,
+        result=str(found.verdict),
+        checked=found.verdict.is_proof,
         max_abs_error=found.max_abs_error,
         unproved=found.unproved,
         **waits,

@@ -26,6 +26,8 @@ def memory_report(result: RunResult) -> dict[str, Any] | None:
         "bytes": moved,
         "bytes_per_cycle": moved / result.cycles,
         "peak_bytes_per_cycle": dram.peak,
+        "gigabytes_per_second": moved / result.cycles * 1e3 / dram.cycle_ps,
+        "peak_gigabytes_per_second": dram.peak * 1e3 / dram.cycle_ps,
     }
 
 
@@ -35,7 +37,8 @@ def memory_line(report: dict[str, Any]) -> str:
     return (
         f"{report['name']}: {report['reads']:,} lines read and {report['writes']:,} written "
         f"({report['row_hits'] / max(requests, 1):.0%} in open rows), "
-        f"{report['bytes_per_cycle']:.1f} of {report['peak_bytes_per_cycle']:.1f} bytes a cycle"
+        f"{report['bytes_per_cycle']:.1f} of {report['peak_bytes_per_cycle']:.1f} bytes a cycle, "
+        f"{report['gigabytes_per_second']:.2f} of {report['peak_gigabytes_per_second']:.1f} GB/s"
     )
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.targets.backends import MODEL, Backend, RunResult, find_backend
+from samhw.targets.backends import MODEL, RTL, Backend, RunResult, find_backend
 from samhw.tensors import Tensor
 
-__all__ = ["run"]
+__all__ = ["check_options", "run"]
 
 
 def run(
@@ -24,10 +24,21 @@ def run(
         InputError: for data that does not fit the build, or a backend that is not there.
         RunError: for a run that ends with an error.
     """
+    return check_options(backend, **options).run(compiled, tensors, **options)
+
+
+def check_options(backend: Backend | str, **options: Any) -> Backend:
+    """The backend, which takes an off-chip memory and a wave if they are among the options; raises
+    `InputError` if it does not, or is not there."""
     chosen = find_backend(backend) if isinstance(backend, str) else backend
     if options.get("memory") is not None and not chosen.takes_memory:
         raise InputError(
             f"Off-chip memory is predicted by the simulator, and what the backend '{chosen.name}' runs has "
             "its tensors on chip; leave out the one or the other."
         )
-    return chosen.run(compiled, tensors, **options)
+    if options.get("wave") is not None and not chosen.records_waves:
+        raise InputError(
+            f"A wave has the signals of the RTL, which the backend '{chosen.name}' does not run; choose the "
+            f"backend '{RTL.name}', or leave it out."
+        )
+    return chosen

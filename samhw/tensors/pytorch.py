@@ -10,6 +10,7 @@ from samhw.errors import InputError
 from samhw.tensors.levels import IntArray
 
 __all__ = [
+    "check_layout",
     "is_strided",
     "sparse_compressed",
     "sparse_coo",
@@ -28,46 +29,104 @@ def is_strided(tensor: Any) -> bool:
 
 
 def strided_to_numpy(tensor: Any) -> npt.NDArray[Any]:
-    """The array of a strided PyTorch tensor. bfloat16, which NumPy lacks, becomes float32."""
+    """The array of a strided PyTorch tensor. bfloat16 and the kinds of float8, which NumPy lacks, become
+    float32.
+
+    Raises
+    ------
+    InputError
+        When the tensor has no values, or none that NumPy has a type for.
+    """
     torch = _torch()
-    tensor = tensor.detach().cpu()
-    if tensor.dtype == torch.bfloat16:
+    tensor = _on_host(tensor).resolve_conj().resolve_neg()
+    if tensor.is_nested:
+        raise InputError("a nested tensor has no shape: pad it, as with to_padded_tensor()")
+    if tensor.is_quantized:
+        raise InputError(f"{tensor.dtype} is quantized: give tensor.dequantize()")
+    if tensor.is_floating_point() and tensor.dtype.itemsize < 4 and tensor.dtype != torch.float16:
         tensor = tensor.to(torch.float32)
-    return np.asarray(tensor.numpy())
+    try:
+        return np.asarray(tensor.numpy())
+    except (RuntimeError, TypeError, NotImplementedError):
+        raise _without_counterpart(tensor) from None
 
 
 def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, ...]]:
     """Coordinates (rank, nnz), values (nnz,) and shape of a PyTorch tensor of a sparse layout:
     COO, CSR, CSC, BSR or BSC.
 
+    PyTorch trusts the indices of a sparse tensor unless it is told otherwise, so they are checked here.
+
     Raises
     ------
     InputError
-        When the layout is another one, or the tensor is batched or hybrid.
+        When the layout is another one, the tensor is batched or hybrid, or its indices are damaged.
     """
     torch = _torch()
-    tensor = tensor.detach().cpu()
+    tensor = _checked(_on_host(tensor))
     if tensor.layout in (torch.sparse_bsr, torch.sparse_bsc):
-        tensor = tensor.to_sparse()
+        try:
+            tensor = tensor.to_sparse()
+        except (RuntimeError, NotImplementedError):
+            raise _without_counterpart(tensor) from None
     if tensor.layout == torch.sparse_coo:
         if tensor.dense_dim():
             raise _not_plain()
-        tensor = tensor.coalesce()
-        coords = strided_to_numpy(tensor.indices()).astype(np.int64)
-    elif tensor.layout in (torch.sparse_csr, torch.sparse_csc):
-        if tensor.values().dim() != 1:
+        # With duplicates, if it has any.
+        coords, vals = strided_to_numpy(tensor._indices()).astype(np.int64), tensor._values()
+    else:
+        vals = tensor.values()
+        if vals.dim() != 1:
             raise _not_plain()
         by_rows = tensor.layout == torch.sparse_csr
         pos = strided_to_numpy(tensor.crow_indices() if by_rows else tensor.ccol_indices())
         crd = strided_to_numpy(tensor.col_indices() if by_rows else tensor.row_indices()).astype(np.int64)
         outer = np.repeat(np.arange(len(pos) - 1), np.diff(pos))
         coords = np.stack([outer, crd] if by_rows else [crd, outer])
-    else:
-        raise InputError(
-            f"PyTorch layout {tensor.layout} is not supported: convert the tensor with to_sparse_csr() "
-            "or to_dense()"
+    return coords, strided_to_numpy(vals), tuple(tensor.shape)
+
+
+def _on_host(tensor: Any) -> Any:
+    """The tensor, without its history, where NumPy can read it."""
+    if tensor.is_meta:
+        raise InputError("a tensor on the device 'meta' has no values: make it on the device 'cpu'")
+    return tensor.detach().cpu()
+
+
+def check_layout(tensor: Any) -> None:
+    """Check the indices of a PyTorch tensor, if it is sparse: PyTorch trusts them, and may end the process.
+
+    Raises
+    ------
+    InputError
+        When they do not keep to the rules of its layout.
+    """
+    if not is_strided(tensor):
+        _checked(tensor.detach())
+
+
+def _checked(tensor: Any) -> Any:
+    """A sparse tensor whose indices keep to the rules of its layout."""
+    torch = _torch()
+    try:
+        if tensor.layout == torch.sparse_coo:
+            parts = tensor._indices(), tensor._values()
+            return torch.sparse_coo_tensor(*parts, size=tensor.shape, check_invariants=True)
+        if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+            parts = tensor.crow_indices(), tensor.col_indices()
+        elif tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+            parts = tensor.ccol_indices(), tensor.row_indices()
+        else:
+            raise InputError(
+                f"PyTorch layout {tensor.layout} is not supported: convert the tensor with to_sparse_csr() "
+                "or to_dense()"
+            )
+        return torch.sparse_compressed_tensor(
+            *parts, tensor.values(), size=tensor.shape, layout=tensor.layout, check_invariants=True
         )
-    return coords, strided_to_numpy(tensor.values()), tuple(tensor.shape)
+    except (RuntimeError, ValueError) as error:
+        text = " ".join(str(error).split())
+        raise InputError(f"not a valid tensor of the layout {tensor.layout}: {text}") from None
 
 
 def strided_from_numpy(array: npt.NDArray[Any]) -> Any:
@@ -89,6 +148,10 @@ def sparse_compressed(
     make = {"sparse_csr": torch.sparse_csr_tensor, "sparse_csc": torch.sparse_csc_tensor}[layout]
     arrays = (torch.tensor(array) for array in (pos, crd, vals))
     return make(*arrays, size=shape, check_invariants=True)
+
+
+def _without_counterpart(tensor: Any) -> InputError:
+    return InputError(f"{tensor.dtype} has no counterpart in NumPy: convert the tensor first")
 
 
 def _not_plain() -> InputError:

@@ -14,6 +14,7 @@ from samhw.tensors import pytorch
 from samhw.tensors.check import check_storage
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.levels import CompressedLevel, DenseLevel, IntArray, Level, SingletonLevel
+from samhw.tensors.scipy_sparse import sparse_to_coo
 from samhw.tensors.storage import (
     build_levels,
     check_positions,
@@ -106,29 +107,27 @@ class Tensor:
     def from_scipy(
         cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, format: Format | str
     ) -> "Tensor":
-        """The tensor of a SciPy sparse matrix or two-dimensional sparse array; explicit zeros stay.
+        """The tensor of a SciPy sparse matrix or array of any kind; explicit zeros stay.
 
         Raises
         ------
         InputError
-            When the argument is not a sparse matrix, or the format is not of rank 2.
+            When the argument is not a sparse matrix, is damaged, or the format is of another rank.
         """
-        source: Any = matrix
-        if not scipy.sparse.issparse(matrix) or source.ndim != 2:
+        if not scipy.sparse.issparse(matrix):
             raise InputError(f"{type(matrix).__name__} is not a SciPy sparse matrix: use Tensor.from_dense")
-        coo = source.tocoo()
-        return cls.from_coo(np.stack([coo.row, coo.col]), coo.data, coo.shape, format)
+        return cls.from_coo(*sparse_to_coo(matrix), format)
 
     @classmethod
     def from_torch(cls, tensor: Any, format: Format | str) -> "Tensor":
         """The tensor of a PyTorch tensor of any layout.
 
-        bfloat16, which NumPy lacks, becomes float32.
+        bfloat16 and the kinds of float8, which NumPy lacks, become float32.
 
         Raises
         ------
         InputError
-            When PyTorch is missing, or the tensor is batched or hybrid.
+            When PyTorch is missing, or the tensor is batched, hybrid, damaged, quantized or without values.
         """
         if pytorch.is_strided(tensor):
             return cls.from_dense(pytorch.strided_to_numpy(tensor), format)
@@ -309,6 +308,9 @@ class Tensor:
         return Tensor.from_coo(coords, vals, self.shape, format)
 
 
+_MOST_DIMENSIONS = 64
+"""Of an array of NumPy."""
+
 _TORCH_LAYOUTS = {"csr": "sparse_csr", "csc": "sparse_csc"}
 
 
@@ -320,11 +322,29 @@ def _shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _numbers(array: npt.ArrayLike) -> npt.NDArray[Any]:
-    numbers = np.asarray(array)
+    _check_unmasked(array)
+    try:
+        numbers = np.asarray(array)
+    except Exception as error:  # What becomes an array may do so by code of its own.
+        raise InputError(f"no array can be made of it ({' '.join(str(error).split())})") from None
     # Not a list of kinds to accept: bfloat16 and its like register as dtypes of kind "V".
-    if numbers.dtype.kind in "OSUMmc" or numbers.dtype.type is np.void:
+    if numbers.dtype.kind in "OSTUMmc" or issubclass(numbers.dtype.type, np.void):
         raise InputError(f"values of dtype {numbers.dtype} are not supported: use integers or real numbers")
     return numbers
+
+
+def _check_unmasked(array: npt.ArrayLike, depth: int = 0) -> None:
+    """Raises InputError for masked elements, which NumPy would turn into what lies below the mask. They are
+    not zeros, which count in a maximum or a quotient."""
+    if isinstance(array, list | tuple) and depth < _MOST_DIMENSIONS:
+        for item in array:
+            if isinstance(item, list | tuple | np.ma.MaskedArray):
+                _check_unmasked(item, depth + 1)
+    elif isinstance(array, np.ma.MaskedArray) and array.dtype.names is None and np.ma.is_masked(array):
+        raise InputError(
+            "some elements are masked, and a tensor has no such: fill them, as with array.filled(0), or give "
+            "the mask as a tensor of its own"
+        )
 
 
 def _values(vals: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -5,16 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
-from samhw.api import RunnableDesign
-from samhw.compiler import AUTO
-from samhw.errors import InputError
-from samhw.frontend.torch import ImportedModule, import_module
+from samhw.api import Drawing, RunnableDesign
+from samhw.api.arguments import arch_of, value_of
+from samhw.compiler import Compiled, FusionTable
+from samhw.errors import InputError, shown
+from samhw.frontend.torch import ImportedModule, check_arguments, import_module
 from samhw.graph import Arch, Dram
 from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
 from samhw.search import module_regions
+from samhw.targets import Backend
+from samhw.tensors import Format
 from samhw.torch.result import ModuleResult
 
 __all__ = ["ModuleDesign", "compile"]
@@ -34,18 +38,18 @@ class ModuleDesign:
         arguments: Sequence[Any],
         schedule: Schedule,
         *,
-        value: str,
-        formats: Mapping[str, str],
+        value: str | None,
+        formats: Mapping[str, str | Format],
         sparsify: float | None,
-        arch: Arch | None,
+        arch: Arch | Mapping[str, Any] | Path | str | None,
     ) -> None:
         self.module = module
         self.arguments = tuple(arguments)
         self._schedule = schedule
-        self._value = value
+        self._value = value_of(value)
         self._formats = formats
         self._sparsify = sparsify
-        self._arch = arch
+        self._arch = arch_of(arch)
         self._known: dict[object, tuple[ImportedModule, RunnableDesign]] = {}
         self._for(self.arguments)
 
@@ -59,11 +63,27 @@ class ModuleDesign:
         """The program's design, for the example arguments."""
         return self._for(self.arguments)[1]
 
+    @property
+    def compiled(self) -> Compiled:
+        """What runs on the example arguments, as the compiler gave it."""
+        imported, design = self._for(self.arguments)
+        return design.compile_for(design.bind(imported.tensors(self.arguments)))
+
+    @property
+    def tables(self) -> dict[str, FusionTable]:
+        """The fusion table of each region, by its name."""
+        return {region.graph.name: region.table for region in self.compiled.regions}
+
+    @property
+    def graph(self) -> Drawing:
+        """The SAMML graphs of all regions, as for `RunnableDesign`."""
+        return Drawing(self.compiled.design)
+
     def run(
         self,
         *arguments: Any,
-        backend: str = "sim",
-        memory: Dram | str | None = None,
+        backend: Backend | str | None = None,
+        memory: Dram | Mapping[str, Any] | Path | str | None = None,
         wave: Path | str | None = None,
     ) -> ModuleResult:
         """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the
@@ -86,6 +106,7 @@ class ModuleDesign:
 
     def _for(self, arguments: Sequence[Any]) -> tuple[ImportedModule, RunnableDesign]:
         """What takes arguments of these shapes and layouts."""
+        check_arguments(arguments)
         key = tuple(map(_kind, torch.utils._pytree.tree_leaves(tuple(arguments))))
         if key not in self._known:
             imported = import_module(self.module, arguments, sparsify=self._sparsify)
@@ -101,6 +122,9 @@ class ModuleDesign:
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
 
+    def __repr__(self) -> str:
+        return f"<ModuleDesign of {type(self.module).__name__}: {self.design!r}>"
+
     def _repr_html_(self) -> str:
         return self.design._repr_html_()
 
@@ -109,13 +133,13 @@ def compile(
     module: nn.Module,
     arguments: Sequence[Any],
     *,
-    value: str = AUTO,
+    value: str | None = None,
     fuse: FusionLevel | ByModules | Sequence[Sequence[str]] | None = None,
-    formats: Mapping[str, str] | None = None,
+    formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
-    schedule: Schedule | Path | str | None = None,
+    schedule: Schedule | Mapping[str, Any] | Path | str | None = None,
     permute: bool = True,
-    arch: Arch | None = None,
+    arch: Arch | Mapping[str, Any] | Path | str | None = None,
 ) -> ModuleDesign:
     """A design of a module of PyTorch, in evaluation mode.
 
@@ -125,12 +149,17 @@ def compile(
         fuse: as a schedule has it, or `module`: regions by the module tree.
         formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
         sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
-        schedule: as for `samhw.compile`.
+        schedule, arch: as for `samhw.compile`.
         permute: may tensors be copied into other mode orders where they conflict?
 
     Raises:
-        InputError: for a module that cannot be imported, with the user's line and a way out.
+        InputError: for a module that cannot be imported, with the user's line and a way out; for an argument
+            of another kind.
     """
+    if not isinstance(module, nn.Module):
+        raise InputError(f"The module cannot be {shown(module)}; give a module of PyTorch.")
+    if sparsify is not None and not (isinstance(sparsify, int | float | np.number) and 0 <= sparsify <= 1):
+        raise InputError(f"'sparsify' cannot be {shown(sparsify)}; give a share of zeros, from 0 to 1.")
     if not isinstance(arguments, tuple | list):
         raise InputError("The example arguments are a tuple; give (x,) for one.")
     chosen = Schedule.of(schedule)
@@ -139,15 +168,15 @@ def compile(
         arguments,
         replace(chosen, permute=permute, fuse=chosen.fuse if fuse is None else fuse),
         value=value,
-        formats=formats or {},
-        sparsify=sparsify,
+        formats={} if formats is None else formats,
+        sparsify=None if sparsify is None else float(sparsify),
         arch=arch,
     )
 
 
-def _with_formats(imported: ImportedModule, formats: Mapping[str, str]) -> ImportedModule:
+def _with_formats(imported: ImportedModule, formats: Mapping[str, str | Format]) -> ImportedModule:
     program = imported.program
-    return replace(imported, program=with_formats(program, program.regions, formats)) if formats else imported
+    return replace(imported, program=with_formats(program, program.regions, formats))
 
 
 def _kind(argument: Any) -> object:

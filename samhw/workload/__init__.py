@@ -5,16 +5,19 @@ from samhw.workload.compile import compile_workload, scheduled
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, estimate
 from samhw.workload.model import make_model_workload
+from samhw.workload.saved import SavedDesign, fingerprint
 from samhw.workload.workload import Workload
 
 __all__ = [
     "DEFAULT",
     "SYNTHETIC",
     "Effort",
+    "SavedDesign",
     "Workload",
     "bind_program",
     "compile_workload",
     "estimate",
+    "fingerprint",
     "make_model_workload",
     "make_workload",
     "scheduled",

@@ -38,7 +38,7 @@ from samhw.tensors import (
     read_tensor,
     read_tensors,
 )
-from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, short_name, synthetic
+from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
@@ -67,7 +67,15 @@ def bind_program(
     found = loaded or load_named(spec)
     if not isinstance(found, Program):
         # Imported here, since nothing else needs PyTorch, which takes longer than all else.
-        from samhw.workload.module import make_module_workload
+        try:
+            from samhw.workload.module import make_module_workload
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise InputError(
+                f"'{spec}' is a function, whose module needs PyTorch; install it with pip install "
+                "'samhw[torch]'."
+            ) from None
 
         return make_module_workload(spec, found, data)
     return make_workload(found, data, value=value)
@@ -225,6 +233,7 @@ class _Binder:
             )
 
     def take_file(self, spec: str) -> None:
+        check_known(spec)
         path_text, _, option = spec.partition(":")
         if option not in ("", "pattern"):
             raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")

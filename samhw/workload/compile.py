@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.compiler import AUTO, Compiled
+from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.schedule import MODULE, Schedule
 from samhw.search import compile_program, module_regions
@@ -15,9 +16,10 @@ __all__ = ["compile_workload", "scheduled"]
 def compile_workload(
     workload: Workload, schedule: Schedule | None = None, *, arch: Arch | None = None, **options: Any
 ) -> Compiled:
-    """Compiles a workload's program with room for its data; `options` as for `compile_program`."""
+    """Compiles a workload's program with room for its data, and for a `capacity` besides, if that is among
+    the options; these are as for `compile_program`."""
     schedule = scheduled(workload, schedule)
-    options.setdefault("capacity", workload.capacity(schedule))
+    options["capacity"] = workload.capacity(schedule) | options.get("capacity", Capacity())
     options["value"] = workload.value(options.get("value", AUTO))
     return compile_program(workload.program, schedule, arch=arch, **options)
 

@@ -7,7 +7,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.frontend import load_model, model_data
 from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
-from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, short_name, synthetic
+from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
 from samhw.workload.workload import Workload
 
 __all__ = ["make_model_workload"]
@@ -79,6 +79,7 @@ def _by_role(spec: str) -> dict[str, Tensor]:
         return {"adjacency": karate()}
     if spec.partition(":")[0] == SYNTHETIC:
         return synthetic(spec)
+    check_known(spec)
     if is_dataset(Path(spec)):
         return read_dataset(Path(spec))
     return {"adjacency": read_tensor(Path(spec))}

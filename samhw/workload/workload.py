@@ -1,12 +1,13 @@
 """A program bound to data."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
 
 from samhw.compiler import AUTO, choose_value
+from samhw.errors import InputError
 from samhw.frontend import Capacity, Program, greatest_extents, result_patterns
 from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
@@ -27,6 +28,31 @@ class Workload:
     scopes: Mapping[str, str] | None = None
     """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
     it."""
+    greatest: Mapping[str, int] = field(default_factory=dict)
+    """By dimension, the extent that a build must take at least, where that is more than the data's."""
+
+    def with_extents(self, extents: Mapping[str, int]) -> "Workload":
+        """The same data, to be built with room for these extents of dimensions, and for what follows from
+        them.
+
+        Raises InputError for extents that the program cannot have, or that are less than the data's.
+        """
+        bound = self.program.dimensions.extents
+        wide = self.program.unbound.with_extents(extents)
+        for decl in wide.operands:
+            # One tensor after another, since the extents of one may fix those of others.
+            dimensions = wide.dimensions
+            missing = [d for d in dimensions.of_tensor(decl.name) if dimensions.extents[d] is None]
+            wide = wide.with_extents({d: bound[d] or 1 for d in missing})
+        greatest = {d: extent or 1 for d, extent in wide.dimensions.extents.items()}
+        for name, extent in greatest.items():
+            if extent < (has := bound[name] or 1):
+                raise InputError(
+                    f"The data has {name}={has}, for which a build of up to {extent} has no room; give a "
+                    "greater extent."
+                )
+        more = {d: extent for d, extent in greatest.items() if d in extents or extent != bound[d]}
+        return replace(self, greatest=more)
 
     def value(self, asked: str = AUTO) -> str:
         """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""
@@ -45,8 +71,8 @@ class Workload:
         return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
-        """What a build must hold to run this data, in powers of two so that similar data share a build. The
-        schedule may store tensors in other formats.
+        """What a build must hold to run this data, in powers of two so that similar data share a build, but
+        for extents that were asked for. The schedule may store tensors in other formats.
 
         Raises `InputError` for an extent that neither the program nor the data fix.
         """
@@ -58,7 +84,7 @@ class Workload:
             else tensor.convert(program.tensors[name].format)
             for name, tensor in self.tensors.items()
         }
-        greatest = greatest_extents(program, Capacity())
+        greatest = greatest_extents(program, Capacity(self.greatest))
         entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
         for name, pattern in result_patterns(program, self.tensors).items():
             decl = program.tensors[name]
@@ -67,7 +93,7 @@ class Workload:
             extents = dict(zip(decl.indices, shape, strict=True))
             entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
         return Capacity(
-            {d: _power_of_two(n) for d, n in greatest.items()},
+            {d: self.greatest.get(d) or _power_of_two(n) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 

@@ -136,7 +136,7 @@ def test_a_wrong_result_is_an_error(monkeypatch):
         (lambda d: samhw.compile(SPMM, formats={"Q": "csr"}), "no tensor 'Q' to give a format"),
         (lambda d: samhw.compile(SPMM, formats={"A": "csx"}), "unknown format 'csx'"),
         (lambda d: samhw.compile(SPMM, value="f3"), "Unknown value type 'f3'"),
-        (lambda d: samhw.compile(SPMM, entries={"X": 3}), "'X' is dense"),
+        (lambda d: samhw.compile(SPMM, entries={"T": 3}), "'T' is dense"),
         (lambda d: samhw.compile("T[i] = A[i"), "text:1:"),
         (lambda d: samhw.compile("spmn"), "There is no program 'spmn'"),
     ],
@@ -177,3 +177,31 @@ def test_the_package_is_light():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError):
         samhw.nothing  # noqa: B018
+
+
+def test_what_is_reshaped_is_dense_whatever_its_data_are():
+    a = matrix(6, 4)
+    for given in (a, a.toarray(), np.asfortranarray(a.toarray()), a.tocoo(), a.tocsc()):
+        design = samhw.compile("Z[p] = reshape(A[i, j])\ny[i] = A[i, j]")
+        result = design.run(A=given)
+        assert_array_equal(result["Z"], a.toarray().ravel())
+        assert str(design.program.tensors["A"].format) == "dense"
+    turned = Tensor.from_dense(a.toarray(), "dense @ (1, 0)")
+    assert_array_equal(samhw.compile("Z[p] = reshape(A[i, j])").run(A=turned)["Z"], a.toarray().ravel())
+
+
+def test_a_format_that_a_reshape_cannot_have():
+    sentence = "'A' is stored as csr, but a reshape goes through row-major order"
+    for options in ({"formats": {"A": "csr"}}, {"schedule": samhw.Schedule(formats={"A": "csr"})}):
+        with pytest.raises(InputError, match=sentence):
+            samhw.compile("Z[p] = reshape(A[i, j])", **options)
+
+
+def test_entries_of_an_input_whose_data_say_how_it_is_stored():
+    a = matrix(16, 16)
+    design = samhw.compile("y[i] = A[i, j]", entries={"A": 200})
+    with pytest.raises(InputError, match="'A' is dense"):
+        design.run(A=a.toarray())
+    # What was refused has left no format behind.
+    assert_array_equal(design.run(A=a)["y"], a.sum(1))
+    assert a.nnz < 64 < design.compiled.design.memory["A.crd1"].capacity

@@ -266,6 +266,29 @@ def test_requests_by_hand(line: EmulatedLine, session: BoardSession, request_: b
     assert len(answer) == (6 if status == 0 and request_[1] == 2 else 2)
 
 
+@pytest.mark.parametrize("high", [0, 31])
+def test_addresses_outside_the_range_are_refused(
+    line: EmulatedLine, session: BoardSession, high: int
+) -> None:
+    """The port has too few bits for them. In place of them it would see those of registers."""
+    (address, *_) = session.map.extents.values()
+    outside = 1 << (high or session.map.address_bits)
+    before = session.port.read(address, 1)[0]
+
+    def ask(request: bytes) -> bytes:
+        line.send(encode(request))
+        (answer,) = Decoder().feed(line.receive(0.01))
+        return answer
+
+    assert ask(struct.pack("<BBHII", 50, 4, 1, outside + address, before + 1)) == bytes([50, 1])
+    assert ask(struct.pack("<BBHI", 51, 2, 1, outside + Register.IDENTITY)) == bytes([51, 0, 0, 0, 0, 1])
+    assert ask(struct.pack("<BBHI", 52, 3, 2, outside + Register.IDENTITY)) == bytes([52, *bytes(8), 1])
+    assert ask(struct.pack("<BBHI", 53, 2, 2, outside - 4)) == bytes([53, *bytes(8), 1])
+    session.port.client._number = 53
+    assert session.port.read(address, 1)[0] == before
+    assert session.port.read(Register.IDENTITY, 1)[0] == session.map.identity
+
+
 def test_a_write_that_comes_again_is_not_done_again(line: EmulatedLine, session: BoardSession) -> None:
     (address, *_) = session.map.extents.values()
 

@@ -33,7 +33,7 @@ def test_run(program: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_compile_and_build(program: str, tmp_path: Path) -> None:
     assert "order" in good("compile", program).stdout
-    good("build", program, "--target", "sim", "-o", tmp_path / "out")
+    good("build", program, "--data", "auto", "--target", "sim", "-o", tmp_path / "out")
     graph = json.loads((tmp_path / "out" / "graph.json").read_text(encoding="utf-8"))
     assert graph["value"] == value_of(program)
 
@@ -66,5 +66,5 @@ def test_hardware(program: str, tmp_path: Path) -> None:
     assert found["exact"] == found["total"]
     assert {row["value"] for row in found["kernels"]} == {value_of(program)}
     for target in ("verilator", "vitis-hls"):
-        good("build", program, "--target", target, "-o", tmp_path / target)
+        good("build", program, "--data", "auto", "--target", target, "-o", tmp_path / target)
         assert any((tmp_path / target).rglob("*vals*"))

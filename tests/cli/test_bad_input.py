@@ -9,11 +9,85 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from tests.cli.command import refused
+from tests.cli.command import good, refused, samhw
 
 
 def test_unknown_program() -> None:
     assert "There is no program 'spnn'" in refused("run", "spnn")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("rn spmv", "No such command 'rn' (did you mean 'run'?); see 'samhw --help'."),
+        ("run spm", "There is no program 'spm' (did you mean 'spmv' or 'spmm'?); give"),
+        ("run GCN", "There is no program 'GCN' (did you mean 'gcn'?); give"),
+        ("run spmm --data kartae", "There is no data 'kartae' (did you mean 'karate'?); give karate, random"),
+        ("run gcn --data kartae", "There is no data 'kartae' (did you mean 'karate'?); give karate, random"),
+        ("run spmm --data sythetic:cora", "There is no data 'sythetic:cora' (did you mean 'synthetic'?)"),
+        ("run spmm --data xyz", "There is no data 'xyz'; give karate, random"),
+    ],
+)
+def test_what_a_word_may_have_been_meant_as(arguments: str, sentence: str) -> None:
+    assert sentence in refused(*arguments.split())
+
+
+FILE = """
+from os.path import dirname
+from samhw.frontend import parse
+from samhw.frontend import ProgramBuilder
+copy = parse("tensor A[i] : csf\\ntensor x[i] : csf\\nx[i] = A[i]")
+def model(width=3):
+    return None
+def helper(width):
+    return None
+def _own():
+    return None
+"""
+
+
+def test_a_python_file_without_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "models.py"
+    path.write_text(FILE)
+    named = f"name what to take of it: {path}:copy, {path}:model"
+    assert refused("run", path) == f"samhw: '{path}' is a Python file; {named}\n"
+    found = refused("run", f"{path}:modle")
+    assert found == f"samhw: '{path}' has no object 'modle' (did you mean 'model'?); {named}\n"
+    path.write_text("x = 3\n")
+    assert "is a Python file; name a Program or ProgramBuilder that it defines" in refused("run", path)
+    path.write_text("x = 1 / 0\n")
+    assert f"{path}:1: ZeroDivisionError" in refused("run", path)
+
+
+def test_a_file_that_is_called_like_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "p.txt"
+    path.write_text("y[i] = a[i]\n")
+    assert f"call the file of a program {path}.ein" in refused("run", path)
+
+
+@pytest.mark.parametrize("line", ["import torch", "import torch.nn", "import samhw.torch"])
+def test_without_pytorch_the_extra_is_named(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, "torch")
+    path = tmp_path / "m.py"
+    path.write_text(f"\n{line}\ndef model(): ...\n")
+    message = refused("run", f"{path}:model")
+    assert message.startswith(f"samhw: {path}:2: ModuleNotFoundError: ")
+    assert message.endswith("; install it with pip install 'samhw[torch]'\n")
+    path.write_text("def model():\n    return 3\n")
+    assert "needs PyTorch; install it with pip install 'samhw[torch]'" in refused("run", f"{path}:model")
+    path.write_text("import nosuch\n")
+    assert "install the package that has it, or mend the file" in refused("run", f"{path}:model")
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """As if a package were not installed."""
+    own = {"samhw.torch", "samhw.frontend.torch", "samhw.workload.module"}
+    for name in list(sys.modules):
+        if name.partition(".")[0] == package or any(name == o or name.startswith(f"{o}.") for o in own):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
 
 
 def test_malformed_text(tmp_path: Path) -> None:
@@ -109,10 +183,43 @@ def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_svg_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_drawing_without_graphviz(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All else is done."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "graphviz" in refused("compile", "spmm", "--data", "karate", "--dot", tmp_path / "g.svg").lower()
-    assert not (tmp_path / "g.svg").exists()
+    drawing, page, graph = (tmp_path / name for name in (f"g.{form}", "t.html", "g.json"))
+    others = ("--table", "--html", page, "-o", graph)
+    result = samhw("compile", "spmm", "--data", "karate", "--dot", drawing, *others)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        f"samhw: Drawing {form.upper()} needs the program 'dot'; install Graphviz"
+    )
+    assert "Red1_k[crd0]" in result.stdout
+    assert page.exists()
+    assert graph.exists()
+    assert not drawing.exists()
+
+
+def test_a_drawing_of_no_form(tmp_path: Path) -> None:
+    path = tmp_path / "g.txt"
+    assert "nothing is drawn as .txt; give .svg or .png or .pdf" in refused("compile", "spmm", "--dot", path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_drawing_by_its_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "dot"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "drawn by $1"\nexec cat > /dev/null\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    for suffix, begin in (("svg", "drawn by -Tsvg"), ("PNG", "drawn by -Tpng"), ("pdf", "drawn by -Tpdf")):
+        path = tmp_path / f"g.{suffix}"
+        good("compile", "spmm", "--data", "karate", "--dot", path)
+        assert path.read_text().startswith(begin)
+    for name in ("g.dot", "g.gv", "g"):
+        good("compile", "spmm", "--data", "karate", "--dot", tmp_path / name)
+        assert (tmp_path / name).read_text().startswith("digraph")
+    assert good("compile", "spmm", "--data", "karate", "--dot", "-").stdout.startswith("digraph")
 
 
 def test_correlate_needs_programs() -> None:

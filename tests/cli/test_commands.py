@@ -2,14 +2,21 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel, model_names
-from samhw.workload import make_workload
-from tests.cli.command import refused, samhw
+from samhw.graph import DDR4
+from samhw.schedule import Schedule
+from samhw.targets import Measure, compare
+from samhw.targets.measure import measure_compiled
+from samhw.workload import Workload, make_workload
+from tests.cli.command import refused, report, samhw
 
 
 def test_kernels_are_a_line_each() -> None:
@@ -152,7 +159,7 @@ def test_a_program_is_loaded_once(
         "from samhw.frontend import parse\nprint('loaded')\n"
         f"copy = parse('tensor A[i{extent}] : csf\\ntensor x[i] : csf\\nx[i] = A[i]')\n"
     )
-    result = samhw(*command, "p.py:copy")
+    result = samhw(*command, "p.py:copy", *(() if extent else ("--extents", "i=5")))
     assert result.exit_code == 0, result.output
     assert result.output.count("loaded") == 1
 
@@ -230,6 +237,48 @@ def test_compare_measures_every_schedule() -> None:
     assert none["checked"]
     assert full["checked"]
     assert full["bytes_written"] < none["bytes_written"]
+
+
+def test_compare_has_one_row_for_one_design() -> None:
+    """And a refusal takes a word in its row, and a sentence below."""
+    arguments = ("compare", "spmm", "--order", "i,k,j", "--order", "k,i,j", "--order", "j,k,i")
+    output = samhw(*arguments).stdout
+    rows = [line.split("│") for line in output.splitlines() if line.startswith("│")]
+    assert [(row[1].strip(), row[-2].strip()) for row in rows] == [
+        ("none = partial = full, factored, order i,k,j", "right"),
+        ("none = partial = full, factored, order k,i,j", "refused 1"),
+        ("none = partial = full, factored, order j,k,i", "refused 2"),
+    ]
+    below = [line for line in output.splitlines() if line.startswith("  refused ")]
+    assert [line.partition(" visits")[0] for line in below] == [
+        "  refused 1: The order k,i,j",
+        "  refused 2: The order j,k,i",
+    ]
+    outcomes = report(*arguments)["outcomes"]
+    assert [outcome["fuse"] for outcome in outcomes] == 3 * ["none"] + 3 * ["partial"] + 3 * ["full"]
+    output = samhw("compare", "spmm", "--fuse", "none", "--lanes", "1,i=1,i=2").stdout
+    assert "│ none, factored = none, factored, lanes i=1 │" in output
+    assert "│ none, factored, lanes i=2 " in output
+
+
+def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever else its tensors lie, it is another one."""
+    ran: list[str] = []
+
+    def counting(workload: Workload, compiled: Compiled, **options: Any) -> Measure:
+        ran.append(compiled.design.name)
+        return measure_compiled(workload, compiled, **options)
+
+    monkeypatch.setattr(sys.modules["samhw.targets.compare"], "measure_compiled", counting)
+    report("compare", "gcn")
+    assert len(ran) == 2
+    workload = make_workload(load_kernel("spmm"), ["karate"])
+    schedules = [Schedule(off_chip=tensors) for tensors in (("A",), ("X",), ("A",))]
+    a, x, again = (outcome.measure for outcome in compare(workload, schedules, memory=DDR4))
+    assert a is again
+    assert a is not None
+    assert x is not None
+    assert a.bytes_moved != x.bytes_moved
 
 
 def test_compare_takes_ways_to_share_for_the_levels_that_fuse() -> None:
@@ -340,32 +389,6 @@ def test_correlate_has_a_row_for_each_region(tmp_path: Path) -> None:
     report = json.loads(result.stdout)
     assert [k["name"] for k in report["kernels"]] == ["two_0", "two_1", "two"]
     assert report["exact"] == 3
-
-
-def test_a_trace_of_a_window(tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    result = samhw("run", "spmv", "--data", "karate", "--trace", path, "--window", "10:20", "--stats")
-    assert result.exit_code == 0, result.output
-    assert "bottleneck" in result.output
-    events = json.loads(path.read_text())["traceEvents"]
-    assert {e["ts"] for e in events if e["ph"] == "X"} == set(range(10, 20))
-
-
-def test_a_trace_as_fst(tmp_path: Path) -> None:
-    pytest.importorskip("pylibfst")
-    path = tmp_path / "run.fst"
-    result = samhw("run", "spmv", "--data", "karate", "--trace", path)
-    assert result.exit_code == 0, result.output
-    assert path.stat().st_size > 1000
-
-
-def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
-    assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
-    assert "suffix .json, .vcd or .fst" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
-    assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
-    model = ("run", "mlp", "--value", "f32", "--data", "random", "--trace", tmp_path / "run.vcd")
-    assert "takes one region" in refused(*model)
-    assert not list(tmp_path.iterdir())
 
 
 def test_fusion_tables_as_a_page(tmp_path: Path) -> None:

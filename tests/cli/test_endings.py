@@ -109,7 +109,7 @@ def test_a_closed_standard_output_is_no_error() -> None:
 
 def test_a_terminal_without_the_marks_of_a_table() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    arguments = ["compile", "spmv", "--table"]
+    arguments = ["compile", "spmv", "--data", "karate", "--table"]
     done = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "LS(?B_i?)" in done.stdout
@@ -131,6 +131,29 @@ def test_what_ends_a_command(
     monkeypatch.setattr("samhw.cli.run.execute", fail)
     result = CliRunner().invoke(main, ["run", "spmv"])
     assert (result.exit_code, result.stderr) == (code, sentence)
+
+
+@pytest.mark.parametrize("command", ["run spmv", "compare spmv", "build spmv --check --target sim -o OUT"])
+def test_ctrl_c_in_the_simulator(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which notes it, and ends by itself."""
+
+    def interrupted(*arguments: object, **options: object) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return True
+
+    monkeypatch.setattr("samhw.sim.engine.run", interrupted)
+    result = CliRunner().invoke(
+        main, [*command.replace("OUT", str(tmp_path / "out")).split(), "--data", "karate"]
+    )
+    assert result.exit_code == 130, result.output
+    assert result.stderr.startswith("samhw: The run was interrupted")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "samhw", "run"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "samhw: Missing argument 'PROGRAM'; see 'samhw run --help'.\n"
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,13 @@ from click.testing import CliRunner
 from samhw.cli import main
 from samhw.cli.options import load_arch
 from samhw.errors import InputError
-from samhw.frontend import load
+from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram
+from samhw.schedule import Schedule
 from samhw.targets.sweep import read_description
 from samhw.targets.sweep.journal import Journal
 from samhw.tensors import Tensor, read_dataset, read_tensor, write_tensor
+from samhw.workload import SavedDesign
 
 CASES = int(os.environ.get("SAMHW_RANDOM_FILES", "300"))
 BATCH = 30
@@ -88,6 +90,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "program.ein": load,
     "arch.json": lambda path: load_arch(str(path)),
     "memory.json": lambda path: Dram.load(str(path)),
+    "spmv.design.json": SavedDesign.read,
     "sweep.toml": read_description,
     "table.csv.journal": open_journal,
 }
@@ -100,6 +103,7 @@ COMMANDS: dict[str, list[str]] = {
     ".ein": ["compile", "--data", "random:size=4", "--"],
     "arch.json": ["run", "spmv", "--data", "random:size=4", "--arch"],
     "memory.json": ["run", "spmv", "--data", "random:size=4", "--memory"],
+    "spmv.design.json": ["run", "spmv", "--data", "random:size=4", "--design"],
 }
 """By the end of a file's name the command that takes it as its last argument."""
 
@@ -124,6 +128,9 @@ def fill(folder: Path) -> None:
     write_tensor(folder / "sam", Tensor.from_dense(MATRIX, "csf"))
     (folder / "program.ein").write_text(PROGRAM)
     (folder / "arch.json").write_text(Arch().dumps())
+    room = Capacity({"i": 8, "j": 8}, {"B": 64})
+    design = SavedDesign("spmv", ("c",), Schedule("full"), "f32", Arch(), {"B": 9}, room, "f32", "0" * 64)
+    design.write(folder / "spmv.design.json")
     (folder / "memory.json").write_text(str(DDR4.to_json()).replace("'", '"'))
     (folder / "sweep.toml").write_text(SWEEP)
     (folder / "table.csv.journal").write_bytes(JOURNAL)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import samhw
 from samhw.cli import COMMANDS, main
 from samhw.targets import tools
 from samhw.tensors import Tensor, write_tensor
@@ -27,7 +28,17 @@ CODES = {0, 1, 2, 130}
 
 FILES = (
     *("good.ein", "bad.ein", "empty.ein", "folder.ein", "good.py:program", "bad.py:program"),
-    *("good.py:nothing", "a.mtx", "v.tns", "x.npz", "sam", "folder", "arch.json", "memory.json"),
+    *(
+        "good.py:nothing",
+        "a.mtx",
+        "v.tns",
+        "x.npz",
+        "sam",
+        "folder",
+        "arch.json",
+        "memory.json",
+        "good.design.json",
+    ),
     *("sweep.toml", "schedule.toml", "order.toml", "later.toml", "missing"),
 )
 """What lies in the folder of a case, but for the last."""
@@ -51,6 +62,7 @@ GOOD = {
         *("random:density=nan", "random:seed=-1", "random:color=3"),
     ),
     "schedule_file": ("schedule.toml", "later.toml", "auto"),
+    "design": ("good.design.json",),
     "files": ("schedule.toml", "later.toml", "order.toml"),
     "schedule": ("schedule.toml", "order.toml"),
     "order": ("i,j", "j,i", "i,k,j", "k,j,i", "i,i", "i"),
@@ -74,7 +86,8 @@ GOOD = {
     "name": ("conv", "wire"),
     "output": ("out", "out.json", "table.csv", "table.parquet"),
     "part": ("xcu280-fsvh2892-2L-e",),
-    "clock": ("4", "3.3", "-4"),
+    "clock": ("4ns", "3.3ns", "80MHz", "1GHz", "-4"),
+    "extents": ("i=9", "i=200,j=200", "x=2", "i=0"),
     "memories": ("on-chip", "m_axi"),
     "suite": ("kernels", "models"),
     "report": ("out",),
@@ -119,6 +132,7 @@ def fill(folder: Path) -> None:
     )
     (folder / "order.toml").write_text('off_chip = ["B"]\n[order]\nx = ["j", "i"]\n')
     (folder / "later.toml").write_text("[blocks]\ni = 4\n")
+    samhw.compile(folder / "good.ein", fuse="full").save(folder / "good.ein")
     (folder / "sweep.toml").write_text('program = "spmv"\ndata = "random:size=4"\ndepth = ["auto", 2]\n')
 
 

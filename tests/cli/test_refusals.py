@@ -8,13 +8,13 @@ import pytest
 from tests.cli.command import refused
 
 
-@pytest.mark.parametrize("clock", ["nan", "inf", "0", "-1", "1e-300", "1e300"])
+@pytest.mark.parametrize("clock", ["nan", "inf", "0", "-1", "1e-300", "1e300", "4", "0ns", "-4ns"])
 def test_a_clock_that_none_has(clock: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     message = refused(
         "build", "spmv", "--data", "karate", "--target", "vitis-hls", "--clock", clock, "-o", out
     )
-    assert "A clock cannot have a period of" in message
+    assert "is no clock" in message
     assert not out.exists()
 
 

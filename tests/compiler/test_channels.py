@@ -141,12 +141,72 @@ def test_reductions_one_behind_the_other_are_each_waited_for() -> None:
     assert sorted(name.rpartition("_")[0].rpartition("_")[2] for name in scan) == ["mean", "r"]
 
 
-def test_what_a_channel_cannot_hold_is_refused() -> None:
-    large = parse(RESIDUAL.replace("e=8", "e=100000"))
+def test_what_a_channel_cannot_hold_ends_the_region_or_is_refused() -> None:
+    large, arch = parse(RESIDUAL.replace("e=8", "e=100000")), Arch(deepest=1 << 16)
+    first, second = compile_program(large, arch=arch).regions
+    assert [r.region.statements[0].lhs.tensor for r in (first, second)] == ["H", "Y"]
     with pytest.raises(ScheduleError, match=r"hold 100,001 tokens, .* or permit more than 65,536 in"):
-        compile_program(large, Schedule(share="none"), arch=Arch(deepest=1 << 16))
-    graphs = compile_program(large, arch=Arch(deepest=1 << 16)).design.runs
-    assert len(graphs) == 2
-    assert all(channel.depth < 1 << 16 for graph in graphs for channel in graph.channels)
+        compile_program(large, Schedule(order=("i", "e")), arch=arch)
     (graph,) = compile_program(large).design.runs
     assert max(channel.depth for channel in graph.channels) > 100001
+
+
+def concatenated(parts: str, reader: str = "") -> str:
+    """A region that concatenates rows of 40 elements: T and R, made of one input, and B, another."""
+    b = "tensor B[i=3, m=40] : dense\n" if "B" in parts else ""
+    whole = ", ".join(f"{part}[i, j]" for part in parts)
+    return (
+        f"tensor X[i=3, j=40] : dense\n{b}fuse {{\n  T[i, j] = 2 * X[i, j]\n  R[i, j] = relu(T[i, j])\n"
+        f"  Y[i, j] = concat(j, {whole})\n{reader}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "waiting"),
+    [("TT", [1]), ("TR", [1]), ("RTT", [1, 2]), ("BTR", [2]), ("BBR", []), ("TBB", []), ("TBR", [2])],
+)
+def test_a_later_part_waits_as_a_whole_for_an_earlier_one_that_shares_with_it(
+    parts: str, waiting: list[int]
+) -> None:
+    graph, reasons = compiled(concatenated(parts))
+    assert runs(graph)
+    held = {name for name, reason in reasons.items() if reason.endswith("waits for the parts before it")}
+    ends = {(c.sink.port, c.sink.node) for c in graph.channels if c.name in held}
+    assert {port for port, _ in ends} == {f"{port}{n}" for n in waiting for port in ("crd", "ref")}
+    assert len({node for _, node in ends}) == bool(waiting)
+    # A part and its stop. The channels before it hold some of it.
+    assert all(runs(with_depth(graph, name, 41)) for name in held)
+    assert not any(runs(with_depth(graph, name, 15)) for name in held)
+
+
+def test_a_part_waits_if_what_reads_the_concatenation_needs_what_makes_it() -> None:
+    """The other concatenation begins with what comes last in this one."""
+    reader = "  Z[i, n] = concat(n, R[i, n], B[i, n])\n  W[i, n] = Y[i, n] * Z[i, n]\n"
+    graph, reasons = compiled(concatenated("BT", reader))
+    assert runs(graph)
+    held = [name for name, reason in reasons.items() if reason.endswith("waits for the parts before it")]
+    assert len(held) == 2
+    assert not any(runs(with_depth(graph, name, 15)) for name in held)
+
+
+def test_two_concatenations_that_take_the_same_streams_in_turn() -> None:
+    """Neither union has a later part that shares with its own earlier one: they block each other."""
+    text = (
+        "tensor A[e=128] : dense\ntensor B[e=128] : dense\nfuse {\n  S[e] = 2 * A[e]\n  T[e] = 2 * B[e]\n"
+        "  Y[e] = concat(e, S[e], T[e])\n  Z[e] = concat(e, T[e], S[e])\n}\n"
+    )
+    graph, reasons = compiled(text)
+    assert runs(graph)
+    held = [name for name, reason in reasons.items() if reason.endswith("waits for the parts before it")]
+    assert len(held) == 4
+    assert not runs(graph.with_depths(dict.fromkeys(held, 100)))
+
+
+def test_a_part_that_no_channel_can_hold_is_computed_anew_or_ends_the_region() -> None:
+    program, arch = parse(concatenated("TR")), Arch(deepest=40)
+    (region,) = compile_program(program, arch=arch).regions
+    assert {c.tensor: c.how for c in region.computations}["T"] == "anew"
+    regions = compile_program(program, Schedule(share="all"), arch=arch).regions
+    assert len(regions) == 2
+    with pytest.raises(ScheduleError, match=r"41 tokens, .* which waits for the parts before it"):
+        compile_program(program, Schedule(share={"T": "buffer", "R": "buffer"}), arch=arch)

@@ -163,6 +163,29 @@ def test_one_intermediate_in_two_factors_that_each_know_a_part_of_it(levels: str
     assert results(text + first + second, arrays)["Y"] == [3, 2, 4, 28]
 
 
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        ("", [0, -2, 0]),
+        ("z[i] = y[i] + c[i]\n", [7, -2, 7]),
+        ("z[i] = y[i] * c[i]\n", [0, 0, 0]),
+        ("z[i] = select(y[i], 1, c[i])\n", [7, 1, 7]),
+        ("z max= y[i]\n", 0),
+    ],
+)
+@pytest.mark.parametrize("levels", ["dense", "csf"])
+@pytest.mark.parametrize("what", ["A[i, k]", "A[i, k] + c[i] - c[i]", "A[i, k] * 1"])
+def test_a_maximum_under_a_mask_that_its_region_computes(
+    reader: str, expected: object, levels: str, what: str
+) -> None:
+    """It ignored the mask at coordinates that only a dense result, or another operand, has."""
+    declared = f"tensor A[i=3, k=2] : dense\ntensor M[i=3] : {levels}\n"
+    declared += "tensor c[i=3] : csf\n" if "c[" in reader + what else ""
+    text = f"{declared}fuse {{\nK[i] = M[i] * 1\ny[i] max= {what} where K[i]\n{reader}}}\n"
+    arrays: dict[str, list[object]] = {"A": [[-2, -3]] * 3, "M": [0, 1, 0], "c": [7, 0, 7]}
+    assert results(text, arrays)["z" if reader else "y"] == expected
+
+
 def test_capacity_of_a_result_can_be_set() -> None:
     text = "tensor a[i=8] : csf\ntensor y[i=8] : csf\ny[i] = a[i] * 2\n"
     assert results(text, {"a": list(range(8))}, entries={"y": 7})["y"] == list(range(0, 16, 2))

@@ -21,7 +21,8 @@ from samhw.targets import run
 from samhw.targets.check import check
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.oracle.residuals import Residuals, draw
+from tests.oracle.residuals import draw
+from tests.oracle.written import Written
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SHARING", "40"))
 BATCH = 20
@@ -31,7 +32,7 @@ CLOSE = {"i32": 0.0, "f32": 1e-3, "bf16": 0.3}
 """Of the greatest value, as far as the running error bound of the reference does not say it closer."""
 
 
-def compiled(case: Residuals, text: str, number: int) -> tuple[Workload, Compiled]:
+def compiled(case: Written, text: str, number: int) -> tuple[Workload, Compiled]:
     """In a way to share that the number says; what that refuses, as the compiler chooses."""
     program = parse(text)
     tensors = {decl.name: Tensor.from_dense(case.inputs[decl.name], decl.format) for decl in program.inputs}
@@ -81,7 +82,7 @@ fuse {
 def test_an_intermediate_that_is_a_result_too() -> None:
     """An intermediate and the result of its name had one cell of the fusion table."""
     o, v = np.array([[1, 0], [0, -2], [3, 1]]), np.array([[2], [-1]])
-    case = Residuals("i32", Random(0), inputs={"O": o, "V": v})
+    case = Written("i32", Random(0), inputs={"O": o, "V": v})
     workload, design = compiled(case, ONCE_WRONG, 0)
     r = o @ v
     d = np.maximum(r, 0) - r - 1

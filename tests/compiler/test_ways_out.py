@@ -239,9 +239,9 @@ CASES = {
         [Way(DEEP, {"share": "none", "fuse": "none"}), Way(DEEP)],
     ),
     "a channel too deep": (
-        Way(RESIDUAL, {"share": "none"}, deepest=4),
+        Way(RESIDUAL, {"order": ("i", "e")}, deepest=4),
         "would have to hold 9 tokens, .* or permit more than 4 in",
-        [Way(RESIDUAL, deepest=9), Way(RESIDUAL, deepest=4), Way(RESIDUAL, {"fuse": "none"}, deepest=4)],
+        [Way(RESIDUAL, {"order": ("i", "e")}, deepest=9), Way(RESIDUAL, deepest=4)],
     ),
     "blocks": (Way(BLOCKS), "store it as csr", [Way(BLOCKS.replace("bcsr(4)", "csr"))]),
     "an order of a reshape": (

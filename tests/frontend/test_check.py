@@ -117,7 +117,7 @@ y = A[i, k] + B[i, k]
             "R[m, n] = reshape(A[i, k])",
             19,
             "'A' is stored as csr, but a reshape goes through row-major order; "
-            "declare it dense, or copy it to a dense tensor first",
+            "store it as dense, or copy it to a dense tensor first",
         ),
         (
             "R[m, n] = reshape(c[k]) order m, n, k",

@@ -122,7 +122,10 @@ def test_walk_goes_left_to_right():
 
 
 def test_terms():
-    assert list(terms(A * (B + C) - (-B + 2) * A - -(A - C))) == [A * (B + C), (-B + 2) * A, A, C]
+    assert list(terms(A * (B + C) - (-B + 2) * A - -(A - C))) == [A * (B + C), (-B + 2) * A, -(A - C)]
+    assert list(terms((A - B) + C)) == list(terms(A - B + C)) == [A, B, C]
+    assert list(terms(A - (B + C))) == [A, B + C]
+    assert list(terms(-(A + B))) == [-(A + B)]
 
 
 @pytest.mark.parametrize(

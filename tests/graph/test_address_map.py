@@ -55,7 +55,7 @@ def test_the_registers_and_windows_of_a_small_graph():
     assert amap.channel_state(16) == (0x2C, 0)
     windows = [(w.base, w.size, w.width) for w in amap.windows.values()]
     assert windows == [(0x40, 0x20, 20), (0x60, 0x20, 20), (0x200, 0x200, 16)]
-    assert amap.address_bits == 10
+    assert amap.address_bits == 12
 
 
 @given(
@@ -95,7 +95,8 @@ def test_identity_tells_builds_apart():
 
 
 def test_memories_beyond_32_bits_are_refused():
-    AddressMap(design_of([1 << 28]), Arch())
+    assert AddressMap(design_of([1 << 10]), Arch()).address_bits == 13
+    assert AddressMap(design_of([1 << 28]), Arch()).address_bits == 31
     with pytest.raises(InputError, match="32-bit"):
         AddressMap(design_of([1 << 29, 1 << 29]), Arch())
 
@@ -142,6 +143,7 @@ def test_the_c_header_agrees_with_the_map(tmp_path: Path):
     amap = AddressMap(design_of([5, 8, 3], {"i": 9}), Arch())
     text = amap.c_header("my-kernel")
     macros = {m[1]: int(m[2].rstrip("u"), 0) for m in re.finditer(r"#define (\w+) (\w+)", text)}
+    assert macros["MY_KERNEL_ADDRESS_BITS"] == amap.address_bits
     assert macros["MY_KERNEL_STATUS"] == 4
     assert macros["MY_KERNEL_ERROR_DEADLOCK"] == 16
     assert macros["MY_KERNEL_IDENTITY_VALUE"] == amap.identity

@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ from tests.oracle import language, meaning
 from tests.oracle.draw import draw_arrays, draw_program, stored
 
 __all__ = ["Case", "compile_case", "draw_case"]
+
+Draw = Callable[[random.Random, bool], language.Program]
+"""Draws a program, with what only floating point has if that is so."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,15 @@ def _is(value: meaning.Value, actual: float) -> bool:
     return abs(actual - value.number) <= 1e-3 * max(1, abs(value.number))
 
 
-def draw_case(number: int) -> Case | None:
-    """A case; None for a program that breaks a rule of the language."""
+def draw_case(number: int, draw: Draw = draw_program) -> Case | None:
+    """A case; None for a program that breaks a rule of the language.
+
+    Args:
+        draw: what draws its program.
+    """
     rng = random.Random(number)
     floating = rng.random() < 0.5
-    program = draw_program(rng, floating=floating)
+    program = draw(rng, floating)
     try:
         parsed = parse(str(program))
     except InputError:

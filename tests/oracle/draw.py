@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.tensors import Tensor as Stored
-from tests.oracle.language import Apply, Expr, Number, Program, Statement, Tensor, Use, indices_of
+from tests.oracle.language import Apply, Expr, Number, Program, Statement, Tensor, Use, indices_of, uses
 
-__all__ = ["draw_arrays", "draw_program", "stored"]
+__all__ = ["INDICES", "Drawing", "draw_arrays", "draw_program", "stored"]
 
 INDICES = ("i", "j", "k")
 MOST_EXTENT = 4
@@ -28,7 +28,9 @@ ROUNDING = {"/": 2, "exp": 1, "sigmoid": 1, "tanh": 1}
 WEIGHTS = {"+": 3, "-": 2, "*": 5, "select": 3, "/": 2}
 
 
-class _Drawing:
+class Drawing:
+    """A program in the making: what has been declared and computed so far."""
+
     def __init__(self, rng: random.Random, floating: bool) -> None:
         self.rng = rng
         self.floating = floating
@@ -57,9 +59,9 @@ class _Drawing:
         rng = self.rng
         pool = rng.sample(INDICES, rng.choice((1, 2, 2, 3)))
         expr = self.expr(pool, rng.choice((1, 2, 2, 3, 3, 4)))
-        while not any(True for _ in _uses(expr)):
+        while not uses(expr):
             expr = self.expr(pool, 2)
-        if self.results and not any(use.tensor.startswith("T") for use in _uses(expr)):
+        if self.results and not any(use.tensor.startswith("T") for use in uses(expr)):
             expr = Apply(rng.choice("+*-"), (expr, self.again(self.tensors[rng.choice(self.results).tensor])))
         used = list(dict.fromkeys(indices_of(expr)))
         reduction = rng.choice(("sum",) * 6 + ("max", "min"))
@@ -105,7 +107,8 @@ class _Drawing:
         indices = list(tensor.indices)
         if self.rng.random() < 0.3:
             alike = [[i for i in INDICES if self.extents[i] == n] for n in tensor.shape]
-            chosen = [self.rng.choice(candidates) for candidates in alike]
+            # What is as long as no other index keeps its own.
+            chosen = [self.rng.choice(candidates) for candidates in alike] if all(alike) else indices
             if len(set(chosen)) == len(chosen):
                 indices = chosen
         return Use(tensor.name, tuple(indices))
@@ -133,23 +136,14 @@ class _Drawing:
         return Use(name, tuple(indices))
 
 
-def _uses(expr: Expr) -> list[Use]:
-    match expr:
-        case Use():
-            return [expr]
-        case Apply():
-            return [use for operand in expr.operands for use in _uses(operand)]
-    return []
-
-
-def draw_program(rng: random.Random, *, floating: bool) -> Program:
+def draw_program(rng: random.Random, floating: bool) -> Program:
     """A program of one to three statements. Many break a rule of the language or of streams: refused they
     must be, in a sentence.
 
     Args:
         floating: with what only floating point has.
     """
-    return _Drawing(rng, floating).program()
+    return Drawing(rng, floating).program()
 
 
 def draw_arrays(program: Program, rng: random.Random, *, floating: bool) -> dict[str, NDArray[np.generic]]:

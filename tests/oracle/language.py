@@ -3,7 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Apply", "Expr", "Number", "Program", "Statement", "Tensor", "Use", "indices_of"]
+__all__ = [
+    "Apply",
+    "Concat",
+    "Expr",
+    "Number",
+    "Program",
+    "Reshape",
+    "Statement",
+    "Tensor",
+    "Use",
+    "indices_of",
+    "uses",
+]
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,27 @@ Expr = Use | Number | Apply
 
 
 @dataclass(frozen=True)
+class Concat:
+    """Tensors one behind the other along an index, in which each has an extent of its own."""
+
+    index: str
+    parts: tuple[Use, ...]
+
+    def __str__(self) -> str:
+        return f"concat({', '.join([self.index, *map(str, self.parts)])})"
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """The elements of a tensor in row-major order."""
+
+    operand: Use
+
+    def __str__(self) -> str:
+        return f"reshape({self.operand})"
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A declaration. `format` as the language writes it."""
 
@@ -63,17 +96,32 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Statement:
-    """`target = expr`, reduced over what the target lacks, where the mask is not zero."""
+    """`target = expr`, reduced over what the target lacks, where the mask is not zero. What moves whole
+    tensors stands alone, without either."""
 
     target: Use
-    expr: Expr
+    expr: Expr | Concat | Reshape
     reduction: str = "sum"
     mask: Use | None = None
 
     @property
     def reduced(self) -> tuple[str, ...]:
         """The indices that the target lacks."""
+        if isinstance(self.expr, Concat | Reshape):
+            return ()
         return tuple(i for i in dict.fromkeys(indices_of(self.expr)) if i not in self.target.indices)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """Every use of a tensor, the target and the mask too."""
+        match self.expr:
+            case Concat(_, parts):
+                operands = list(parts)
+            case Reshape(operand):
+                operands = [operand]
+            case expr:
+                operands = uses(expr)
+        return (self.target, *operands, *([self.mask] if self.mask else ()))
 
     def __str__(self) -> str:
         assign = "=" if self.reduction == "sum" else f"{self.reduction}="
@@ -107,11 +155,16 @@ def _blocks(statements: Sequence[Statement], regions: Sequence[int]) -> Iterator
         yield from block if count == 1 else ["fuse {", *(f"  {line}" for line in block), "}"]
 
 
-def indices_of(expr: Expr) -> Iterator[str]:
-    """Every index of every use, in order of appearance, with repetitions."""
+def uses(expr: Expr) -> list[Use]:
+    """Every use, in order of appearance."""
     match expr:
         case Use():
-            yield from expr.indices
+            return [expr]
         case Apply():
-            for operand in expr.operands:
-                yield from indices_of(operand)
+            return [use for operand in expr.operands for use in uses(operand)]
+    return []
+
+
+def indices_of(expr: Expr) -> Iterator[str]:
+    """Every index of every use, in order of appearance, with repetitions."""
+    return (index for use in uses(expr) for index in use.indices)

@@ -12,7 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.oracle.language import Apply, Expr, Number, Program, Statement, Use, indices_of
+from tests.oracle.language import (
+    Apply,
+    Concat,
+    Expr,
+    Number,
+    Program,
+    Reshape,
+    Statement,
+    Use,
+    indices_of,
+)
 
 __all__ = ["Results", "Value", "run"]
 
@@ -38,20 +48,48 @@ def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
         name: {point: Value(array[point].item()) for point in np.ndindex(array.shape)}
         for name, array in arrays.items()
     }
+    shapes = {tensor.name: tensor.shape for tensor in program.tensors}
     for statement in program.statements:
-        known[statement.target.tensor] = _Statement(statement, known, arrays.keys(), program.extents).result()
+        target = statement.target
+        match statement.expr:
+            case Concat() as concat:
+                known[target.tensor] = _concatenated(target, concat, known, shapes)
+            case Reshape(operand):
+                # In row-major order, both.
+                moved = [value for _, value in sorted(known[operand.tensor].items())]
+                known[target.tensor] = dict(zip(np.ndindex(shapes[target.tensor]), moved, strict=True))
+            case expr:
+                computed = _Statement(statement, expr, known, arrays.keys(), program.extents)
+                known[target.tensor] = computed.result()
     return {statement.target.tensor: known[statement.target.tensor] for statement in program.statements}
+
+
+def _concatenated(
+    target: Use, concat: Concat, known: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]
+) -> Array:
+    """The parts, each behind those before it."""
+    result: Array = {}
+    before = 0
+    for part in concat.parts:
+        for coordinates, value in known[part.tensor].items():
+            point = dict(zip(part.indices, coordinates, strict=True))
+            point[concat.index] += before
+            result[tuple(point[i] for i in target.indices)] = value
+        before += shapes[part.tensor][part.indices.index(concat.index)]
+    return result
 
 
 class _Statement:
     def __init__(
         self,
         statement: Statement,
+        expr: Expr,
         known: Mapping[str, Array],
         inputs: Collection[str],
         extents: Mapping[str, int],
     ) -> None:
         self.statement = statement
+        self.expr = expr
         self.known = known
         self.inputs = inputs
         self.extents = extents
@@ -60,8 +98,7 @@ class _Statement:
         indices = self.statement.target.indices
         combine = self.sum if self.statement.reduction == "sum" else self.extreme
         return {
-            tuple(point[i] for i in indices): combine(self.statement.expr, point)
-            for point in self.points({}, indices)
+            tuple(point[i] for i in indices): combine(self.expr, point) for point in self.points({}, indices)
         }
 
     def points(self, point: Point, indices: tuple[str, ...]) -> Iterator[Point]:

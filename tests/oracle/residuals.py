@@ -4,60 +4,22 @@ Each is a text and its meaning in NumPy, written side by side, and shares nothin
 an earlier tensor two to four times, once at least behind a reduction or a product.
 """
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Residuals", "draw"]
+from tests.oracle.written import Array, Written
 
-Array = NDArray[np.float64]
+__all__ = ["draw"]
 
 MATRICES = ("dense", "dense", "csr", "csc", "dcsr")
 
 
-@dataclass
-class Residuals:
-    """A program under construction; `expected` are all of its results."""
-
-    value: str
-    rng: Random
-    tensors: dict[str, str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-    inputs: dict[str, Array] = field(default_factory=dict)
-    expected: dict[str, Array] = field(default_factory=dict)
-    density: float = 1.0
-    """Of the inputs."""
-
-    def text(self, split: int | None = None) -> str:
-        """The program in one region, or in two."""
-        parts = [self.lines] if split is None else [self.lines[:split], self.lines[split:]]
-        fused = ["fuse {\n" + "".join(f"  {line}\n" for line in part) + "}\n" for part in parts if part]
-        used = [n for n in self.inputs if re.search(rf"\b{n}\b", "".join(fused))]
-        return "".join(f"{self.tensors[n]}\n" for n in used) + "".join(fused)
-
-    def give(self, name: str, indices: str, shape: tuple[int, ...], fmt: str) -> None:
-        """An input. Whole numbers, so that every type has them."""
-        numbers = np.array([self.rng.choice((-2, -1, 1, 2)) for _ in range(int(np.prod(shape)))], float)
-        keep = np.array([self.rng.random() < self.density for _ in numbers])
-        self.inputs[name] = np.where(keep, numbers, 0.0).reshape(shape)
-        sized = ", ".join(f"{i}={n}" for i, n in zip(indices, shape, strict=True))
-        self.tensors[name] = f"tensor {name}[{sized}] : {fmt}"
-
-    def assign(self, left: str, right: str, result: Array) -> Array:
-        """A statement and what it means."""
-        self.lines.append(f"{left} = {right}")
-        self.expected[left.partition("[")[0]] = result
-        return result
-
-
-def draw(number: int, value: str) -> tuple[Residuals, str]:
+def draw(number: int, value: str) -> tuple[Written, str]:
     """The program of a number, in whole numbers or with quotients, as the type lets it; and its text."""
     rng = Random(f"{number} {value}")
-    case = Residuals(value, rng)
+    case = Written(value, rng)
     case.density = rng.choice((1.0, 1.0, 0.6, 0.3))
     rows, width = rng.randint(1, 5), rng.randint(1, 6)
     case.give("X", "ie", (rows, width), rng.choice(("dense", "dense", "csr")))
@@ -88,7 +50,7 @@ def draw(number: int, value: str) -> tuple[Residuals, str]:
     return case, case.text(split)
 
 
-def _first(case: Residuals, rng: Random, rows: int, width: int) -> tuple[str, Array]:
+def _first(case: Written, rng: Random, rows: int, width: int) -> tuple[str, Array]:
     x = case.inputs["X"]
     kind = rng.randrange(4)
     if kind == 0:
@@ -104,17 +66,17 @@ def _first(case: Residuals, rng: Random, rows: int, width: int) -> tuple[str, Ar
     return "O[i, h] * V[h, e]", case.inputs["O"] @ case.inputs["V"]
 
 
-Step = Callable[[Residuals, int, str, Array], tuple[str, Array]]
+Step = Callable[[Written, int, str, Array], tuple[str, Array]]
 
 
-def _center(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+def _center(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
     whole = case.value == "i32"
     mean = x.sum(1) if whole else x.sum(1) / x.shape[1]
     case.assign(f"m{step}[i]", f"{t}[i, e]" if whole else f"{t}[i, e] / count", mean)
     return f"D{step}", case.assign(f"D{step}[i, e]", f"{t}[i, e] - m{step}[i]", x - mean[:, None])
 
 
-def _norm(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+def _norm(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
     now, centred = _center(case, step, t, x)
     squares = (centred * centred).sum(1)
     if case.value == "i32":
@@ -129,10 +91,8 @@ def _norm(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
     return name, case.assign(f"{name}[i, e]", f"{now}[i, e] * r{step}[i]", centred * keep[:, None])
 
 
-def _softmax(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
-    top = x.max(1)
-    case.lines.append(f"m{step}[i] max= {t}[i, e]")
-    case.expected[f"m{step}"] = top
+def _softmax(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
+    top = case.assign(f"m{step}[i]", f"{t}[i, e]", x.max(1), "max=")
     if case.value == "i32":
         name = f"S{step}"
         return name, case.assign(f"{name}[i, e]", f"{t}[i, e] - m{step}[i]", x - top[:, None])
@@ -142,7 +102,7 @@ def _softmax(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
     return name, case.assign(f"{name}[i, e]", f"E{step}[i, e] / l{step}[i]", e / total[:, None])
 
 
-def _mlp(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+def _mlp(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
     width, hidden = x.shape[1], case.rng.randint(1, 5)
     case.give(f"A{step}", "ef", (width, hidden), case.rng.choice(MATRICES))
     case.give(f"B{step}", "fe", (hidden, width), case.rng.choice(MATRICES))
@@ -153,7 +113,7 @@ def _mlp(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
     return name, case.assign(f"{name}[i, e]", f"G{step}[i, f] * B{step}[f, e]", g @ second)
 
 
-def _gate(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+def _gate(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
     """A row's own sum decides what of the row stays; where sums are rounded, nothing may hang on equality."""
     total = case.assign(f"g{step}[i]", f"{t}[i, e]", x.sum(1))
     name, g = f"K{step}", total[:, None]
@@ -164,13 +124,12 @@ def _gate(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
     return name, case.assign(f"{name}[i, e]", text, kept)
 
 
-def _masked(case: Residuals, step: int, t: str, x: Array) -> tuple[str, Array]:
+def _masked(case: Written, step: int, t: str, x: Array) -> tuple[str, Array]:
     """Where X is positive, which the region computes: the distance to the row's greatest value there."""
     mask = case.assign(f"P{step}[i, e]", "max(X[i, e], 0)", np.maximum(case.inputs["X"], 0)) != 0
     top = np.where(mask, x, -np.inf).max(1)
     top[~mask.any(1)] = 0
-    case.lines.append(f"m{step}[i] max= {t}[i, e] where P{step}[i, e]")
-    case.expected[f"m{step}"] = top
+    case.assign(f"m{step}[i]", f"{t}[i, e] where P{step}[i, e]", top, "max=")
     name = f"M{step}"
     text = f"{t}[i, e] - m{step}[i] where P{step}[i, e]"
     return name, case.assign(f"{name}[i, e]", text, np.where(mask, x - top[:, None], 0))

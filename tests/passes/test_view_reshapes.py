@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import samhw
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
@@ -146,3 +147,25 @@ def test_an_order_of_a_region_with_reshapes_is_that_of_the_rest() -> None:
     compiled = compile_workload(Workload("views", program, inputs), Schedule(order={"R": ["i", "j"]}))
     assert compiled.regions[0].order == ("i", "j")
     assert compiled.schedule.order == {"R": ("i", "j"), "u": compiled.regions[1].order}
+
+
+@pytest.mark.parametrize("fuse", ["none", "partial", "full"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "C[i] = D[i] * 2",
+        "C[i, j] = concat(i, A[i, j], A[i, j])",
+        "C[q] = D[q] + 1",
+        "C[j] = concat(j, D[j], E[j])",
+    ],
+)
+def test_a_copy_in_front_of_what_it_is_fused_with(fuse: str, beside: str) -> None:
+    """Dimensions are called after the statements that come first: capacities went by the old names."""
+    a, d = np.arange(12).reshape(2, 6), np.arange(2)
+    text = f"tensor R[i, j=4]\nfuse {{\n  {beside}\n  R[i, j] = reshape(A[p, q])\n}}"
+    for order in (text, text.replace(f"  {beside}\n", "").replace("\n}", f"\n  {beside}\n}}")):
+        given = {"A": a, "D": d if "[q]" not in beside else np.arange(6), "E": np.arange(5)}
+        data = {name: given[name] for name in given if f" {name}[" in order or f"({name}[" in order}
+        result = samhw.compile(order, fuse=fuse).run(data)
+        result.check()
+        np.testing.assert_array_equal(result["R"], a.reshape(3, 4))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import Program, dumps
+from samhw.frontend import Program, dumps, parse
 from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, pieces, results
 from samhw.tensors import Tensor
 from tests.dense import bounds as dense_bounds
@@ -93,3 +93,23 @@ def test_some_rows_of_the_results(program, seed, piece, data):
         found = results(program, stored(program, arrays), wanted=wanted)
     for name in names:
         assert np.array_equal(found[name].to_array()[rows[name]], expected[name][rows[name]]), dumps(program)
+
+
+@pytest.mark.parametrize("last", ["T[i] * C[i, j]", "C[i, j] where T[i]", "-(T[i] * C[i, j])"])
+def test_a_tensor_that_is_read_twice_is_needed_for_both(last):
+    """At the points of the other factors of either product, and of all as a mask."""
+    program = parse(
+        "tensor A[i=4000] : csf\ntensor B[i, j=2] : csf\ntensor C[i, j] : csf\n"
+        f"T[i] = A[i] * 2\nx[j] = T[i] * B[i, j] + {last}"
+    )
+    b, c = np.zeros((2, 4000, 2), int)
+    b[0], c[1] = 1, 5
+    tensors = stored(program, {"A": np.arange(1, 4001), "B": b, "C": c})
+    found = results(program, tensors, wanted={"x": Points(("0",), np.array([[0]]))})
+    assert found["x"].to_array()[0] == results(program, tensors)["x"].to_array()[0] != 2
+
+
+@pytest.mark.parametrize("value", [0, 7])
+def test_a_scalar_of_what_stores_nothing_or_one_value(value):
+    program = parse("tensor A[i=1] : csf\ntensor x\nD[i] = A[i]\nx = reshape(D[i])")
+    assert results(program, stored(program, {"A": np.array([value])}))["x"].to_array() == value

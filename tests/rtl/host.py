@@ -19,20 +19,29 @@ PATIENCE = 100
 
 
 class Host:
-    """Drives a design through its AXI4-Lite port."""
+    """Drives a design through its AXI4-Lite port.
 
-    def __init__(self, ctx: SimulatorContext, top: Top, domain: ClockDomain):
+    Args:
+        port: what has the pins of the port: the design, or what lies before it.
+        base: where the port has the design.
+    """
+
+    def __init__(
+        self, ctx: SimulatorContext, top: Top, domain: ClockDomain, port: object = None, base: int = 0
+    ):
         self.ctx = ctx
         self.top = top
         self.domain = domain
+        self.port = port or top
+        self.base = base
 
     def _pin(self, name: str) -> Any:
-        return getattr(self.top, f"s_axi_{name}")
+        return getattr(self.port, f"s_axi_{name}")
 
     async def write(self, address: int, data: int) -> bool:
         """Gives whether the design took it."""
         ctx = self.ctx
-        pins = {"awaddr": address, "awvalid": 1, "wdata": data, "wstrb": 15, "wvalid": 1}
+        pins = {"awaddr": self.base + address, "awvalid": 1, "wdata": data, "wstrb": 15, "wvalid": 1}
         for name, value in pins.items():
             ctx.set(self._pin(name), value)
         await ctx.tick().until(self._pin("awready") & self._pin("wready"))
@@ -44,7 +53,7 @@ class Host:
 
     async def read_response(self, address: int) -> tuple[int, Response]:
         ctx = self.ctx
-        ctx.set(self._pin("araddr"), address)
+        ctx.set(self._pin("araddr"), self.base + address)
         ctx.set(self._pin("arvalid"), 1)
         await ctx.tick().until(self._pin("arready"))
         ctx.set(self._pin("arvalid"), 0)

@@ -54,7 +54,7 @@ async def receive(ctx, dut, channel: str, field: str, delay: int):
 
 def simulate(*processes) -> Memory:
     """Runs processes (ctx, dut) side by side until all have ended."""
-    dut = HostPort()
+    dut = HostPort(12)
     memory = Memory(dut)
     simulator = Simulator(dut)
     simulator.add_clock(1e-6)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock, patch
@@ -295,6 +296,21 @@ def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.Mo
     written = partial.memories["wc"]
     assert 0 < len(written) < 200_000
     assert written.tolist() == list(range(len(written)))
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled"])
+def test_an_interrupt_behind_the_last_firing_is_not_lost(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A caller with several runs would go on with the next one."""
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        execute.execute(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(sys.modules["samhw.sim.simulate"], "execute", interrupted)
+    graph, memories = long_vector(3)
+    with pytest.raises(InterruptedRun) as error:
+        simulate(graph, Arch(), memories, WIDE, engine=name)
+    assert error.value.exit_code == 130
 
 
 def test_unknown_engine() -> None:

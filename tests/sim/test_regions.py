@@ -42,6 +42,41 @@ def test_regions_run_in_the_order_of_the_sequence() -> None:
         simulate_regions(replace(turned, sequence=(Run(0), Run(1))), Arch(), MEMORIES, {"i": 4})
 
 
+def test_channels_are_traced_by_region() -> None:
+    design = doubled_and_one()
+    (label,) = (design.label(n, c.name) for n, c in design.channels if n == 1 and c.source.node == "root")
+    results = simulate_regions(design, Arch(), MEMORIES, {"i": 4}, trace=[label], check=True)
+    assert [list(result.passages) for result in results] == [[], [label.removeprefix("steps_1.")]]
+    whole = simulate_regions(design, Arch(), MEMORIES, {"i": 4}, trace=True)
+    assert results[1].passages.items() <= whole[1].passages.items()
+    with pytest.raises(InputError, match=r"no channel 'root\.out->.*' to trace; the form is 'region\.node"):
+        simulate_regions(design, Arch(), MEMORIES, {"i": 4}, trace=[label.removeprefix("steps_1.")])
+
+
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_a_window_counts_the_cycles_of_the_run(engine: str) -> None:
+    design = doubled_and_one()
+    data = design, Arch(), MEMORIES, {"i": 4}
+    whole = simulate_regions(*data, trace=True)
+    second = whole[0].cycles + 1
+    for window in ((0, second), (5, second + 5), (second + 3, 1 << 40), (1 << 40, 1 << 41)):
+        results = simulate_regions(*data, trace=True, window=window, engine=engine)
+        for start, result, all_of_it in zip((0, second), results, whole, strict=True):
+            for name, passages in all_of_it.passages.items():
+                within = [p for p in passages if window[0] <= start + p.popped < window[1]]
+                assert result.passages.get(name, []) == within
+
+
+def test_a_limit_counts_the_cycles_of_the_run() -> None:
+    design = doubled_and_one()
+    data = design, Arch(), MEMORIES, {"i": 4}
+    cycles = total_cycles([result.cycles for result in simulate_regions(*data)])
+    simulate_regions(*data, limit=cycles)
+    for limit in (1, cycles // 2, cycles - 1):
+        with pytest.raises(RunError, match="limit"):
+            simulate_regions(*data, limit=limit)
+
+
 def test_an_error_says_which_region_it_comes_from() -> None:
     design = doubled_and_one()
     large = {"x.vals": np.full(4, 0x7FFF_FFFF)}

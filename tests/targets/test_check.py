@@ -11,8 +11,10 @@ from click.testing import CliRunner
 
 from samhw.cli import main
 from samhw.frontend import parse
-from samhw.targets import Check, run
+from samhw.targets import Check, Verdict, run
 from samhw.targets.check import check
+from samhw.targets.sweep.configuration import Configuration
+from samhw.targets.sweep.outcome import is_outcome, outcome
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 
@@ -50,15 +52,44 @@ def test_a_number_is_not_right_where_nan_is_expected() -> None:
 
 def test_what_passes_by_a_bound_that_proves_nothing_is_counted() -> None:
     """Whether the product is equal is open within its rounding, so that 0 and 1 are both right."""
-    assert found(EQUAL, ARRAYS) == Check(max_abs_error=1, bound=1, good=True, unproved=3)
+    assert found(EQUAL, ARRAYS) == Check(1, 1, unproved=3, tensors={"y": Verdict.UNPROVED})
     assert found(EQUAL, ARRAYS, [0, 1, 0]).unproved == 1
     assert found(EQUAL, ARRAYS, [0, 0, 0]).unproved == 0
+
+
+def test_what_is_proved_beside_it_makes_a_tensor_plausible() -> None:
+    """Whether the first of three products is equal is open within its rounding; the others are not."""
+    text = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = 4 * eq(c[i] * d[i], e[i]) + 1\n"
+    seen = found(text, {"c": C, "d": D, "e": np.array([C[0] * D[0], 9, 9], np.float32)})
+    assert (seen.verdict, seen.unproved) == (Verdict.PLAUSIBLE, 1)
+    assert repr(seen) == "<Check: plausible, max_abs_error=4, bound=4, unproved=1>"
+
+
+@pytest.mark.parametrize(
+    ("a", "verdict"), [([-1, -2], "unproved"), ([-1, 3], "plausible"), ([2, 3], "right")]
+)
+def test_nan_proves_nothing(a: list[int], verdict: str) -> None:
+    """It comes of any NaN, whatever is computed."""
+    seen = found("tensor a[i=2]\ny[i] = log(a[i])\n", {"a": np.array(a)})
+    assert (seen.verdict, seen.unproved) == (verdict, sum(x < 0 for x in a))
+    assert seen.verdict.is_proof == (verdict != "unproved")
+
+
+def test_a_run_is_as_good_as_its_weakest_tensor() -> None:
+    """A result is computed of what is stored before it."""
+    text = "tensor a[i=2]\nb[i] = log(a[i])\nc[i] = log(b[i])\ny[i] = relu(a[i])\n"
+    seen = found(text, {"a": np.array([0.5, 1.5])})
+    assert dict(seen.tensors) == {"b": "right", "c": "plausible", "y": "right"}
+    assert seen.verdict is Verdict.PLAUSIBLE
+    seen = found(text, {"a": np.array([0.5, 0.5])})
+    assert dict(seen.tensors) == {"b": "right", "c": "unproved", "y": "right"}
+    assert seen.verdict is Verdict.UNPROVED
 
 
 def test_a_rounded_result_is_proved() -> None:
     seen = found("tensor c[i=3]\ntensor d[i=3]\ny[i] = c[i] * d[i]\n", {"c": C, "d": D})
     assert 0 < seen.max_abs_error <= seen.bound < 1e-7
-    assert seen.good
+    assert seen.verdict is Verdict.RIGHT
     assert seen.unproved == 0
 
 
@@ -76,9 +107,19 @@ def equal(tmp_path: Path) -> list[str]:
 def test_commands_say_so(equal: list[str]) -> None:
     told = CliRunner().invoke(main, ["run", *equal])
     assert told.exit_code == 0
+    assert "result     unproved: greatest difference from NumPy 1" in told.output
     assert "unproved   3 of the elements" in told.output
-    assert "right, 3 unproved" in CliRunner().invoke(main, ["compare", *equal]).output
-    assert '"unproved": 3' in CliRunner().invoke(main, ["run", *equal, "--json", "-"]).stdout
+    table = CliRunner().invoke(main, ["compare", *equal])
+    assert table.exit_code == 0
+    assert "unproved │" in table.output
+    for command in ("run", "compare"):
+        report = json.loads(CliRunner().invoke(main, [command, *equal, "--json", "-"]).stdout)
+        seen = report if command == "run" else report["outcomes"][0]
+        assert (seen["result"], seen["checked"], seen["unproved"]) == ("unproved", False, 3)
+    data = "+".join(word for word in equal if "=" in word)
+    row = outcome(Configuration(equal[0], data, value="f32"))
+    assert (row["status"], row["checked"], row["unproved"]) == ("unproved", False, 3)
+    assert is_outcome(row)
 
 
 def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +131,7 @@ def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.Mon
     assert told.exit_code == 0
     assert told.stderr.endswith("samhw: checked, right on karate\n")
 
-    monkeypatch.setattr("samhw.cli.build.check", lambda *_: Check(2.0, 0.0, False))
+    monkeypatch.setattr("samhw.cli.build.check", lambda *_: Check(2.0, 0.0, tensors={"x": Verdict.WRONG}))
     told = CliRunner().invoke(main, [*words, str(tmp_path / "wrong"), "--check"])
     assert told.exit_code == 1
     assert "The results of 'spmv' on karate are wrong, off by 2, so that nothing was written" in told.stderr

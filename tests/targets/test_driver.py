@@ -1,6 +1,7 @@
 """The harness and its driver on a hand-written design (toy.py): loading, running, reading back, failing."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,16 @@ def test_design_that_does_not_start() -> None:
         design.run({"A.vals": [1]}, {"i": 1})
 
 
-def test_refused_address(session: VerilatedSession) -> None:
-    with pytest.raises(RunError, match="stopped: the host port refuses to read address 4096"):
-        session.port.read(4096, 1)
+@pytest.mark.parametrize(("address", "count", "first"), [(4092, 1, 4092), (4092, 2, 4096), (9000, 1, 9000)])
+@pytest.mark.parametrize("what", ["read", "write to"])
+def test_refused_address(session: VerilatedSession, what: str, address: int, count: int, first: int) -> None:
+    """Without a word behind it, or behind the range of the port, which would begin at 0 again."""
+    port = session.port
+    access = (
+        partial(port.read, address, count) if what == "read" else partial(port.load, address, [1] * count)
+    )
+    with pytest.raises(RunError, match=f"stopped: the host port refuses to {what} address {first}"):
+        access()
 
 
 def test_design_that_is_no_verilog() -> None:

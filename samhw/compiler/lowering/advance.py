@@ -1,11 +1,12 @@
 """Takes every operand down a row: it takes up its payload of the row, is located there, or is repeated."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from samhw.compiler.einsum import Apply, Einsum, Intermediate, Number, Reduce, Unary, View, reachable
 from samhw.compiler.lowering.lockstep import Bundle, Payload
 from samhw.compiler.lowering.row import OpenRow
-from samhw.compiler.lowering.space import RowStream, Space, ValueStream
+from samhw.compiler.lowering.space import RowStream, Space
 
 __all__ = ["advance"]
 
@@ -49,7 +50,7 @@ def _take_up(row: OpenRow, payloads: Iterable[Payload]) -> None:
             cursor.level += 1
         elif operand is not None:
             # By the planned output, not by a cell: other spaces may take the stream up too.
-            row.space.streams[operand] = ValueStream(payload)
+            row.space.streams[operand] = replace(row.space.streams[operand], val=payload, pending=())
             if isinstance(operand, Reduce | Intermediate):
                 row.show(operand.name, payload)
 
@@ -78,13 +79,13 @@ def _repeat_stream(row: OpenRow, operand: Apply | Unary, stream: RowStream) -> N
         if values.pending[0].index != row.index:
             raise row.builder.refusal(operand, values, row.index)
         # The outer row of a nest: its own coordinates are the row's.
-        row.space.streams[operand] = ValueStream(values.val, values.pending[1:])
+        row.space.streams[operand] = replace(values, pending=values.pending[1:])
         return
     name = operand.op if isinstance(operand, Apply) else operand.name
     inputs = {"ref": values.val, "crd": stream.crd}
     repeat = row.make("repeat", f"{name}_{row.index}", inputs, payload="val")
     label = f"Rep({row.builder.text(values.val)})"
-    row.space.streams[operand] = ValueStream(repeat.output("ref"))
+    row.space.streams[operand] = replace(values, val=repeat.output("ref"))
     # An operation within a statement has no column.
     if not isinstance(operand, Apply) and row.table.get(row.index, name) is None:
         row.fill(name, repeat.output("ref"), label)

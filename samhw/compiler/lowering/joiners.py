@@ -57,8 +57,8 @@ class StreamJoiner:
         optional = replace(optional, payloads=theirs.without(twice - better))
         if not optional.payloads.streams and optional.nested is None:
             return leader
-        own = [operand for operand in mine.operands if isinstance(operand, View)]
-        missing = {view: view in better or self._row.is_missing(view) for view in own}
+        space = self._row.space
+        missing = {operand: operand in better or space.is_missing(operand) for operand in mine.operands}
         joined = self.join(Meeting.UNION, [replace(leader, payloads=mine.without(better)), optional])
         streams = joined.payloads.streams
         if not leader.full:
@@ -66,8 +66,8 @@ class StreamJoiner:
             select = Lockstep(leader.crd, leader.domain, Payloads((Payload(None, leader.crd),)))
             joined = self._met(Meeting.INTERSECTION, [select, joined], leader.domain)
             streams = joined.payloads.streams[1:]
-        for view in own:
-            self._row.cursor(view).missing = missing[view]
+        for operand in mine.operands:
+            space.set_missing(operand, missing[operand])
         payloads = Payloads.led(mine, optional.payloads, streams, full=leader.full)
         return replace(leader, crd=joined.crd, payloads=payloads)
 
@@ -87,8 +87,8 @@ class StreamJoiner:
         entering.sort(key=lambda stream: stream[1].operand in stream[0].payloads.partial)
         outputs = self._node(meeting, entering)
         for (part, (operand, _)), output in zip(entering, outputs, strict=True):
-            if meeting is Meeting.UNION and isinstance(operand, View) and not part.full:
-                self._row.cursor(operand).missing = True
+            if meeting is Meeting.UNION and operand is not None and not part.full:
+                self._row.space.set_missing(operand, True)
             self._move(meeting, operand, output)
         leaving = [
             Payload(payload.operand, output) for (_, payload), output in zip(entering, outputs, strict=True)

@@ -47,10 +47,12 @@ class Cursor:
 
 @dataclass(frozen=True)
 class ValueStream:
-    """Values that have been computed, and their rows that the space has not taken up yet, outermost first."""
+    """Values that have been computed, and their rows that the space has not taken up yet, outermost first.
+    `missing` if some may be EMPTY, where a union has brought in coordinates of other operands."""
 
     val: Feed
     pending: tuple[RowStream, ...] = ()
+    missing: bool = False
 
 
 @dataclass
@@ -71,6 +73,17 @@ class Space:
     def cursor(self, view: View) -> Cursor:
         """Where a view stands; at the root, if the space has not met it."""
         return self.cursors.setdefault(view, Cursor(self.root))
+
+    def is_missing(self, operand: Einsum) -> bool:
+        """References or values of an operand may be EMPTY."""
+        return self.cursor(operand).missing if isinstance(operand, View) else self.streams[operand].missing
+
+    def set_missing(self, operand: Einsum, missing: bool) -> None:
+        """Says whether they may."""
+        if isinstance(operand, View):
+            self.cursor(operand).missing = missing
+        else:
+            self.streams[operand] = replace(self.streams[operand], missing=missing)
 
     def inner(self) -> "Space":
         """A space that begins here and goes its own way."""

@@ -41,8 +41,7 @@ class ValueRow:
                 return self.of(e.operands[0])
             case Apply() if e.op == MASK:
                 operand, mask = e.operands
-                # What a sieve has left is not zero, and nothing joins it but what has no say.
-                return self._masked(self.of(operand), mask) if isinstance(mask, View) else self.of(operand)
+                return self._masked(self.of(operand), mask)
             case Apply() if e.op == MUL:
                 return self._product(e)
             case Apply() if e.op == CONCAT:
@@ -79,9 +78,9 @@ class ValueRow:
             source = self._alu("select", {"a": part, "b": part, "c": source}, {})
         return source
 
-    def _masked(self, source: Feed, mask: View) -> Feed:
+    def _masked(self, source: Feed, mask: Einsum) -> Feed:
         """Zero where a union has brought in coordinates that the mask has not."""
-        if not self._space.cursor(mask).missing:
+        if not self._space.is_missing(mask):
             return source
         return self._alu("select", {"a": self.of(mask), "b": source}, {"c": 0})
 

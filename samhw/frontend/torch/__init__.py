@@ -2,6 +2,7 @@
 
 from samhw.frontend.torch import operators
 from samhw.frontend.torch.annotations import annotate
+from samhw.frontend.torch.given import check_arguments
 from samhw.frontend.torch.imported import ImportedModule
 from samhw.frontend.torch.importer import Importer, Refusal
 from samhw.frontend.torch.module import import_module
@@ -17,6 +18,7 @@ __all__ = [
     "Refusal",
     "Value",
     "annotate",
+    "check_arguments",
     "import_module",
     "mapping",
     "operators",

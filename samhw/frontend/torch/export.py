@@ -1,10 +1,12 @@
 """From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
 
 import logging
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), _without_logs(), torch.no_grad(), _dense(module):
+        with warnings.catch_warnings(), _without_noise(), torch.no_grad(), _dense(module):
             warnings.simplefilter("ignore")
             program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
@@ -46,14 +48,22 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def _without_logs() -> Iterator[None]:
-    """PyTorch logs what it raises too, over many lines."""
+def _without_noise() -> Iterator[None]:
+    """PyTorch logs what it raises too, and prints its graph so far, over many lines. What the module itself
+    prints stays."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
+    printed, graph = StringIO(), None
     try:
-        yield
+        with redirect_stderr(printed):
+            yield
+    except Exception as error:
+        graph = getattr(error, "partial_fx_graph", None)
+        raise
     finally:
         logging.disable(before)
+        text = printed.getvalue()
+        sys.stderr.write(text if graph is None else text.replace(f"{graph}\n", ""))
 
 
 def sparse_parts(module: nn.Module) -> dict[str, Any]:

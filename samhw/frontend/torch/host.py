@@ -179,7 +179,7 @@ def stored_as(tensor: Any, sizes: Sequence[int], order: Sequence[int], levels: S
     if held.layout == torch.strided:
         if held.dtype == torch.bfloat16:
             held = held.float()
-        return Tensor.from_dense(held.numpy().transpose(order).copy(), fmt)
+        return Tensor.from_dense(held.resolve_neg().numpy().transpose(order).copy(), fmt)
     held = held.to_sparse_coo().coalesce()
     coords = held.indices().numpy()[list(order)]
     return Tensor.from_coo(coords, held.values().numpy(), tuple(sizes[n] for n in order), fmt)

@@ -15,6 +15,7 @@ from samhw.frontend.torch.annotations import annotation_of
 from samhw.frontend.torch.build import Build
 from samhw.frontend.torch.emit import Emitted, emit, reads
 from samhw.frontend.torch.export import arguments_by_name, exported, sparse_parts
+from samhw.frontend.torch.given import check_arguments, check_module
 from samhw.frontend.torch.imported import ImportedModule, InputSource, OutputSource
 from samhw.frontend.torch.importer import Importer, Refusal
 from samhw.frontend.torch.node import is_truth, located, makes_integers, name_of, of_shape, scope_of
@@ -38,6 +39,8 @@ def import_module(
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
+    check_arguments(arguments)
+    check_module(module)
     program = exported(module, arguments)
     _check_signature(module, program)
     walk = _Walk(

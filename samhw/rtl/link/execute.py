@@ -41,6 +41,7 @@ class Executor(wiring.Component):
 
     Args:
         build: what HELLO is answered with.
+        address_bits: of the port.
 
     Members:
         arrived, header, words, at, word, busy: of `Requests`, from the other side.
@@ -56,8 +57,9 @@ class Executor(wiring.Component):
     _written: Signal
     """How the last write ended."""
 
-    def __init__(self, build: int):
+    def __init__(self, build: int, address_bits: int):
         self.build = build
+        self.address_bits = address_bits
         self._written = Signal(LinkStatus)
         super().__init__(
             {
@@ -69,7 +71,7 @@ class Executor(wiring.Component):
                 "busy": Out(1),
                 "o": Out(stream.Signature(CONTENT)),
                 "sent": In(1),
-                "axi": In(AxiLiteSignature()),
+                "axi": In(AxiLiteSignature(address_bits)),
                 "reset": Out(1),
             }
         )
@@ -158,38 +160,55 @@ class Executor(wiring.Component):
                 m.d.sync += cycles.eq(0)
                 m.next = "NUMBER"
 
+    def _outside(self, address: Signal) -> Value:
+        """Whether a port of fewer bits would take an address for another one."""
+        return address >= 1 << self.address_bits
+
     def _write(self, m: Module, address: Signal, status: Signal, advance: Callable[[], None]) -> None:
         axi = self.axi
         addressed, sent = Signal(), Signal()
         m.d.comb += [axi.awaddr.eq(address), axi.wdata.eq(self.word), axi.wstrb.eq(0xF)]
+
+        def end(refused: Value | int) -> None:
+            with m.If(refused):
+                m.d.sync += [status.eq(LinkStatus.REFUSED), self._written.eq(LinkStatus.REFUSED)]
+            advance()
+            m.next = "FETCH"
+            with m.If(self.at + 1 == self.header.count):
+                m.next = "NUMBER"
+
         with m.State("FETCH"):
             m.next = "WRITE"
+            with m.If(self._outside(address)):
+                end(refused=1)
         with m.State("WRITE"):
             m.d.comb += [axi.awvalid.eq(~addressed), axi.wvalid.eq(~sent), axi.bready.eq(1)]
             m.d.sync += [addressed.eq(addressed | axi.awready), sent.eq(sent | axi.wready)]
             with m.If(axi.bvalid):
                 m.d.sync += [addressed.eq(0), sent.eq(0)]
-                with m.If(axi.bresp != Response.OKAY):
-                    m.d.sync += [status.eq(LinkStatus.REFUSED), self._written.eq(LinkStatus.REFUSED)]
-                advance()
-                m.next = "FETCH"
-                with m.If(self.at + 1 == self.header.count):
-                    m.next = "NUMBER"
+                end(refused=axi.bresp != Response.OKAY)
 
     def _read(self, m: Module, address: Signal, word: Signal, status: Signal) -> None:
         axi = self.axi
         m.d.comb += axi.araddr.eq(address)
+
+        def end(refused: Value | int) -> None:
+            m.d.sync += word.eq(axi.rdata)
+            with m.If(refused):
+                m.d.sync += [word.eq(0), status.eq(LinkStatus.REFUSED)]
+            m.next = "WORD"
+
         with m.State("ADDRESS"):
-            m.d.comb += axi.arvalid.eq(1)
-            with m.If(axi.arready):
-                m.next = "DATA"
+            with m.If(self._outside(address)):
+                end(refused=1)
+            with m.Else():
+                m.d.comb += axi.arvalid.eq(1)
+                with m.If(axi.arready):
+                    m.next = "DATA"
         with m.State("DATA"):
             m.d.comb += axi.rready.eq(1)
             with m.If(axi.rvalid):
-                m.d.sync += word.eq(axi.rdata)
-                with m.If(axi.rresp != Response.OKAY):
-                    m.d.sync += [word.eq(0), status.eq(LinkStatus.REFUSED)]
-                m.next = "WORD"
+                end(refused=axi.rresp != Response.OKAY)
 
     def _word(self, m: Module, is_hello: Value, word: Signal, advance: Callable[[], None]) -> None:
         """Sends a word, and goes to the next one."""

@@ -20,6 +20,7 @@ class LinkMaster(wiring.Component):
     Args:
         period: of a bit on the line, as of `bit_period`.
         build: what HELLO is answered with.
+        address_bits: of the port.
 
     Members:
         rx, tx: the line.
@@ -30,14 +31,15 @@ class LinkMaster(wiring.Component):
 
     axi: wiring.PureInterface
 
-    def __init__(self, period: int, build: int):
+    def __init__(self, period: int, build: int, address_bits: int):
         self.period = period
         self.build = build
+        self.address_bits = address_bits
         super().__init__(
             {
                 "rx": In(1, init=1),
                 "tx": Out(1, init=1),
-                "axi": In(AxiLiteSignature()),
+                "axi": In(AxiLiteSignature(address_bits)),
                 "reset": Out(1),
                 "busy": Out(1),
             }
@@ -50,7 +52,7 @@ class LinkMaster(wiring.Component):
         receiver = Receiver()
         m.submodules.receiver = ResetInserter(~period.ready)(receiver)
         m.submodules.requests = requests = Requests()
-        m.submodules.executor = executor = Executor(self.build)
+        m.submodules.executor = executor = Executor(self.build, self.address_bits)
         m.submodules.framer = framer = Framer()
         m.submodules.transmitter = transmitter = Transmitter()
         wiring.connect(m, executor.o, framer.i)

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from samhw.machine_code import Table
 from samhw.primitives import Place
 from samhw.primitives.step import fault_needs
-from samhw.sim.compiled.functions import codes_of, key_of, ports_of
+from samhw.sim.compiled.functions import codes_of
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
 from samhw.sim.compiled.records import NEVER, ActorRecord
+from samhw.sim.compiled.shapes import key_of, ports_of
 from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE

@@ -168,7 +168,7 @@ def share_of(
     cycles = words_at(row, count)
     total = 0
     for k in range(count):
-        mine = cycles[max(at, least)] == dues[k] and words_of[k] >> need & 1
+        mine = cycles[max(at, least)] == dues[k] and words_of[k] >> need & 1 != 0
         wait = words[k] if mine else 0
         words[k] -= wait
         total += wait

@@ -6,7 +6,7 @@ actor comes to it that fires in every cycle.
 
 from samhw.machine_code import words_at
 from samhw.primitives.step import PUSHES, TAKES
-from samhw.sim.compiled.points import Now, TimedInput, TimedOutput
+from samhw.sim.compiled.points import Timing
 from samhw.sim.compiled.records import NEVER
 from samhw.sim.compiled.rows import follow, follows_until, in_time
 
@@ -16,18 +16,12 @@ MANY, FEW = 128, 6
 """So many are timed at once at most; and so many at least are worth it."""
 
 
-def in_a_row(
-    word: int,
-    ports: tuple[int, ...],
-    most: int,
-    now: Now,
-    ins: tuple[TimedInput, ...],
-    outs: tuple[TimedOutput, ...],
-) -> int:
+def in_a_row(word: int, ports: tuple[int, ...], most: int, timing: Timing) -> int:
     """How many of the next firings, `most` of which are alike, come in the cycles that follow, one in each.
 
     Where they are fewer than FEW, any number that is.
     """
+    _, now, ins, outs = timing
     first = now.cycle + 1
     count = most
     for i in range(len(ins)):
@@ -48,15 +42,9 @@ def in_a_row(
     return count
 
 
-def fire_at_once(
-    word: int,
-    ports: tuple[int, ...],
-    count: int,
-    now: Now,
-    ins: tuple[TimedInput, ...],
-    outs: tuple[TimedOutput, ...],
-) -> None:
+def fire_at_once(word: int, ports: tuple[int, ...], count: int, timing: Timing) -> None:
     """Times so many firings that come one in each cycle."""
+    _, now, ins, outs = timing
     first = now.cycle + 1
     for i in range(len(ins)):
         if word >> TAKES + i & 1:

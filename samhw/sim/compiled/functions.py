@@ -11,25 +11,16 @@ from samhw import machine_code
 from samhw.machine_code import Untranslatable, function_key
 from samhw.primitives import Actor
 from samhw.primitives.step import Words
-from samhw.sim.compiled.find import Shape, finder
+from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.floats import STAND_INS
-from samhw.sim.compiled.gate import GateKind
 from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
+from samhw.sim.compiled.shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.timing import timer
-from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Worker
 
-__all__ = [
-    "circles_of",
-    "codes_of",
-    "key_of",
-    "lines_addresses",
-    "many_address",
-    "phases_address",
-    "ports_of",
-]
+__all__ = ["codes_of", "lines_addresses", "many_address", "phases_address"]
 
 Function = Callable[[int, int], int]
 
@@ -49,7 +40,7 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
     Raises:
         Untranslatable: if there can be none.
     """
-    wirings = [_wiring_of(worker) for worker in workers]
+    wirings = [(wiring_of(worker), function_key(want_of(worker))) for worker in workers]
     new = {}
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
@@ -71,18 +62,12 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
     return [_codes[worker.actor][wiring] for worker, wiring in zip(workers, wirings, strict=True)]
 
 
-def _wiring_of(worker: Worker) -> Any:
-    """What a worker's code depends on besides its actor."""
-    late, want, brings = late_of(worker), function_key(want_of(worker)), brings_of(worker)
-    return ports_of(worker), circles_of(worker), GateKind.of(worker), late, want, brings
-
-
 def finder_of(worker: Worker) -> Function:
     """What finds a worker's firings."""
-    step, want, shape = worker.actor.step, want_of(worker), shape_of(worker)
+    step, want, shape = worker.actor.step, want_of(worker), finder_shape(worker)
     assert isinstance(step, FunctionType)
     made_from = "find", function_key(step), function_key(want), shape
-    return function_of(made_from, lambda: finder(step, want, shape))
+    return function_of(made_from, partial(finder, step, want, shape))
 
 
 def want_of(worker: Worker) -> FunctionType:
@@ -100,14 +85,8 @@ def no_want(
 
 def timer_of(worker: Worker) -> Function:
     """What finds their cycles."""
-    inputs, ports, gate, late = len(worker.inputs), ports_of(worker), GateKind.of(worker), late_of(worker)
-    traits = {
-        "circular": bool(circles_of(worker)),
-        "spaced": key_of(worker) is not None,
-        "accesses": worker.access is not None,
-    }
-    made_from = "time", inputs, ports, *traits.values(), gate, late
-    return function_of(made_from, partial(timer, inputs, ports, gate=gate, late=late, **traits))
+    shape = timer_shape(worker)
+    return function_of(("time", shape), partial(timer, shape))
 
 
 def phases_address() -> int:
@@ -143,49 +122,3 @@ def address_of(function: Function, where: str) -> int:
         return machine_code.address_of(function, STAND_INS)
     except Untranslatable as error:
         raise Untranslatable(f"{where}: {error}") from error
-
-
-def shape_of(worker: Worker) -> Shape:
-    """What the code that finds a worker's firings depends on besides its step function."""
-    return Shape(
-        inputs=len(worker.inputs),
-        ports=ports_of(worker),
-        outputs=len(worker.outputs),
-        states=len(worker.state),
-        stores=len(worker.memory),
-        circles=circles_of(worker),
-        key=key_of(worker),
-        brings=brings_of(worker),
-    )
-
-
-def ports_of(worker: Worker) -> tuple[int, ...]:
-    """For each channel that a worker pushes to, the output that it belongs to."""
-    return tuple(j for j, queues in enumerate(worker.outputs) for _ in queues)
-
-
-def circles_of(worker: Worker) -> tuple[tuple[int, int], ...]:
-    """The channels from a worker to itself: input, and number among those that it pushes to."""
-    pushed_to = [queue for queues in worker.outputs for queue in queues]
-    return tuple((i, pushed_to.index(q)) for i, q in worker.inputs.items() if q.producer is worker)
-
-
-def key_of(worker: Worker) -> int | None:
-    """Place in the state of the key of a worker's spacing, if it has one that matters."""
-    spacing = worker.actor.spacing
-    # Firings are a cycle apart anyway.
-    return spacing.key if spacing and spacing.latency > 1 else None
-
-
-def late_of(worker: Worker) -> int:
-    """The set of a worker's inputs whose tokens may come with data from off-chip memory."""
-    return sum(queue.off_chip << i for i, queue in worker.inputs.items())
-
-
-def brings_of(worker: Worker) -> tuple[tuple[int, int], ...] | None:
-    """`Shape.brings` of a worker."""
-    access = worker.access
-    if access is None:
-        return None
-    reads = enumerate(access.carried[output] for output in ports_of(worker))
-    return tuple((q, USE + USE_SIZE * read + DATA) for q, read in reads if read >= 0)

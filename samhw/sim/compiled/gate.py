@@ -1,12 +1,11 @@
 """What holds an actor back besides its channels."""
 
-from collections.abc import Callable
 from enum import IntEnum
 
 from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.worker import Earliest, Stalls, Worker
 
-__all__ = ["GateKind", "gate_rule", "gate_words"]
+__all__ = ["GateKind", "gate_words", "passes_gate"]
 
 
 class GateKind(IntEnum):
@@ -36,18 +35,19 @@ def gate_words(worker: Worker) -> list[int]:
     return []
 
 
-def gate_rule(kind: GateKind) -> Callable[[int, int, int, int], int]:
-    """The function (address of the gate's words, how many they are, t, number of a firing) -> the first cycle
-    from t on in which the gate lets the firing pass."""
-    stalls, waits = kind is GateKind.STALLS, kind is GateKind.EARLIEST
+def passes_gate(kind: GateKind, address: int, count: int, t: int, number: int) -> int:
+    """The first cycle from t on in which a gate lets a firing pass.
 
-    def allowed(address: int, count: int, t: int, number: int) -> int:
-        gate = words_at(address, UNKNOWN)
-        if stalls:
-            while gate[t % count]:
-                t += 1
-        if waits and number < count:
-            t = max(t, gate[number])
-        return t
-
-    return allowed
+    Args:
+        kind: stalls or earliest cycles.
+        address: that of the gate's words.
+        count: how many they are.
+        number: that of the firing.
+    """
+    gate = words_at(address, UNKNOWN)
+    if kind == GateKind.STALLS:
+        while gate[t % count]:
+            t += 1
+    elif number < count:
+        t = max(t, gate[number])
+    return t

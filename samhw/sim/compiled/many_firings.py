@@ -25,7 +25,7 @@ from samhw.sim.compiled.channel_loops import (
 )
 from samhw.sim.compiled.firings_in_a_row import FEW
 from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, changes_of, place_of
-from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
 from samhw.sim.compiled.rows import differ, fill, put, raise_to
 from samhw.sim.compiled.turns import known_slots, known_tokens
 
@@ -93,11 +93,11 @@ def put_assumptions(address: int, count: int) -> None:
     """Puts what is assumed of the tokens and slots of so many firings into their rows."""
     me = ActorRecord.at(address)
     for i in range(me.input_count):
-        channel, popped = ChannelRecord.at(words_at(me.inputs, me.input_count)[i]), popped_of(me, i)[0]
+        channel, popped = input_channel(me, i), popped_of(me, i)[0]
         known = max(known_tokens(channel, address), popped)
         fill(channel.ready + 8 * known, min(popped + count, channel.pushed) - known, 0)
     for q in range(me.output_count):
-        channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
+        channel = output_channel(me, q)
         slot = pushed_of(me, q)[0] - channel.depth
         known, found = max(known_slots(channel, address), slot), max(channel.popped, slot)
         fill(channel.freed + 8 * known, min(slot + count, found) - known, 0)
@@ -128,7 +128,7 @@ def row_of_slots(me: ActorRecord, scratch: int, count: int, every: int, some: in
     fill(scratch + SLOTS, count, 0)
     ports = words_at(me.ports, me.output_count)
     for q in range(me.output_count):
-        channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
+        channel = output_channel(me, q)
         slot = pushed_of(me, q)[0] - channel.depth
         bit = PUSHES + ports[q]
         if every >> bit & 1:
@@ -157,7 +157,7 @@ def push_tokens(me: ActorRecord, scratch: int, count: int, every: int, some: int
     """Notes when the tokens come that firings push, and the first one that comes otherwise than before."""
     ports = words_at(me.ports, me.output_count)
     for q in range(me.output_count):
-        channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
+        channel = output_channel(me, q)
         bit = PUSHES + ports[q]
         if some >> bit & 1:
             cycles, pushed = scratch + CYCLES, count
@@ -178,7 +178,7 @@ def count_waits(me: ActorRecord, scratch: int, count: int) -> None:
     left = starve(waits, cycles, tokens, count)
     for i in range(me.input_count):
         if left:
-            channel, at = ChannelRecord.at(words_at(me.inputs, me.input_count)[i]), popped_of(me, i)[0]
+            channel, at = input_channel(me, i), popped_of(me, i)[0]
             share = share_of(waits, tokens, firings, count, i, TAKES + i, channel.ready, at, at)
             popped_of(me, i)[1] += share
             left -= share
@@ -189,7 +189,7 @@ def count_waits(me: ActorRecord, scratch: int, count: int) -> None:
     ports = words_at(me.ports, me.output_count)
     for q in range(me.output_count):
         if left:
-            channel = ChannelRecord.at(words_at(me.outputs, me.output_count)[q])
+            channel = output_channel(me, q)
             at, bit = pushed_of(me, q)[0] - channel.depth, PUSHES + ports[q]
             share = share_of(waits, slots, firings, count, bit, bit, channel.freed, at, channel.guard)
             pushed_of(me, q)[1] += share
@@ -208,12 +208,12 @@ def pushed_of(me: ActorRecord, q: int) -> Words:
 
 def next_ready(me: ActorRecord, i: int) -> int:
     """Address of the cycle in which the next token of input i is there."""
-    return ChannelRecord.at(words_at(me.inputs, me.input_count)[i]).ready + 8 * popped_of(me, i)[0]
+    return input_channel(me, i).ready + 8 * popped_of(me, i)[0]
 
 
 def leave(me: ActorRecord, i: int, cycles: int, count: int) -> None:
     """Notes the cycles behind those in which so many tokens of input i are taken."""
-    channel, popped = ChannelRecord.at(words_at(me.inputs, me.input_count)[i]), popped_of(me, i)
+    channel, popped = input_channel(me, i), popped_of(me, i)
     put(channel.freed + 8 * popped[0], cycles, count, 1)
     popped[0] += count
 

@@ -5,9 +5,9 @@ joined, one firing tells nothing about the next.
 """
 
 from samhw.machine_code import UNKNOWN, Record, words_at
-from samhw.primitives.step import PUSHES, TAKES, Words
-from samhw.sim.compiled.points import Now, TimedInput, TimedOutput
-from samhw.sim.compiled.records import NEVER, ActorRecord
+from samhw.primitives.step import PUSHES, TAKES
+from samhw.sim.compiled.points import Timing
+from samhw.sim.compiled.records import NEVER
 
 __all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
 
@@ -31,8 +31,9 @@ class Wait(Record):
     """There are places for its requests to off-chip memory."""
 
 
-def wait_for_tokens(word: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
+def wait_for_tokens(word: int, timing: Timing, wait: Wait) -> None:
     """When all tokens are there that a firing needs."""
+    ins = timing.ins
     wait.there, wait.late = wait.soonest, 0
     for i in range(len(ins)):
         ready = words_at(ins[i].ready + 8 * ins[i].popped, 1)[0]
@@ -41,8 +42,9 @@ def wait_for_tokens(word: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
         wait.there = max(wait.there, ready)
 
 
-def wait_for_slots(word: int, ports: tuple[int, ...], outs: tuple[TimedOutput, ...], wait: Wait) -> None:
+def wait_for_slots(word: int, ports: tuple[int, ...], timing: Timing, wait: Wait) -> None:
     """When there are slots for all tokens that a firing pushes."""
+    outs = timing.outs
     wait.room, wait.narrow = wait.there, 0
     if word >> PUSHES:
         for q in range(len(outs)):
@@ -54,23 +56,17 @@ def wait_for_slots(word: int, ports: tuple[int, ...], outs: tuple[TimedOutput, .
             wait.room = max(wait.room, free)
 
 
-def wait_for_key(me: ActorRecord, cycles: Words, now: Now, wait: Wait) -> None:
+def wait_for_key(timing: Timing, wait: Wait) -> None:
     """When the last firing with the same key is as many cycles ago as the actor's spacing asks for."""
-    ago = words_at(me.ago, UNKNOWN)[now.number]
+    me, number = timing.actor, timing.now.number
+    ago = words_at(me.ago, UNKNOWN)[number]
     if ago:
-        wait.apart = max(wait.room, cycles[now.number - ago] + me.apart)
+        wait.apart = max(wait.room, words_at(me.cycles, UNKNOWN)[number - ago] + me.apart)
 
 
-def fire(
-    word: int,
-    ports: tuple[int, ...],
-    t: int,
-    now: Now,
-    ins: tuple[TimedInput, ...],
-    outs: tuple[TimedOutput, ...],
-    wait: Wait,
-) -> None:
+def fire(word: int, ports: tuple[int, ...], t: int, timing: Timing, wait: Wait) -> None:
     """Does a firing in cycle t: counts what it has waited for, takes tokens and pushes tokens."""
+    _, now, ins, outs = timing
     if t > wait.soonest:
         for i in range(len(ins)):
             ins[i].starved += wait.there - wait.soonest if i == wait.late else 0

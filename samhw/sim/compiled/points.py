@@ -5,6 +5,8 @@ of each channel were taken or pushed, and the waits of the phase so far. The fir
 phase, the last one is where timing has stopped.
 """
 
+from typing import NamedTuple
+
 from samhw.machine_code import UNKNOWN, Record, words_at
 from samhw.primitives.step import Words
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord
@@ -18,6 +20,7 @@ __all__ = [
     "Now",
     "TimedInput",
     "TimedOutput",
+    "Timing",
     "began_of",
     "begin_points",
     "changes_of",
@@ -88,6 +91,15 @@ class TimedOutput(Record):
     """The first token that comes in another cycle than before."""
 
 
+class Timing(NamedTuple):
+    """An actor while its firings are timed."""
+
+    actor: ActorRecord
+    now: Now
+    ins: tuple[TimedInput, ...]
+    outs: tuple[TimedOutput, ...]
+
+
 NUMBER, SPACED, STALLED, RUN, CYCLE, HEAD = range(6)
 """Words of a point, and how many they are before those of inputs and channels."""
 
@@ -124,25 +136,26 @@ def place_of(me: ActorRecord) -> int:
     return me.points + 8 * point_words(me.input_count, me.output_count) * me.point_count
 
 
-def put_down(me: ActorRecord, now: Now, outs: tuple[TimedOutput, ...]) -> None:
+def put_down(timing: Timing) -> None:
     """Puts down what a point does not say of where timing is."""
+    me, now, _, outs = timing
     me.slip = now.slip
     for q in range(len(outs)):
         changes_of(me)[q] = outs[q].changed
 
 
-def pick_up(
-    point: int, me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]
-) -> None:
+def pick_up(point: int, timing: Timing) -> None:
     """Goes on from a point, or from the place of an actor."""
-    look_at(words_at(point, UNKNOWN), now, ins, outs)
+    me, now, _, outs = timing
+    look_at(words_at(point, UNKNOWN), timing)
     now.slip = me.slip
     for q in range(len(outs)):
         outs[q].changed = changes_of(me)[q]
 
 
-def look_at(point: Words, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+def look_at(point: Words, timing: Timing) -> None:
     """Goes to a point."""
+    _, now, ins, outs = timing
     now.number, now.spaced, now.stalled = point[NUMBER], point[SPACED], point[STALLED]
     now.run, now.cycle = point[RUN], point[CYCLE]
     for i in range(len(ins)):
@@ -199,8 +212,9 @@ def known_firings(me: ActorRecord) -> int:
     return words_at(last_point(me), HEAD)[NUMBER]
 
 
-def keep_point(me: ActorRecord, now: Now, ins: tuple[TimedInput, ...], outs: tuple[TimedOutput, ...]) -> None:
+def keep_point(timing: Timing) -> None:
     """Adds the point where timing is."""
+    me, now, ins, outs = timing
     size = point_words(len(ins), len(outs))
     point = words_at(me.points + 8 * size * me.point_count, size)
     point[NUMBER], point[SPACED], point[STALLED] = now.number, now.spaced, now.stalled

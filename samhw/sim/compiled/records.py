@@ -5,9 +5,18 @@ lies in rows, in each of which word n belongs to token n; a record holds the add
 though only the words that are still needed exist. Rows of an actor have a word for each of its firings.
 """
 
-from samhw.machine_code import Record
+from samhw.machine_code import UNKNOWN, Record, words_at
 
-__all__ = ["KIND_BITS", "NEVER", "UP_TO_DATE", "ActorRecord", "ChannelRecord", "GraphRecord"]
+__all__ = [
+    "KIND_BITS",
+    "NEVER",
+    "UP_TO_DATE",
+    "ActorRecord",
+    "ChannelRecord",
+    "GraphRecord",
+    "input_channel",
+    "output_channel",
+]
 
 NEVER = 1 << 62
 """A cycle that no firing comes in; in place of one that is not known."""
@@ -170,6 +179,16 @@ class ChannelRecord(Record):
     stops: int
     empties: int
     dones: int
+
+
+def input_channel(actor: ActorRecord, i: int) -> ChannelRecord:
+    """The channel of an actor's input."""
+    return ChannelRecord.at(words_at(actor.inputs, UNKNOWN)[i])
+
+
+def output_channel(actor: ActorRecord, q: int) -> ChannelRecord:
+    """One of the channels that an actor pushes to."""
+    return ChannelRecord.at(words_at(actor.outputs, UNKNOWN)[q])
 
 
 class GraphRecord(Record):

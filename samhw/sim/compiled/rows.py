@@ -42,10 +42,10 @@ def follows_until(address: int, count: int, first: int) -> int:
         other |= words[k] ^ (first + k)
     if other == 0:
         return count
-    k = 0
-    while words[k] == first + k:
-        k += 1
-    return k
+    same = 0
+    while words[same] == first + same:
+        same += 1
+    return same
 
 
 @apart
@@ -67,10 +67,10 @@ def in_time(address: int, count: int, first: int) -> int:
         late = max(late, words[k] - k)
     if late <= first:
         return count
-    k = 0
-    while words[k] <= first + k:
-        k += 1
-    return k
+    early = 0
+    while words[early] <= first + early:
+        early += 1
+    return early
 
 
 @apart
@@ -107,10 +107,10 @@ def exceeds(address: int, other: int, count: int, margin: int) -> int:
         least = min(least, limits[k] - words[k] - margin)
     if least == 0:
         return count
-    k = 0
-    while words[k] + margin <= limits[k]:
-        k += 1
-    return k
+    within = 0
+    while words[within] + margin <= limits[within]:
+        within += 1
+    return within
 
 
 @apart

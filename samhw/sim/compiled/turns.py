@@ -35,9 +35,9 @@ def begin_turn(address: int) -> int:
     return place
 
 
-def is_fresh(address: int) -> int:
+def is_fresh(address: int) -> bool:
     """Whether an actor was not timed yet in this phase: its firings are assumed to come in time."""
-    return ActorRecord.at(address).fresh
+    return ActorRecord.at(address).fresh != 0
 
 
 def known_tokens(channel: ChannelRecord, address: int) -> int:
@@ -68,7 +68,7 @@ def end_turn(address: int, graph_address: int) -> None:
     point = words_at(last_point(me), point_words(me.input_count, me.output_count))
     # Who was timed again in the phase before may be again: then it counts at the end of the phase.
     new = me.fresh
-    counts = new and not me.again
+    counts = new != 0 and not me.again
     me.again = not new
     me.fresh = 0
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,10 +18,10 @@ __all__ = ["Backend", "RegionRun", "RunResult", "Target"]
 class RegionRun:
     """A finished run of a region: `cycles` as docs/timing.md defines them, and the tensors it has written."""
 
-    graph: Graph
+    graph: Graph = field(repr=False)
     cycles: int
     outputs: dict[str, Tensor]
-    statistics: Result | None = None
+    statistics: Result | None = field(default=None, repr=False)
     """Where the cycles went, if the simulator ran it."""
 
     @property
@@ -39,6 +39,8 @@ class RunResult:
     regions: tuple[RegionRun, ...]
     seconds: float
     build_seconds: float = 0.0
+    clock: float | None = None
+    """The frequency in Hz that it ran at, or would have; None for what has no clock."""
 
     @property
     def outputs(self) -> dict[str, Tensor]:
@@ -56,6 +58,9 @@ class Target(ABC):
     """The profile of latencies that it has by default."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """What else `build` takes, and `run` of a `Backend`, by the names of their arguments."""
+
+    key_files: ClassVar[dict[str, str]] = {}
+    """Of the files of a build, those that somebody looks for first: patterns, and what they are."""
 
     @abstractmethod
     def build(

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -30,6 +31,13 @@ class BoardBackend(Backend):
     label = "board"
     cycle_by_cycle = True
     settings = frozenset({"clock", "baud", "port", "emulate"})
+    key_files: ClassVar[dict[str, str]] = {
+        "top.bit": "the bitstream",
+        "top.tcl": "makes the bitstream with the vendor's tools",
+        "report.txt": "clock and area",
+        "host.py": "runs it on the data: python host.py PORT",
+        "address_map.h": "the host's addresses, also as JSON",
+    }
 
     def __init__(self, board: str):
         self.board = board
@@ -71,12 +79,15 @@ class BoardBackend(Backend):
         memories, extents = load_inputs(compiled.program, compiled.design, tensors, compiled.recipes)
         begin = time.perf_counter()
         on_board = BoardDesign.named(self.board, compiled.design, compiled.arch, clock, baud)
+        clock_hz = on_board.clock
         if port is None:
             line: SerialPort | EmulatedLine = EmulatedLine(on_board)
         else:
             SerialPort(port, on_board.baud).close()  # Minutes before it is needed: is it there?
             if on_board.board.family.bitstreams:
-                load_bitstream(on_board.board, make_bitstream(on_board).path)
+                bitstream = make_bitstream(on_board)
+                clock_hz = bitstream.clock
+                load_bitstream(on_board.board, bitstream.path)
             line = SerialPort(port, on_board.baud)
         built = time.perf_counter()
         _log.debug("running on the board")
@@ -87,7 +98,7 @@ class BoardBackend(Backend):
             RegionRun(region, cycles, unload(region, hardware.memories, extents))
             for region, cycles in zip(on_board.design.runs, hardware.region_cycles, strict=True)
         )
-        return RunResult(self.name, hardware.cycles, regions, seconds, built - begin)
+        return RunResult(self.name, hardware.cycles, regions, seconds, built - begin, clock_hz)
 
     def build(
         self,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.graph import Design
@@ -30,6 +30,12 @@ class HlsBackend(Backend):
     label = "HLS"
     arch = "vitis"
     settings = frozenset(field.name for field in fields(Options))
+    key_files: ClassVar[dict[str, str]] = {
+        "README.md": "how to simulate and synthesise it",
+        "Makefile": "make csim",
+        "regions.json": "the order of the kernels, and where their inputs come from",
+        "src/*_kernel.cpp": "the kernel",
+    }
 
     def run(self, compiled: Compiled, tensors: Mapping[str, Tensor], **settings: Any) -> RunResult:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""

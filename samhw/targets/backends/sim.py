@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.graph import Dram, OffChip, dumps, to_dot
@@ -23,6 +23,11 @@ class SimulatorBackend(Backend):
     target = "sim"
     label = "simulator"
     takes_memory = True
+    key_files: ClassVar[dict[str, str]] = {
+        "graph.json": "nodes, channels and memories",
+        "graph.dot": "the same as Graphviz draws it",
+        "arch.json": "latencies, as for --arch",
+    }
 
     def run(
         self,

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -31,6 +31,12 @@ class VerilatorBackend(Backend):
     label = "RTL"
     records_waves = True
     cycle_by_cycle = True
+    key_files: ClassVar[dict[str, str]] = {
+        "simulate": "the RTL as a program, built by Verilator",
+        "run.txt": "the data's run: cd to the folder, ./simulate < run.txt",
+        f"{NAME}.v": "the RTL",
+        "address_map.h": "the host's addresses, also as JSON",
+    }
 
     def run(
         self, compiled: Compiled, tensors: Mapping[str, Tensor], *, wave: Path | None = None

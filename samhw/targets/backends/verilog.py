@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from samhw.compiler import Compiled
 from samhw.targets.backends.backend import Target
@@ -17,6 +18,11 @@ class VerilogTarget(Target):
 
     target = "verilog"
     settings = frozenset({"name"})
+    key_files: ClassVar[dict[str, str]] = {
+        "*.f": "the list of the modules in rtl/, the top first",
+        "*.vlt": "lint exceptions; its first line has Verilator's command",
+        "address_map.h": "the host's addresses, also as JSON",
+    }
 
     def build(
         self,

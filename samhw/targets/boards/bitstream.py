@@ -119,8 +119,7 @@ def _check_clock(on_board: BoardDesign, reached: float) -> None:
     if reached < on_board.clock:
         raise RunError(
             f"{on_board.design.name} reaches {reached / 1e6:.1f} MHz on {on_board.board.name}, not "
-            f"{on_board.clock / 1e6:g}; leave out --clock, or give {1e9 / reached + 0.05:.1f} (in ns) or "
-            "more."
+            f"{on_board.clock / 1e6:g}; leave out --clock, or give {1e9 / reached + 0.05:.1f}ns or more."
         )
 
 

@@ -8,6 +8,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
 from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
+from samhw.targets.verdict import Verdict
 from samhw.workload import Workload, bind_program
 
 __all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
@@ -16,12 +17,12 @@ Outcome = dict[str, Any]
 """`status`, and with it `error`, or the fields of a `Measure`, and what `auto` stood for. Plain values, as
 JSON has them.
 
-`right` and `wrong` are runs to the end. `refused`: the configuration makes no sense, such as a schedule that
-streams cannot follow; `failed`: the run ended with an error, such as a deadlock or an overflow; `crashed`:
-the process died, or samhw has a defect.
+The status of a run to the end is the check's `Verdict`. `refused`: the configuration makes no sense, such as
+a schedule that streams cannot follow; `failed`: the run ended with an error, such as a deadlock or an
+overflow; `crashed`: the process died, or samhw has a defect.
 """
 
-STATUSES = ("right", "wrong", "refused", "failed", "crashed")
+STATUSES = (*map(str, Verdict), "refused", "failed", "crashed")
 
 AGAIN = ("crashed",)
 """The statuses that may differ another time, after which a configuration is measured again."""
@@ -53,7 +54,8 @@ def outcome(configuration: Configuration) -> Outcome:
         return crashed(f"{type(error).__name__}: {error}")
     # What they were on, in place of `auto`.
     on = {"value": value, "data": workload.name} if configuration.data == AUTO else {"value": value}
-    return {"status": "right" if found.checked else "wrong", **on, **asdict(found)}
+    figures = asdict(found)
+    return {"status": figures.pop("result"), **on, **figures}
 
 
 def is_outcome(found: object) -> bool:

@@ -20,7 +20,8 @@ Row = dict[str, Any]
 
 _TYPES: dict[Any, str] = {int: "int64", int | None: "int64", float: "float64", bool: "bool", str: "string"}
 
-_MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure)}
+_MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure) if field.name != "result"}
+"""The types of the columns of a measure; its result is the `status`."""
 _FIXED = {"permute": "bool", "depth": "int64", **_MEASURED}
 """The types of the columns that are neither text nor settings of `Arch`."""
 

@@ -25,7 +25,8 @@ public:
     }
 };
 
-// The storage of the top level's ports. Bit ports are bytes, words are 32 bits wide.
+// The storage of the top level's ports. Bit ports are bytes, words are 32 bits wide, as addresses are here: the glue
+// passes on the bits that the top level has.
 struct Pins {
     uint8_t *aclk, *aresetn;
     uint32_t* awaddr;
@@ -41,9 +42,11 @@ struct Pins {
     uint64_t* cycle;
 };
 
-// The part of the address map that the harness itself uses: byte addresses, and a length in words.
+// The part of the address map that the harness itself uses: byte addresses, a length in words, and the bytes of the
+// port's range.
 struct Registers {
     uint32_t control, status, channels, channel_words;
+    uint64_t range;
 };
 
 class Dut {

@@ -17,6 +17,7 @@
 
 #include "dut.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <exception>
@@ -148,7 +149,14 @@ public:
 
     uint64_t clock() const { return ticks; }
 
+    // The port would take an address behind its range for one in it.
+    void check_range(const char* what, uint32_t base, size_t words) {
+        const uint64_t range = dut->registers().range;
+        if (base + 4 * uint64_t{words} > range) refused(what, std::max(base, static_cast<uint32_t>(range)));
+    }
+
     void write(uint32_t base, const Words& words) {
+        check_range("write to", base, words.size());
         size_t addressed = 0, sent = 0, answered = 0;
         *pins.wstrb = 0xf;
         *pins.bready = 1;
@@ -172,6 +180,7 @@ public:
     }
 
     Words read(uint32_t base, size_t count) {
+        check_range("read", base, count);
         Words words;
         words.reserve(count);
         size_t addressed = 0;

@@ -85,7 +85,6 @@ def _csr(path: Path, prefix: str, arrays: dict[str, npt.NDArray[Any]], data: npt
     indptr, indices, shape = (arrays[f"{prefix}{part}"] for part in _PARTS)
     try:
         matrix: Any = scipy.sparse.csr_array((data, indices, indptr), tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
         return Tensor.from_scipy(matrix, "csr")
-    except (ValueError, TypeError, IndexError) as error:
+    except (InputError, ValueError, TypeError, IndexError) as error:
         raise InputError(f"{path}: the {prefix} arrays are not a CSR matrix: {error}") from error

@@ -96,10 +96,9 @@ def _read_own(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> Tensor:
 def _read_scipy(path: Path) -> Tensor:
     try:
         matrix: Any = scipy.sparse.load_npz(path)
-        # SciPy's conversions trust the index arrays, and would read outside of them.
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)
         return Tensor.from_scipy(matrix, _format(matrix))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     except (ValueError, TypeError, IndexError, KeyError, NotImplementedError) as error:
         raise InputError(f"{path} is not a valid SciPy sparse matrix: {error}") from error
 

@@ -215,7 +215,10 @@ def test_build(folder: Path, target: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("missing", "'model.py' has no object 'missing'; name a Program"),
+        (
+            "missing",
+            "'model.py' has no object 'missing'; name what to take of it: model.py:half, model.py:two",
+        ),
         ("module", "'model.py:module' is of type Linear; name a Program"),
         ("Product", "'model.py:Product' is of type type; name a Program"),
         ("half", "'model.py:half' gives a Linear, and is to give a torch.nn.Module and a tuple of example"),

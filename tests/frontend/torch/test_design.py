@@ -1,6 +1,7 @@
 """`samhw.torch.compile`: layouts, formats, other arguments, outputs, and what is refused."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,26 @@ from samhw.frontend.torch import import_module
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
+
+
+class BothSigns(nn.Module):
+    """What is positive of a layer's result, beside what is negative."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 32)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.cat([F.relu(y), F.relu(-y)], 1)
+
+
+def test_parts_that_share_a_layer_run_in_one_region():
+    torch.manual_seed(0)
+    module, x = BothSigns(), (torch.randn(4, 8),)
+    found = samhw.torch.compile(module, x, fuse="module").run()
+    assert len(found.result.compiled.regions) == 1
+    torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
 
 
 class Spread(nn.Module):
@@ -204,6 +225,12 @@ class Deciding(nn.Module):
         return -x
 
 
+class Saying(Deciding):
+    def forward(self, x):
+        print("said", file=sys.stderr)
+        return super().forward(x)
+
+
 class Choosing(nn.Module):
     def forward(self, x):
         return x.argmax(dim=-1)
@@ -242,6 +269,14 @@ def test_refused_with_the_line(module, line, words):
     if line is not None:
         assert re.match(rf"{re.escape(__file__)}:\d+: ", str(refusal.value))
         assert line in str(refusal.value)
+
+
+def test_a_refusal_prints_nothing_but_what_the_module_prints(capfd):
+    with pytest.raises(InputError):
+        import_module(Saying(), (torch.randn(3, 4),))
+    out, errors = capfd.readouterr()
+    assert out == ""
+    assert set(errors.splitlines()) == {"said"}
 
 
 def test_what_is_no_module():

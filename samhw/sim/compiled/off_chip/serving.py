@@ -9,7 +9,7 @@ from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.off_chip.waiting import next_asked
 from samhw.sim.compiled.points import known_firings
-from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, output_channel
 from samhw.sim.dram import request
 
 __all__ = ["bring_data", "serve_lines"]
@@ -76,7 +76,7 @@ def bring_data(access: AccessRecord) -> None:
     carried = words_at(access.carried, UNKNOWN)
     for c in range(access.carried_count):
         port = PortRecord.at(words_at(access.ports, access.port_count)[carried[2 * c + 1]])
-        channel = ChannelRecord.at(words_at(actor.outputs, actor.output_count)[carried[2 * c]])
+        channel = output_channel(actor, carried[2 * c])
         come, ready = words_at(channel.come, UNKNOWN), words_at(channel.ready, UNKNOWN)
         brought = words_at(channel.brought, UNKNOWN)
         k = channel.resolved

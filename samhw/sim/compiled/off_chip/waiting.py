@@ -4,7 +4,7 @@ from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.one_firing import Wait
 from samhw.sim.compiled.points import TimedInput
-from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, input_channel
 
 __all__ = ["count_late", "next_asked", "note_asked", "wait_for_places"]
 
@@ -54,7 +54,7 @@ def count_late(me: ActorRecord, late: int, ins: tuple[TimedInput, ...], wait: Wa
     if wait.there > wait.soonest:
         for i in range(len(ins)):
             if late >> i & 1 and wait.late == i:
-                channel = ChannelRecord.at(words_at(me.inputs, len(ins))[i])
+                channel = input_channel(me, i)
                 come = words_at(channel.come, UNKNOWN)[ins[i].popped]
                 waited = wait.there - max(wait.soonest, come)
                 channel.late += waited

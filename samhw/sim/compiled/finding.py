@@ -1,0 +1,205 @@
+"""An actor while its next firings are found: what it sees, and how that moves on from one firing to the next.
+
+It is read from the actor's record and its channels first, and written back in the end. In between it lies in
+registers, as far as there are some.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from samhw.machine_code import UNKNOWN, Record, local_words, words_at
+from samhw.primitives.step import NONE, PUSHES, TAKES, Memory, Words
+from samhw.sim.compiled.records import KIND_BITS, ActorRecord, input_channel, output_channel
+from samhw.sim.compiled.shapes import NO_KEY, FinderShape
+from samhw.sim.compiled.tokens import count_taken
+
+__all__ = ["Finding", "begin_finding", "behead", "do_firing", "end_finding"]
+
+
+class Head(Record):
+    """An input while firings are found."""
+
+    next: int
+    """Address of the next token."""
+    end: int
+    """Address behind the last one."""
+
+
+class Tail(Record):
+    """A channel that the actor pushes to, while firings are found."""
+
+    next: int
+    """Address of the next token."""
+    end: int
+    """Address of the first one for which there is no room."""
+
+
+class Trail(Record):
+    """The end of an actor's trail."""
+
+    run: int
+    """Address of the last run,"""
+    word: int
+    """and its firing."""
+    number: int
+    """Firings before the next one."""
+
+
+class Arguments(NamedTuple):
+    """What a step function sees: its arguments, in their order."""
+
+    kind: Words
+    data: Words
+    state: Words
+    memory: Memory
+    out_kind: Words
+    out_data: Words
+
+
+class Finding(NamedTuple):
+    """An actor while its firings are found."""
+
+    address: int
+    """That of the actor."""
+    actor: ActorRecord
+    heads: tuple[Head, ...]
+    tails: tuple[Tail, ...]
+    """Of each channel that it pushes to."""
+    trail: Trail
+    arguments: Arguments
+
+
+def begin_finding(shape: FinderShape, stored: Callable[[int], Memory], address: int) -> Finding:
+    """Begins where an actor's last firing was found.
+
+    Args:
+        stored: gives its memories (stores.py).
+        address: that of the actor.
+    """
+    actor = ActorRecord.at(address)
+    arguments = Arguments(
+        local_words(shape.inputs),
+        local_words(shape.inputs),
+        local_words(shape.states),
+        stored(actor.stores),
+        local_words(shape.outputs),
+        local_words(shape.outputs),
+    )
+    copy(words_at(actor.state, shape.states), arguments.state, shape.states)
+    copy(words_at(actor.tokens, shape.outputs), arguments.out_kind, shape.outputs)
+    copy(words_at(actor.tokens + 8 * shape.outputs, shape.outputs), arguments.out_data, shape.outputs)
+    heads, tails, trail = Head.local(shape.inputs), Tail.local(len(shape.ports)), Trail.local(1)[0]
+    finding = Finding(address, actor, heads, tails, trail, arguments)
+    for i in range(shape.inputs):
+        channel = input_channel(actor, i)
+        heads[i].next = channel.tokens + 8 * channel.popped
+        heads[i].end = channel.tokens + 8 * channel.pushed
+        arguments.data[i] = 0
+        behead(finding, i, 0)
+    for q in range(len(shape.ports)):
+        channel = output_channel(actor, q)
+        tails[q].next = channel.tokens + 8 * channel.pushed
+        tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
+    trail.number = actor.found
+    trail.run = actor.trail + 16 * (actor.runs - 1)
+    trail.word = words_at(trail.run, 2)[0]
+    return finding
+
+
+def end_finding(shape: FinderShape, finding: Finding) -> None:
+    """Writes what was found into the actor's record and its channels."""
+    actor, trail, arguments = finding.actor, finding.trail, finding.arguments
+    words_at(trail.run, 2)[1] = trail.number
+    actor.runs = (trail.run - actor.trail >> 4) + 1
+    actor.left -= trail.number - actor.found
+    actor.found = trail.number
+    copy(arguments.state, words_at(actor.state, shape.states), shape.states)
+    copy(arguments.out_kind, words_at(actor.tokens, shape.outputs), shape.outputs)
+    copy(arguments.out_data, words_at(actor.tokens + 8 * shape.outputs, shape.outputs), shape.outputs)
+    for i in range(shape.inputs):
+        channel = input_channel(actor, i)
+        before, channel.popped = channel.popped, (finding.heads[i].next - channel.tokens) >> 3
+        count_taken(channel, before)
+    for q in range(len(shape.ports)):
+        channel = output_channel(actor, q)
+        channel.pushed = (finding.tails[q].next - channel.tokens) >> 3
+
+
+def behead(finding: Finding, i: int, sure: int) -> None:
+    """Puts the token at the head of an input where the step function sees it.
+
+    Args:
+        sure: there is one, or nobody looks.
+    """
+    head, arguments = finding.heads[i], finding.arguments
+    arguments.kind[i] = NONE
+    if sure or head.next < head.end:
+        token = words_at(head.next, 1)[0]
+        arguments.kind[i] = token & 3
+        arguments.data[i] = token >> KIND_BITS
+
+
+def do_firing(shape: FinderShape, finding: Finding, word: int, sure: int) -> None:
+    """Notes a firing, and pushes and takes its tokens; `sure` as in `behead`."""
+    if shape.key != NO_KEY:
+        note_key(finding.actor, finding.trail.number, finding.arguments.state[shape.key])
+    note_firing(shape, finding.trail, word)
+    push_tokens(shape, finding, word)
+    take_tokens(shape, finding, word, sure)
+
+
+def note_key(actor: ActorRecord, number: int, place: int) -> None:
+    """Notes how many firings before this one the last one with the same key was."""
+    ago = 0
+    if place >= 0:
+        keys = words_at(actor.keys, UNKNOWN)
+        ago = number - keys[place]
+        keys[place] = number
+    words_at(actor.ago, UNKNOWN)[number] = ago if ago < actor.apart else 0
+
+
+def note_firing(shape: FinderShape, trail: Trail, word: int) -> None:
+    """Adds a firing to the trail."""
+    if shape.joins or word != trail.word:
+        words_at(trail.run, 2)[1] = trail.number
+        trail.run += 16 if word != trail.word else 0
+        words_at(trail.run, 2)[0] = word
+        trail.word = word
+    trail.number += 1
+
+
+def push_tokens(shape: FinderShape, finding: Finding, word: int) -> None:
+    """Pushes the tokens of a firing. Those that the actor pushes to itself it may take."""
+    tails, arguments = finding.tails, finding.arguments
+    for q in range(len(shape.ports)):
+        port = shape.ports[q]
+        pushed = word >> PUSHES + port & 1
+        if shape.joins or pushed:
+            words_at(tails[q].next, 1)[0] = arguments.out_data[port] << KIND_BITS | arguments.out_kind[port]
+            tails[q].next += 8 * pushed
+    for c in range(len(shape.circles)):
+        taker, pusher = shape.circles[c]
+        finding.heads[taker].end = tails[pusher].next
+
+
+def take_tokens(shape: FinderShape, finding: Finding, word: int, sure: int) -> None:
+    """Takes the tokens of a firing; `sure` as in `behead`. What the actor pushes to itself may have their
+    slots."""
+    heads = finding.heads
+    for i in range(shape.inputs):
+        taken = word >> TAKES + i & 1
+        if shape.joins or taken or i in shape.fed_by_itself:
+            heads[i].next += 8 * taken
+            # Before each firing that is sure, a join looks at its heads anyway.
+            if not shape.joins or not sure:
+                behead(finding, i, sure)
+    for c in range(len(shape.circles)):
+        taker, pusher = shape.circles[c]
+        channel = output_channel(finding.actor, pusher)
+        finding.tails[pusher].end = heads[taker].next + 8 * channel.room
+
+
+def copy(source: Words, target: Words, count: int) -> None:
+    """Copies words."""
+    for n in range(count):
+        target[n] = source[n]

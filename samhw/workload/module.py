@@ -10,6 +10,8 @@ from torch import nn
 from samhw.errors import InputError, RunError
 from samhw.frontend import Example
 from samhw.frontend.torch import ImportedModule, import_module
+from samhw.frontend.torch.export import without_fast_path
+from samhw.frontend.torch.state import restored
 from samhw.reference import evaluate_program
 from samhw.tensors import Tensor
 from samhw.workload.data import DEFAULT
@@ -98,18 +100,37 @@ def check_program(
 
 
 def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
-    """The greatest difference of two elements: none of equal infinities, and an infinite one of NaN."""
+    """The greatest difference of two elements: none of equal infinities or of two NaN, and an infinite one of
+    a number and NaN."""
     if not ours.numel():
         return 0.0
     apart = torch.abs(ours.double() - theirs.double())
-    apart = torch.where(ours == theirs, torch.zeros_like(apart), apart)
+    apart = torch.where((ours == theirs) | (ours.isnan() & theirs.isnan()), torch.zeros_like(apart), apart)
     return float(apart.nan_to_num(float("inf")).max())
 
 
 def outputs_of(module: nn.Module, arguments: Sequence[Any]) -> Any:
-    """What the module gives."""
-    with torch.no_grad():
-        return module(*arguments)
+    """What the module gives, by the operators that it is imported of, in dense tensors. The module stays as
+    it is.
+
+    Raises:
+        RunError: if PyTorch cannot run it.
+    """
+    try:
+        with torch.no_grad(), without_fast_path(), restored(module):
+            found = module(*arguments)
+    except Exception as error:
+        said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]
+        raise RunError(
+            f"PyTorch itself does not run {type(module).__name__} on these arguments, so there is nothing to "
+            f"compare with ({said}); do without check()."
+        ) from error
+    return torch.utils._pytree.tree_map(_dense, found)
+
+
+def _dense(output: Any) -> Any:
+    is_sparse = isinstance(output, torch.Tensor) and output.layout != torch.strided
+    return output.to_dense() if is_sparse else output
 
 
 def _in_double(module: nn.Module, arguments: Sequence[Any]) -> Any:

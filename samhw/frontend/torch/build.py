@@ -1,13 +1,15 @@
 """The program in the making: its tensors, and its statements in the order of the module's operators."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
-from samhw.frontend.expr import Access, Concat, Expr, Literal, Mul, Reshape, free_indices, rewritten
+from samhw.frontend.expr import Access, Concat, Expr, Literal, Mul, Reshape, accesses, free_indices, rewritten
 from samhw.frontend.torch.axes import Axes, AxisConflict
+from samhw.frontend.torch.bounds import MOST_JOINED, grouped
 from samhw.frontend.torch.value import Fetch, Stored, Value
 from samhw.names import Names, plain
 
@@ -27,6 +29,18 @@ class Made:
     rhs: Expr
     reduction: str = "sum"
     mask: Access | None = None
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """What it reads, each access once."""
+        found = [*accesses(self.rhs), *(() if self.mask is None else (self.mask,))]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def indices(self) -> Indices:
+        """Of all that it reads and writes."""
+        rows = [access.indices for access in (*self.reads, self.lhs)]
+        return tuple(dict.fromkeys(index for row in rows for index in row))
 
 
 class Build:
@@ -59,6 +73,12 @@ class Build:
         fresh = iter([self.axes.like(index) for index in stored.modes])
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
         return Value(tuple(shape), Access(stored.name, tuple(i for mode in shape for i in mode)))
+
+    def constant(self, held: Any, wish: str, format: str | None = None) -> Value:
+        """An input that has the same data in every run, made once for all who give these data."""
+        parts = [held] if held.layout == torch.strided else [held.indices(), held.values()]
+        data = tuple((part.dtype, tuple(part.shape), part.numpy().tobytes()) for part in parts)
+        return self.input(("data", tuple(held.shape), data, format), wish, held, lambda _: held, format)
 
     def statement(
         self,
@@ -115,9 +135,11 @@ class Build:
         return self.renamed(value, {index: self.axes.like(index) for index in value.indices})
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
-        """One number, everywhere."""
+        """One number, everywhere. One that is not finite is stored: programs do not have it."""
         modes = tuple(() if size == 1 else (self.axes.index(size),) for size in shape)
-        return Value(modes, Literal(number))
+        if math.isfinite(number):
+            return Value(modes, Literal(number))
+        return Value(modes, self.constant(torch.tensor(number), "number").expr)
 
     def stored_value(self, value: Value, *, wish: str = "", mask: Access | None = None) -> Value:
         """The value as a tensor of its own, or as a number; a mask as for a statement."""
@@ -135,9 +157,7 @@ class Build:
         value = self.stored_value(value)
         if isinstance(value.expr, Literal):
             number = float(value.expr.value)
-            held = torch.tensor(number)
-            scalar = self.input(("number", number), "number", held, lambda _: held)
-            value = replace(value, expr=scalar.expr)
+            value = replace(value, expr=self.constant(torch.tensor(number), "number").expr)
         assert isinstance(value.expr, Access)
         return value, value.expr
 
@@ -156,8 +176,7 @@ class Build:
 
     def ones(self, size: int) -> Value:
         """A vector of ones."""
-        held = torch.ones(size)
-        return self.input(("ones", size), f"ones_{size}", held, lambda _: held)
+        return self.constant(torch.ones(size), f"ones_{size}")
 
     def broadcast(self, values: Sequence[Value]) -> tuple[tuple[Indices, ...], list[Expr], Access | None]:
         """Values side by side, as PyTorch broadcasts them: the modes of the result, the expression of each
@@ -229,7 +248,9 @@ class Build:
         return stored.fetch is None or stored.format is None
 
     def joined(self, parts: Sequence[Value], dim: int) -> Value:
-        """Values one behind the other along a mode."""
+        """Values one behind the other along a mode; many in several steps."""
+        if len(parts) > MOST_JOINED:
+            return self.joined([self.joined(group, dim) for group in grouped(parts)], dim)
         held = [self.copy(self.whole(part)) for part in parts]
         held = [self._with_one_index(part, dim) for part in held]
         first = held[0]

@@ -18,13 +18,13 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Reshape,
-    accesses,
     free_indices,
     rewritten,
 )
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.frontend.torch.build import Build, Made
+from samhw.frontend.torch.deep import without_deep
 from samhw.frontend.torch.order import loop_order
 from samhw.frontend.torch.value import Stored
 from samhw.frontend.vanishing import vanishes_by_first
@@ -80,6 +80,7 @@ class _Emitter:
     def program(self) -> Emitted:
         made = [self.resolved(statement) for statement in self.needed()]
         push_masks(made)
+        made = without_deep(self.build, made)
         wishes = self.wishes(made)
         for statement in made:
             self.place(statement, wishes.get(statement.lhs.tensor, ()))
@@ -94,7 +95,7 @@ class _Emitter:
         for statement in reversed(self.build.statements):
             if statement.lhs.tensor in wanted:
                 found.append(statement)
-                wanted.update(read.tensor for read in reads(statement))
+                wanted.update(read.tensor for read in statement.reads)
         return found[::-1]
 
     def resolved(self, made: Made) -> Made:
@@ -118,7 +119,7 @@ class _Emitter:
                 continue
             theirs = dict(zip(self.own(name), statement.lhs.indices, strict=True))
             order = [theirs[index] for index in wishes[name]]
-            for read in reads(statement):
+            for read in statement.reads:
                 if self.build.stored[read.tensor].fetch is None and set(order) <= set(read.indices):
                     mine = dict(zip(read.indices, self.own(read.tensor), strict=True))
                     wishes.setdefault(read.tensor, tuple(mine[index] for index in order))
@@ -133,7 +134,7 @@ class _Emitter:
             return
         theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.indices, strict=True))
         wished = [theirs[index] for index in wish]
-        read = reads(made)
+        read = made.reads
         storage = [self.storage(access) for access in read]
         rows = [found or access.indices for found, access in zip(storage, read, strict=True)]
         indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.indices) for index in row))
@@ -213,7 +214,7 @@ class _Emitter:
 
     def write(self, made: Made, order: Indices, levels: Mapping[str, LevelType]) -> None:
         """Adds the declarations and the statement."""
-        for access in reads(made):
+        for access in made.reads:
             if access.tensor not in self.placed:
                 self.free(access, order)
         lhs = tuple(index for index in order if index in made.lhs.indices)
@@ -223,7 +224,7 @@ class _Emitter:
         scope = self.build.stored[made.lhs.tensor].scope
         self.scopes[made.lhs.tensor] = scope
         names = self.named(made, order)
-        for access in (*reads(made), made.lhs):
+        for access in (*made.reads, made.lhs):
             self.declare(access.tensor, isinstance(made.rhs, Reshape) and access == made.lhs)
         moves = isinstance(made.rhs, Reshape | Concat)
         statement = Statement(
@@ -242,7 +243,7 @@ class _Emitter:
 
     def named(self, made: Made, order: Indices) -> dict[str, str]:
         """Names for the indices of a statement: an axis has a letter, further indices on it a number too."""
-        every = (*order, *made.lhs.indices, *(i for access in reads(made) for i in access.indices))
+        every = (*order, *made.lhs.indices, *(i for access in made.reads for i in access.indices))
         return self.letters_of(every)
 
     def letters_of(self, indices: Sequence[str]) -> dict[str, str]:
@@ -304,12 +305,6 @@ def share(example: Any) -> float:
     return float(torch.count_nonzero(stored)) / max(1, prod(example.shape))
 
 
-def reads(made: Made) -> tuple[Access, ...]:
-    """What a statement reads, each access once."""
-    found = [*accesses(made.rhs), *(() if made.mask is None else (made.mask,))]
-    return tuple(dict.fromkeys(found))
-
-
 def followed_by(expr: Expr) -> Collection[Access]:
     """The accesses at whose zeros an expression is zero."""
     match expr:
@@ -328,7 +323,7 @@ def push_masks(made: Sequence[Made]) -> None:
     """Computes what only masked statements read under their mask too: scores that nobody looks at."""
     readers: dict[str, list[tuple[Made, Access]]] = {}
     for statement in made:
-        for access in reads(statement):
+        for access in statement.reads:
             readers.setdefault(access.tensor, []).append((statement, access))
     for statement in reversed(made):
         found = readers.get(statement.lhs.tensor, [])

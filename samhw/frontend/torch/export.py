@@ -1,6 +1,7 @@
 """From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
 
 import logging
+import re
 import sys
 import traceback
 import warnings
@@ -15,8 +16,9 @@ from torch import nn
 
 from samhw.errors import InputError
 from samhw.frontend.torch.registry import handler_of
+from samhw.frontend.torch.state import restored
 
-__all__ = ["exported", "in_users_file", "sparse_parts"]
+__all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
 
 _ATTRIBUTES = ("_parameters", "_buffers")
 
@@ -28,11 +30,10 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
         InputError: for what PyTorch cannot export, with the user's line.
     """
     stand_ins = [dense_stand_in(argument) for argument in arguments]
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), _without_noise(), torch.no_grad(), _dense(module):
-            warnings.simplefilter("ignore")
+        with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
+            _make_dense(module)
+            _make_attributes(module)
             program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
             if unknown:
@@ -42,20 +43,31 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
         raise
     except Exception as error:
         raise _refusal(module, error) from error
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
     return program
 
 
 @contextmanager
-def _without_noise() -> Iterator[None]:
-    """PyTorch logs what it raises too, and prints its graph so far, over many lines. What the module itself
-    prints stays."""
+def without_fast_path() -> Iterator[None]:
+    """Without PyTorch's kernels for whole layers of attention, which leave out the rows that padding masks
+    hide, and give 0 there."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without warnings and logs: PyTorch logs what it raises too, and prints its graph so far, over many
+    lines. What the module itself prints stays."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     printed, graph = StringIO(), None
     try:
-        with redirect_stderr(printed):
+        with redirect_stderr(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     except Exception as error:
         graph = getattr(error, "partial_fx_graph", None)
@@ -79,24 +91,33 @@ def dense_stand_in(argument: Any) -> Any:
     return torch.zeros((), dtype=argument.dtype).expand(argument.shape)
 
 
-@contextmanager
-def _dense(module: nn.Module) -> Iterator[None]:
-    """Stand-ins in the place of sparse parameters and buffers."""
-    replaced: list[tuple[dict[str, Any], str, Any]] = []
+def _make_dense(module: nn.Module) -> None:
+    """Puts stand-ins in the place of sparse parameters and buffers."""
     for part in module.modules():
         for attribute in _ATTRIBUTES:
             held = getattr(part, attribute)
             for name, tensor in held.items():
                 if tensor is not None and tensor.layout != torch.strided:
-                    replaced.append((held, name, tensor))
-    try:
-        for held, name, tensor in replaced:
-            stand_in = dense_stand_in(tensor.detach())
-            held[name] = nn.Parameter(stand_in, False) if isinstance(tensor, nn.Parameter) else stand_in
-        yield
-    finally:
-        for held, name, tensor in replaced:
-            held[name] = tensor
+                    stand_in = dense_stand_in(tensor.detach())
+                    is_parameter = isinstance(tensor, nn.Parameter)
+                    held[name] = nn.Parameter(stand_in, False) if is_parameter else stand_in
+
+
+def _make_attributes(module: nn.Module) -> None:
+    """Makes attributes of the buffers that the module registers as it runs. PyTorch takes those of a root for
+    changes of other buffers, or of arguments."""
+    for name in [name for name, tensor in module._buffers.items() if tensor is None]:
+        del module._buffers[name]
+        setattr(module, name, None)
+    register = module.register_buffer
+
+    def as_attribute(name: str, tensor: Any, persistent: bool = True) -> None:
+        if name in module._buffers:
+            register(name, tensor, persistent)
+        else:
+            setattr(module, name, tensor)
+
+    module.__dict__["register_buffer"] = as_attribute
 
 
 def _is_unknown(node: Any) -> bool:
@@ -146,9 +167,16 @@ def _refusal(module: nn.Module, error: Exception) -> InputError:
             "graph for all data; replace the condition by torch.where, or the data by their shape."
             + (f"\n  {users[-1].line}" if users else "")
         )
+    line = f"\n  {users[-1].line}" if users else ""
+    if "expected sparse" in first or re.search(r"aten(::|\.)_(nnz|values|indices)", first):
+        return InputError(
+            f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "
+            f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
+            f"its indices and values as arguments of their own.{line}"
+        )
     return InputError(
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); mend "
-        "the module, or its example arguments." + (f"\n  {users[-1].line}" if users else "")
+        f"the module, or its example arguments.{line}"
     )
 
 

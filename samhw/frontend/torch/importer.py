@@ -1,5 +1,6 @@
 """What importers of operators work with: values, constants and what the host works out, under one roof."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -12,6 +13,7 @@ from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Reshape, access
 from samhw.frontend.functions import eq
 from samhw.frontend.torch import host
 from samhw.frontend.torch.axes import AxisConflict
+from samhw.frontend.torch.bounds import MOST_JOINED
 from samhw.frontend.torch.build import GREATEST_MASKED, Build
 from samhw.frontend.torch.piece import Piece
 from samhw.frontend.torch.registry import OPERATORS
@@ -87,6 +89,8 @@ class Importer:
         raise self.refuse(f"takes {type(x).__name__}", "give it tensors and numbers")
 
     def _of_constant(self, x: Known) -> Value:
+        if not x.numel():
+            raise self.refuse(f"takes a tensor without elements, of the shape {x.shape}", "leave it out")
         if x.base is not None:
             source, apply = x.base
             return apply(self, self.value(source))
@@ -115,19 +119,28 @@ class Importer:
         nodes = [value.expr] if not isinstance(value.expr, Mul) else list(_factors(value.expr))
         return value if all(isinstance(node, _FACTORS) for node in nodes) else self.simple(value)
 
+    def together(self, values: Sequence[Value]) -> list[Value]:
+        """The values for one statement: each a tensor of its own where they are made of too many to meet in
+        one place."""
+        if sum(_count(value.expr) for value in values) <= MOST_JOINED:
+            return list(values)
+        return [self.simple(value) if _count(value.expr) > 1 else value for value in values]
+
     # Elementwise
 
     def elementwise(self, make: Callable[..., Any], *operands: Operand, truth: bool = False) -> Value:
         """What `make` makes of the operands' expressions, broadcast as PyTorch does; numbers stay numbers."""
-        tensors = [x for x in operands if not isinstance(x, int | float)]
-        values = [self.value(x) for x in tensors]
+        tensors = [x for x in operands if not _is_finite_number(x)]
+        values = self.together([self.value(x) for x in tensors])
         modes, exprs, mask = self.build.broadcast(values)
         found = iter(exprs)
-        made = make(*(x if isinstance(x, int | float) else next(found) for x in operands))
+        made = make(*(x if _is_finite_number(x) else next(found) for x in operands))
+        nodes = _walk(made)
+        for node in nodes:
+            if isinstance(node, Literal) and not math.isfinite(node.value):
+                raise self.refuse(f"has the number {node.value:g}", "use a finite one")
         result = Value(modes, made, mask, truth)
-        if sum(1 for _ in _walk(made)) > LARGEST_EXPRESSION:
-            return self.build.stored_value(result)
-        return result
+        return self.build.stored_value(result) if len(nodes) > LARGEST_EXPRESSION else result
 
     def elementwise_named(self, name: str, *operands: Operand) -> Any:
         """By another operator of PyTorch."""
@@ -278,6 +291,7 @@ class Importer:
         dim %= len(x.modes)
         mode = x.modes[dim]
         size = build.axes.size(mode)
+        step = step if length > 1 else 1
         if (start, length, step) == (0, size, 1):
             return x
         free = set(free_indices(x.expr)) | set(x.mask.indices if x.mask else ())
@@ -317,8 +331,7 @@ class Importer:
         ids = Known(torch.tensor(list(places)), f"pick_{places[0]}_{len(places)}")
         size = self.build.shape(x)[dim]
         hot = host.one_hot(ids, size)
-        key = ("pick", tuple(places), size)
-        matrix = self.build.input(key, ids.name, hot.example, hot.fetch, "csr" if len(places) > 1 else "csf")
+        matrix = self.build.constant(hot.example, ids.name, "csr" if len(places) > 1 else "csf")
         return self.by_matrix(x, dim, matrix)
 
     def by_matrix(self, x: Value, dim: int, matrix: Value) -> Value:
@@ -368,15 +381,23 @@ class Importer:
         others = [d for d in range(example.dim()) if d != dim and example.shape[d] > 1]
         if any(example.stride(d) for d in others):
             return None
-        return _mapped(
-            ids, lambda tensor: tensor.movedim(dim, 0).flatten(1)[:, 0] if tensor.dim() > 1 else tensor
-        )
+
+        def line(tensor: Tensor) -> Tensor:
+            rows = tensor.movedim(dim, 0).reshape(tensor.shape[dim], -1)
+            if bool((rows != rows[:, :1]).any()):
+                raise InputError(
+                    "an index tensor repeats one list of indices in the example arguments, and others now; "
+                    "give an example without expand()"
+                )
+            return rows[:, 0]
+
+        return _mapped(ids, line)
 
     def unit(self, size: int, place: int) -> Value:
         """A vector with a one at a place."""
         held = torch.zeros(size)
         held[place] = 1
-        return self.build.input(("unit", size, place), f"unit_{place}", held, lambda _: held, "csf")
+        return self.build.constant(held, f"unit_{place}", "csf")
 
     # Orders
 
@@ -424,7 +445,7 @@ class Importer:
         own = dict(
             zip(build.axes.resolved(access.indices), build.axes.resolved(made.lhs.indices), strict=True)
         )
-        if not set(free_indices(added)) <= set(own):
+        if not set(free_indices(added)) <= set(own) or _count(made.rhs) + _count(added) > MOST_JOINED:
             return summed
         held = build.renamed(Value((), added), own)
         made.lhs, made.rhs = build.resolved_access(made.lhs), Add(build.resolved(made.rhs), held.expr)
@@ -451,6 +472,15 @@ def _factors(expr: Expr) -> list[Expr]:
     return [
         node for child in expr.children for node in (_factors(child) if isinstance(child, Mul) else [child])
     ]
+
+
+def _is_finite_number(x: Operand) -> bool:
+    return isinstance(x, int | float) and math.isfinite(x)
+
+
+def _count(expr: Expr) -> int:
+    """The tensors that an expression is made of."""
+    return len(set(accesses(expr)))
 
 
 def _walk(expr: Any) -> list[Expr]:

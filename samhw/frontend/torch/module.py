@@ -13,12 +13,21 @@ from samhw.frontend.expr import Access, Literal
 from samhw.frontend.torch import host
 from samhw.frontend.torch.annotations import annotation_of
 from samhw.frontend.torch.build import Build
-from samhw.frontend.torch.emit import Emitted, emit, reads
+from samhw.frontend.torch.emit import Emitted, emit
 from samhw.frontend.torch.export import arguments_by_name, exported, sparse_parts
 from samhw.frontend.torch.given import check_arguments, check_module
 from samhw.frontend.torch.imported import ImportedModule, InputSource, OutputSource
 from samhw.frontend.torch.importer import Importer, Refusal
-from samhw.frontend.torch.node import is_truth, located, makes_integers, name_of, of_shape, scope_of
+from samhw.frontend.torch.node import (
+    empty_of,
+    is_complex,
+    is_truth,
+    located,
+    makes_integers,
+    name_of,
+    of_shape,
+    scope_of,
+)
 from samhw.frontend.torch.registry import MASKED, VIEWS, handler_of, operator_name
 from samhw.frontend.torch.value import Host, Known, Stored, Value
 
@@ -49,6 +58,10 @@ def import_module(
     outputs = walk.run()
     results = [walk.result(output) for output in outputs]
     wanted = [access.tensor for access, _ in walk.wanted]
+    if not wanted and any(isinstance(output, Known) and not output.numel() for output in outputs):
+        raise InputError(
+            f"{type(module).__name__} gives an empty tensor for these arguments; there is nothing to compute."
+        )
     if not wanted:
         raise InputError(
             f"{type(module).__name__} computes nothing of its arguments; there is nothing to compile."
@@ -142,6 +155,8 @@ class _Walk:
         example = self.arguments[node.name]
         if not isinstance(example, torch.Tensor):
             return example
+        if not example.numel():
+            return Known(example.detach(), node.name)
         name = node.name
 
         def fetch(env: Mapping[str, Any]) -> Any:
@@ -190,6 +205,8 @@ class _Walk:
             if isinstance(item, Value | Known | Host)
         ]
         handler = handler_of(node.target)
+        if (empty := empty_of(node)) is not None:
+            return Known(empty, self.build.wish_name)
         if not any(isinstance(item, Value) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
@@ -204,6 +221,8 @@ class _Walk:
             )
         if name not in MASKED:
             self.importer.refuse_masked(*held)
+        if is_complex(node):
+            raise Refusal("computes complex numbers", "compute with their real and imaginary parts")
         if makes_integers(node) and name not in _OF_TRUTH and not is_truth(node):
             raise Refusal("computes whole numbers", "hardware has one type of values; give indices as inputs")
         plain = [_as_number(item) for item in arguments]
@@ -292,7 +311,7 @@ class _Walk:
             return OutputSource(None, tuple(held.shape), fetch=lambda _: held)
         access = value.expr
         assert isinstance(access, Access)
-        read = {a.tensor for made in build.statements for a in reads(made)}
+        read = {a.tensor for made in build.statements for a in made.reads}
         taken = {other.tensor for other, _ in self.wanted}
         if access.tensor in read | taken or build.stored[access.tensor].fetch is not None:
             access = build.statement(access.indices, access, wish="output")

@@ -81,8 +81,9 @@ class Piece:
             def cut(env: Any) -> Tensor:
                 return host.without(whole(env), place)
 
-        fmt = None if stored.format is None else "csf" if example.dim() != 2 else "csr"
-        key = ("cut", stored.name, place, self.start, self.length, self.step)
+        fmt = None if stored.format is None or not example.dim() else "csf" if example.dim() != 2 else "csr"
+        # The sizes belong to it: a place is another one once the axes before it, or its own, have split.
+        key = ("cut", stored.name, tuple(sizes), place, self.start, self.length, self.step)
         value = build.input(key, f"{stored.name}_{self.start}", example, cut, fmt)
         assert isinstance(value.expr, Access)
         return value.expr.tensor

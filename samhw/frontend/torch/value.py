@@ -3,6 +3,7 @@ made."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from samhw.errors import InputError
@@ -78,6 +79,10 @@ class Known:
     def shape(self) -> tuple[int, ...]:
         """As PyTorch has it."""
         return tuple((self.held if self.tensor is None else self.tensor).shape)
+
+    def numel(self) -> int:
+        """The number of its elements."""
+        return prod(self.shape)
 
     @property
     def key(self) -> Same:

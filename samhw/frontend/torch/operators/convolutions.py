@@ -113,8 +113,7 @@ def _spreading(
         goal = start * stride - padding + offset * dilation
         if 0 <= goal < count:
             held[goal, offset, start] = 1
-    key = ("spreading", shape, stride, padding, dilation)
-    return importer.build.input(key, "windows", held, lambda _: held, "(dense, compressed, compressed)")
+    return importer.build.constant(held, "windows", "(dense, compressed, compressed)")
 
 
 def _padding(padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
@@ -176,8 +175,7 @@ class _Windows:
                     held[window, n, place] = 1
                 elif repeated:
                     held[window, n, inside[0]] = 1
-        key = ("windows", self, repeated)
-        return importer.build.input(key, "windows", held, lambda _: held, "(dense, compressed, compressed)")
+        return importer.build.constant(held, "windows", "(dense, compressed, compressed)")
 
     def places(self, window: int) -> list[int]:
         """Where the elements of a window lie."""
@@ -293,5 +291,4 @@ def _averaged(
     held = torch.zeros(len(places), size)
     for n, (inside, share) in enumerate(zip(places, shares, strict=True)):
         held[n, [place for place in inside if 0 <= place < size]] = share
-    key = ("averages", size, *map(tuple, places), *shares)
-    return importer.by_matrix(x, dim, importer.build.input(key, "windows", held, lambda _: held, "csr"))
+    return importer.by_matrix(x, dim, importer.build.constant(held, "windows", "csr"))

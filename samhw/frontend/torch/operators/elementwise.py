@@ -102,8 +102,8 @@ def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
 
 
 def clamp(x: Expr, least: float | None = None, greatest: float | None = None) -> Expr:
-    made = x if least is None else (relu(x) if least == 0 else max_(x, least))
-    return made if greatest is None else min_(made, greatest)
+    made = x if least in (None, -math.inf) else (relu(x) if least == 0 else max_(x, least))
+    return made if greatest in (None, math.inf) else min_(made, greatest)
 
 
 def elu(x: Expr, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Expr:
@@ -184,7 +184,7 @@ def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None 
     if rounding_mode is not None:
         raise importer.refuse(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
     importer.refuse_masked(b)
-    if isinstance(b, int | float):
+    if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
     return importer.elementwise(lambda x, y: x / y, a, b)
 

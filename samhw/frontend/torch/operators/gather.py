@@ -82,6 +82,8 @@ def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> V
 def import_index_add(
     importer: Importer, x: Any, dim: int, ids: Any, source: Any, *, alpha: float = 1
 ) -> Value:
+    if 0 in importer.shape(source):
+        return importer.value(x)
     source = importer.value(source)
     size = importer.shape(x)[dim]
     made = importer.by_matrix(source, dim, importer.one_hot(ids, size, by_place=True))
@@ -94,6 +96,8 @@ def import_scatter_add(
 ) -> Value:
     if reduce != "sum":
         raise importer.refuse(f"scatters by '{reduce}'", "use scatter_add")
+    if 0 in importer.shape(source):
+        return importer.value(x)
     rank = len(importer.shape(x))
     dim %= rank
     line = importer.one_line(ids, dim)

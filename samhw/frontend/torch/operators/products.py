@@ -16,7 +16,7 @@ def contracted(importer: Importer, equation: str, *operands: Value) -> Value:
     any."""
     inputs, _, output = equation.partition("->")
     build = importer.build
-    held = [importer.factor(operand) for operand in operands]
+    held = importer.together([importer.factor(operand) for operand in operands])
     index: dict[str, tuple[str, ...]] = {}
     exprs: list[Expr] = []
     sizes: dict[str, int] = {}

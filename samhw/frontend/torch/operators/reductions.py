@@ -112,7 +112,7 @@ def import_cumsum(importer: Importer, x: Any, dim: int, **_: Any) -> Value:
         return x
     size = importer.build.shape(x)[dim]
     held = torch.ones(size, size).tril()
-    triangle = importer.build.input(("triangle", size), f"triangle_{size}", held, lambda _: held, "csr")
+    triangle = importer.build.constant(held, f"triangle_{size}", "csr")
     return importer.by_matrix(x, dim, triangle)
 
 

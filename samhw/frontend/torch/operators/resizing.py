@@ -31,7 +31,7 @@ def import_pad(importer: Importer, x: Any, padding: Sequence[int], number: float
         before, behind = max(before, 0), max(behind, 0)
         if before or behind:
             held = torch.eye(before + size + behind)[:, before : before + size].contiguous()
-            x = _by_constant(importer, x, dim, ("pad", size, before, behind), held)
+            x = importer.by_matrix(x, dim, importer.build.constant(held, "resize", "csr"))
     if not number:
         return x
     padded = importer.build.shape(x)
@@ -107,10 +107,5 @@ def _resized(
             x = importer.repeated(x, n + 2, length // one)
         elif one != length or scale not in (None, 1):
             held = stretch(torch.eye(one, dtype=torch.float64)[None], length, scale)[0].T.float().contiguous()
-            x = _by_constant(importer, x, n + 2, ("resize", importer.operator, one, length, scale), held)
+            x = importer.by_matrix(x, n + 2, importer.build.constant(held, "resize", "csr"))
     return x
-
-
-def _by_constant(importer: Importer, x: Value, dim: int, key: object, held: torch.Tensor) -> Value:
-    """A mode times a matrix, which is stored by its rows."""
-    return importer.by_matrix(x, dim, importer.build.input(key, "resize", held, lambda _: held, "csr"))

@@ -8,9 +8,10 @@ import torch
 
 from samhw.frontend.expr import Expr
 from samhw.frontend.functions import eq
+from samhw.frontend.torch.bounds import MOST_JOINED, grouped
 from samhw.frontend.torch.importer import Importer
 from samhw.frontend.torch.registry import operator
-from samhw.frontend.torch.value import Value
+from samhw.frontend.torch.value import Known, Value
 
 __all__ = ["transposed"]
 
@@ -177,7 +178,7 @@ def import_slice(
     "tensor_split",
     view=True,
 )
-def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Value]:
+def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Any]:
     x = importer.value(x)
     kind = importer.operator.removeprefix("aten.")
     if kind == "unbind":
@@ -193,7 +194,17 @@ def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Value]:
         how = [size // how + (n < size % how) for n in range(how)]
     sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
     starts = [sum(sizes[:n]) for n in range(len(sizes))]
-    return [importer.cut(x, dim, start, length) for start, length in zip(starts, sizes, strict=True)]
+    return [
+        importer.cut(x, dim, start, length) if length else _empty(importer, x, dim)
+        for start, length in zip(starts, sizes, strict=True)
+    ]
+
+
+def _empty(importer: Importer, x: Value, dim: int) -> Known:
+    """None of a dimension."""
+    shape = list(importer.build.shape(x))
+    shape[dim] = 0
+    return Known(torch.empty(shape), "empty")
 
 
 @operator("cat", "concat", "concatenate", "hstack", "vstack")
@@ -205,10 +216,13 @@ def import_cat(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Valu
 
 @operator("stack")
 def import_stack(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
-    """Each part times a vector that is one at its place."""
-    parts = [importer.simple(tensor) for tensor in tensors]
-    rank = len(parts[0].modes) + 1
+    """Each part times a vector that is one at its place; of many parts, a few at a time."""
+    rank = len(importer.shape(tensors[0])) + 1
     dim %= rank
+    if len(tensors) > MOST_JOINED:
+        stacks = [import_stack(importer, group, dim) for group in grouped(tensors)]
+        return importer.build.joined(stacks, dim)
+    parts = [importer.simple(tensor) for tensor in tensors]
     units = [importer.unit(len(parts), place) for place in range(len(parts))]
     held = []
     for part in parts:

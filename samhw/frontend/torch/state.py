@@ -1,0 +1,81 @@
+"""A module's own state, as its user has left it, after others have called the module."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+__all__ = ["restored"]
+
+_WITHOUT_STATE = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType)
+
+
+@contextmanager
+def restored(module: nn.Module) -> Iterator[None]:
+    """Undoes in the end what a call of the module has set, added or removed: attributes and flags,
+    parameters, buffers, submodules and hooks, and what the lists, sets and dictionaries hold that its
+    attributes lead to; and the elements of tensors that are neither parameters nor buffers."""
+    own = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+    before = list(_containers(module, own))
+    try:
+        yield
+    finally:
+        for container, content in before:
+            _put_back(container, content)
+
+
+def _containers(root: Any, apart: set[int]) -> Iterator[tuple[Any, Any]]:
+    """All that an object leads to and that may hold others by then, each with a copy of what it holds.
+
+    Args:
+        apart: ids of tensors whose elements nobody asks for.
+    """
+    # What has been seen is kept: no other object takes its place in memory.
+    seen: dict[int, Any] = {}
+    left = [root]
+    while left:
+        item = left.pop()
+        if id(item) in seen or isinstance(item, _WITHOUT_STATE):
+            continue
+        seen[id(item)] = item
+        if isinstance(item, torch.Tensor):
+            elements = None if id(item) in apart else item.detach().clone()
+            yield item, (item.requires_grad, item._version, elements)
+            continue
+        if isinstance(item, dict):
+            yield item, dict(item)
+            left += item.values()
+        elif isinstance(item, list | set | deque):
+            yield item, list(item)
+            left += item
+        elif isinstance(item, tuple):
+            left += item
+        elif hasattr(item, "__dict__"):
+            left.append(vars(item))
+
+
+def _put_back(container: Any, content: Any) -> None:
+    """Gives a container what it has held. One that holds it still is not written to."""
+    if isinstance(container, torch.Tensor):
+        requires_grad, version, elements = content
+        if container.requires_grad != requires_grad:
+            container.requires_grad_(requires_grad)
+        if elements is not None and container._version != version:
+            with torch.no_grad():
+                container.copy_(elements)
+    elif isinstance(container, dict):
+        if list(map(id, container)) != list(map(id, content)) or any(
+            one is not other for one, other in zip(container.values(), content.values(), strict=True)
+        ):
+            container.clear()
+            container.update(content)
+    elif list(map(id, container)) != list(map(id, content)):
+        container.clear()
+        if isinstance(container, set):
+            container.update(content)
+        else:
+            container.extend(content)

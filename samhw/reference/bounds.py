@@ -106,29 +106,33 @@ class Running(Domain):
     def negate(self, a: Array) -> Array:
         return np.stack([-a[_VALUE], *a[_ERROR:]])
 
-    def sums(self, factors: Sequence[Array], mask: Array | None) -> Sequence[Sum]:
+    def indicator(self, mask: Array) -> Array:
+        """Off by 1 where it is uncertain whether the mask is zero."""
+        return self.element(mask[_VALUE] != 0, _uncertain(mask))
+
+    def factor(self, a: Array, *, alone: bool) -> Array:
         # Nothing is multiplied in a plain sum, so that each of its terms may be summed by itself.
-        part = _TERMS if len(factors) == 1 else _FACTOR
-        (values,) = VALUES.sums([f[_VALUE] for f in factors], None if mask is None else mask[_VALUE])
-        if mask is not None:
-            factors = [*factors, self.indicator(mask)]
-        magnitudes = [factor[part] for factor in factors]
-        terms = [magnitudes]
-        weight = [[factor[_WEIGHT] for factor in factors]]
-        others = terms if part == _FACTOR else [[factor[_FACTOR] for factor in factors]]
-        if not any(factor[_ERROR].any() for factor in factors):
-            count = [[(m > 0).astype(np.float64) for m in magnitudes]]
-            return [values, [], terms, weight, count, terms, others]
-        greatest = [factor[part] + factor[_ERROR] for factor in factors]
+        magnitude = a[_TERMS if alone else _FACTOR]
+        count = (magnitude + a[_ERROR] > 0).astype(np.float64)
+        return np.stack([a[_VALUE], a[_ERROR], magnitude, a[_WEIGHT], count, a[_FACTOR]])
+
+    def products(self, factors: Sequence[Array]) -> Sequence[Sum]:
+        values, errors, magnitudes, weights, counts, others = (
+            [factor[part] for factor in factors] for part in range(6)
+        )
         # The exact change of a product: one factor's error at a time, those before it changed already.
-        error = [[*greatest[:n], f[_ERROR], *magnitudes[n + 1 :]] for n, f in enumerate(factors)]
-        count = [[(g > 0).astype(np.float64) for g in greatest]]
-        return [values, error, [greatest], weight, count, terms, others]
+        greatest = [m + e for m, e in zip(magnitudes, errors, strict=True)]
+        error = [[*greatest[:n], e, *magnitudes[n + 1 :]] for n, e in enumerate(errors) if e.any()]
+        return [[values], error, [magnitudes], [weights], [counts], [others]]
+
+    def partial(self, sums: Sequence[Array]) -> Array:
+        return np.stack(np.broadcast_arrays(*sums))
 
     def summed(
         self, sums: Sequence[Array], factors: int, divisors: Sequence[Array], *, over_points: bool
     ) -> Array:
-        value, error, greatest, weight, count, terms, factor = sums
+        value, error, terms, weight, count, factor = sums
+        greatest = terms + error
         values = VALUES.summed([value], factors, [divisor[_VALUE] for divisor in divisors], over_points=False)
         operations = factors - 1 + len(divisors)
         for other in map(self.inverse, divisors):
@@ -153,10 +157,6 @@ class Running(Domain):
         least = np.abs(value) - error
         change = np.where(error == 0, 0, np.where(least > 0, error / (np.abs(value) * least), inf))
         return self.element(1 / value, change)
-
-    def indicator(self, mask: Array) -> Array:
-        """1 where the mask is not zero, as a factor; off by 1 where that is uncertain."""
-        return self.element(mask[_VALUE] != 0, _uncertain(mask))
 
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         values = [argument[_VALUE] for argument in arguments]

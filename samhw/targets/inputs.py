@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Design, MemoryRole
-from samhw.numerics import Words
+from samhw.numerics import Words, value_type
 from samhw.passes import Recipe, with_derived
 from samhw.targets.images import load
 from samhw.tensors import Tensor
@@ -42,8 +42,9 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
     """Those of the tensors that the design takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
-    stores is taken for nonzero.
+    stores is taken for nonzero; so they lose what is zero in the design's value type.
     """
+    value = value_type(design.value)
     masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
     for binding in design.tensors:
@@ -51,8 +52,9 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
         if tensor is None or binding.role is not MemoryRole.INPUT:
             continue
         if binding.name in masks:
-            coords, vals = tensor.to_coo(drop_zeros=True)
-            tensor = Tensor.from_coo(coords, vals, tensor.shape, tensor.format)
+            coords, vals = tensor.to_coo()
+            kept = value.decode(value.encode(vals)) != 0
+            tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored
 

@@ -134,12 +134,25 @@ class Contraction:
             case Sub(left, right):
                 return domain.add(self.element(left, gather), domain.negate(self.element(right, gather)))
             case Mul():
-                return domain.product([self.element(f, gather) for f in factors_of(expr)])
+                factors = list(factors_of(expr))
+                found = [self.element(factor, gather) for factor in factors]
+                return domain.product(found, whole=[self.is_whole(factor) for factor in factors])
             case Div(left, right):
-                return domain.product([self.element(left, gather)], [self.element(right, gather)])
+                above, below = self.element(left, gather), self.element(right, gather)
+                return domain.product([above], [below], whole=[self.is_whole(left)])
             case Call(function, arguments):
                 return domain.call(function, [self.element(argument, gather) for argument in arguments])
         raise TypeError(f"'{expr}' has no elements")
+
+    def is_whole(self, expr: Expr) -> bool:
+        """Whether no sum can be taken apart in an expression, together with what it is multiplied by. A sum
+        that a statement has computed can be, in a program that is one region."""
+        match expr:
+            case Access():
+                return self.leaves[expr].plain
+            case Neg() | Mul() | Div():
+                return all(map(self.is_whole, expr.children))
+        return True
 
 
 class _Operands:

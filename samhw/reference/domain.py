@@ -54,8 +54,14 @@ class Domain(ABC):
         """1 where the mask is not zero, else 0."""
 
     @abstractmethod
-    def factor(self, a: Array, *, alone: bool) -> Array:
-        """What must be known of an element in a product that is summed; `alone`, if nothing multiplies it."""
+    def factor(self, a: Array, *, alone: bool, whole: bool) -> Array:
+        """What must be known of an element in a product that is summed.
+
+        Args:
+            alone: nothing multiplies it.
+            whole: no sum can be taken apart in it, and it varies along all indices that are summed, so that
+                no part of a sum is taken before it is multiplied.
+        """
 
     @abstractmethod
     def products(self, factors: Sequence[Array]) -> Sequence[Sum]:
@@ -90,13 +96,19 @@ class Domain(ABC):
 
     @abstractmethod
     def result(self, a: Array) -> Array:
-        """What is kept of elements that nothing is computed from."""
+        """What is kept of elements that nothing is computed from: with bounds, the value, the bound, and
+        whether it is open (extended.py)."""
 
-    def product(self, factors: Sequence[Array], divisors: Sequence[Array] = ()) -> Array:
-        """The product of the factors, divided by the divisors."""
+    def product(
+        self, factors: Sequence[Array], divisors: Sequence[Array] = (), *, whole: Sequence[bool] = ()
+    ) -> Array:
+        """The product of the factors, divided by the divisors; `whole` as in `factor`, for each of them."""
         alone = len(factors) == 1
-        sums = self.products([self.factor(factor, alone=alone) for factor in factors])
-        found = [sum_of_products(terms, ()) for terms in sums]
+        parts = [
+            self.factor(factor, alone=alone, whole=bool(whole) and whole[n])
+            for n, factor in enumerate(factors)
+        ]
+        found = [sum_of_products(terms, ()) for terms in self.products(parts)]
         return self.summed(found, len(factors), divisors, over_points=False)
 
 

@@ -47,6 +47,8 @@ class SumOfProducts:
         self.extents = contraction.extents
         self.leaves = dict(contraction.leaves)
         self.count = len(factors)
+        used = {i for expr in (*factors, *([mask] if mask else [])) for i in free_indices(expr)}
+        self.summed = used.intersection(contraction.reduced)
         self.factors = [self.factor(expr) for expr in factors]
         if mask is not None:
             self.factors.append(self.masking(mask))
@@ -54,18 +56,20 @@ class SumOfProducts:
         self.within = within
 
     def factor(self, expr: Expr) -> _Factor:
-        alone = self.count == 1
+        alone, indices = self.count == 1, free_indices(expr)
+        whole = self.summed.issubset(indices) and self.contraction.is_whole(expr)
+        whole = whole or (alone and not self.summed)
 
         def part(contraction: Contraction, gather: Gather) -> Array:
-            return self.domain.factor(contraction.element(expr, gather), alone=alone)
+            return self.domain.factor(contraction.element(expr, gather), alone=alone, whole=whole)
 
-        return _Factor(expr, free_indices(expr), support(expr, self.leaves, self.extents), part)
+        return _Factor(expr, indices, support(expr, self.leaves, self.extents), part)
 
     def masking(self, mask: Access) -> _Factor:
         alone = self.count == 1
 
         def part(contraction: Contraction, gather: Gather) -> Array:
-            return self.domain.factor(self.domain.indicator(gather(mask)), alone=alone)
+            return self.domain.factor(self.domain.indicator(gather(mask)), alone=alone, whole=False)
 
         return _Factor(mask, mask.indices, self.leaves[mask].points, part)
 

@@ -36,7 +36,7 @@ class Values(Domain):
     def indicator(self, mask: Array) -> Array:
         return (mask != 0).astype(np.int64)
 
-    def factor(self, a: Array, *, alone: bool) -> Array:
+    def factor(self, a: Array, *, alone: bool, whole: bool) -> Array:
         return a
 
     def products(self, factors: Sequence[Array]) -> Sequence[Sum]:

@@ -104,7 +104,7 @@ def test_products(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_masks_and_divisors(number: int) -> None:
     rng = random.Random(number)
     left, factors = chain(rng.randint(3, 7), rng)
-    first, last = left
+    first, last = left[0], left[1]
     arrays = draw_arrays((left, factors), rng, (2, 3, 4))
     n = rng.randrange(1, len(factors))
     shared = factors[n][0]

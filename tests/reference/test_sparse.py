@@ -58,7 +58,7 @@ def test_values_and_bounds(program, seed, piece, rounding):
     with pytest.MonkeyPatch.context() as patch:
         small_pieces(patch, piece)
         found = evaluate_with_bounds(program, stored(program, arrays), rounding)
-    for name, (value, bound) in found.items():
+    for name, (value, bound, _) in found.items():
         np.testing.assert_allclose(
             value, expected[name].value, rtol=1e-9, atol=1e-12, err_msg=name + dumps(program)
         )

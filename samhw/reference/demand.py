@@ -75,7 +75,8 @@ def _projected(sets: Sequence[Points], kept: Collection[str], extents: Mapping[s
     sets = distinct(sets)
     while True:
         others = {index for points in sets for index in points.indices}.difference(kept)
-        taken, gone = sum_next([(points.indices, points) for points in sets], others, extents)
+        factors = [(points.indices, points.density(extents)) for points in sets]
+        taken, gone, _ = sum_next(factors, others, extents)
         found = intersection([sets[n] for n in taken], extents)
         rest = [index for index in found.indices if index not in gone]
         if found.count:

@@ -76,8 +76,8 @@ class SumOfProducts:
     def result(self, finish: Callable[[Array], Array]) -> Relation:
         """The sum, with what `finish` keeps of its elements."""
         while True:
-            taken, summed = sum_next(
-                [(factor.indices, factor.points) for factor in self.factors],
+            taken, summed, _ = sum_next(
+                [(factor.indices, factor.points.density(self.extents)) for factor in self.factors],
                 self.contraction.reduced,
                 self.extents,
             )

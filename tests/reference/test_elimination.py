@@ -151,6 +151,7 @@ def test_a_chain_takes_no_longer_than_its_links(is_empty: bool) -> None:
 
 def test_nothing_is_summed_by_itself_that_costs_nothing_together() -> None:
     """SDDMM stays one join: the sampling matrix leaves the points out before the sum."""
-    full, sampled = Points.everything(), Points(("i", "j"), np.zeros((2, 3), np.int64))
-    factors = [(("i", "k"), full), (("k", "j"), full), (("i", "j"), sampled)]
-    assert sum_next(factors, ["k"], {"i": 100, "j": 100, "k": 100}) == ([0, 1, 2], {"k"})
+    factors = [(("i", "k"), 1.0), (("k", "j"), 1.0), (("i", "j"), 0.001)]
+    taken, summed, points = sum_next(factors, ["k"], {"i": 100, "j": 100, "k": 100})
+    assert (taken, summed) == ([0, 1, 2], {"k"})
+    assert points == pytest.approx(1000)

@@ -7,6 +7,7 @@ A long run on demand: SAMHW_RANDOM_HOSTILE=2000 python -m pytest tests/targets/t
 import math
 import os
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,39 @@ def draw(number: int) -> Drawn | None:
     return Drawn(str(program), Workload("random", parsed, stored(program, arrays, rng)), rng)
 
 
+def draw_products(number: int) -> Drawn:
+    """Sums of products, some factors of which lack a summed index, one after another; of few numbers, so that
+    they cancel."""
+    rng = random.Random(number)
+    numbers = [*rng.sample(NUMBERS, 2), 1.0, -1.0, 1.0, -1.0, 0.0]
+    tensors: dict[str, Tensor] = {}
+    declared, lines, reusable = [], [], list[str]()
+    for step in range(rng.randint(1, 3)):
+        factors = []
+        for n in range(rng.randint(2, 4)):
+            indices = rng.sample("ikl", rng.randint(1, 3))
+            name = f"A{step}{n}"
+            form = rng.choice(("dense", "csf"))
+            array = np.array([rng.choice(numbers) for _ in range(2 ** len(indices))]).reshape(
+                [2] * len(indices)
+            )
+            order = sorted(range(len(indices)), key=lambda m: indices[m])
+            declared.append(f"tensor {name}[{', '.join(indices)}] : {form} @ ({', '.join(map(str, order))})")
+            tensors[name] = Tensor.from_dense(array, declared[-1].partition(" : ")[2])
+            factors.append(f"{name}[{', '.join(indices)}]")
+        factors += reusable[-1:]
+        used = sorted({i for factor in factors for i in factor.partition("[")[2] if i in "ikl"})
+        kept = rng.sample(used, rng.randint(0, min(2, len(used))))
+        target = f"T{step}[{', '.join(kept)}]" if kept else f"T{step}"
+        lines.append(f"{target} = {' * '.join(rng.sample(factors, len(factors)))}")
+        reusable.append(target)
+    text = "\n".join([*declared, "fuse {", *lines, "}"])
+    return Drawn(text, Workload("products", parse(text), tensors), rng)
+
+
 @pytest.mark.parametrize("value", ["f32", "bf16"])
-def test_no_schedule_raises_an_alarm(value: str) -> None:
+@pytest.mark.parametrize("draw", [draw, draw_products])
+def test_no_schedule_raises_an_alarm(value: str, draw: Callable[[int], Drawn | None]) -> None:
     for number in range(PROGRAMS):
         drawn = draw(number)
         for _ in range(2 if drawn else 0):

@@ -31,7 +31,7 @@ __all__ = ["Extended"]
 SIGN, OPEN = 5, 6
 
 _PARTS = 6
-"""Those of a factor in `Running`; behind them come the numbers of points that `_Points` counts."""
+"""Those of a factor in `Running`. Behind them come indicators, so that a sum of products counts points."""
 
 _SMALL = 2.0**-16
 """As many as eight factors that are no less can be multiplied without becoming zero."""

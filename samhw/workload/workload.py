@@ -8,7 +8,7 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program, greatest_extents, result_patterns
+from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
 from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -93,7 +93,7 @@ class Workload:
             extents = dict(zip(decl.indices, shape, strict=True))
             entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
         return Capacity(
-            {d: self.greatest.get(d) or _power_of_two(n) for d, n in greatest.items()},
+            {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 

@@ -86,7 +86,7 @@ class Workload:
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
         entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
-        for name, pattern in result_patterns(program, self.tensors).items():
+        for name, pattern in result_patterns(program, stored).items():
             decl = program.tensors[name]
             shape = program.dimensions.shape(name, greatest)
             # At least a fiber for each outer coordinate.

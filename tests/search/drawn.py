@@ -16,7 +16,7 @@ from tests.oracle.case import Case, draw_case
 __all__ = ["VALUES", "Drawn", "draw", "draw_schedule"]
 
 VALUES = {
-    "i32": ("i32", "i32", "f32", "bf16", "i16", "fixed<24,8>", "fixed<16,4>"),
+    "i32": ("i32", "i32", "f32", "bf16", "fixed<32,8>", "fixed<24,4>"),
     "f32": ("f32", "f32", "bf16"),
 }
 """The types that programs are compiled for, by the one that their generator has a meaning in."""

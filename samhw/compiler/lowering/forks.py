@@ -241,8 +241,10 @@ class _TakesUp:
 def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:
     """A second node of the same meaning, with views and columns of its own that stand where the space's
     stand; what is or will be a stream serves both."""
+    nodes = list(reachable([node], streams))
+    builder.count_copies(len(nodes), node)
     made: dict[Einsum, Einsum] = {}
-    for below in reachable([node], streams):
+    for below in nodes:
         if below in streams:
             made[below] = below
             continue

@@ -13,7 +13,7 @@ ENTRIES = re.findall(r"^\*\*(.+?)\*\*: ((?:.+\n)+)", GLOSSARY, re.MULTILINE)
 TERMS = {name.casefold() for names, _ in ENTRIES for name in names.split(", ")}
 
 DEFINING = ["timing.md", "memory.md", "sweep.md"]
-"""Pages in which words in italics are terms. Elsewhere some are actors of one primitive, titles, or stressed."""
+"""Pages in which words in italics are terms. Elsewhere some are titles, stress, or actors of a primitive."""
 
 
 def lacking(words: set[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rules that a program must keep, each broken one reported with its place and its mend."""
+"""The rules that a program must keep, each broken one reported with its place and a hint."""
 
 import math
 

@@ -234,10 +234,12 @@ class _TakesUp:
         ahead = self._builder.rows_ahead(e, here.bound)
         for n in range(len(ahead) + 1):
             here.bound = space.bound.union(ahead[:n])
-            while own := next(ready(self._builder, here, e), None):
-                if not self.holds(here, own.operand, (*done, *ahead[:n])):
-                    return False
-                here.streams[own] = ValueStream(space.root)
+            # All that are ready at a time: to look for them costs the most.
+            while found := list(ready(self._builder, here, e)):
+                for own in found:
+                    if not self.holds(here, own.operand, (*done, *ahead[:n])):
+                        return False
+                    here.streams[own] = ValueStream(space.root)
         return not self._uses(here, e) or (*done, *ahead)[: len(self._rows)] == self._rows
 
     def _uses(self, space: Space, e: Einsum) -> bool:

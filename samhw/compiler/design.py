@@ -8,7 +8,7 @@ from samhw.compiler.computations import with_waits
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
 from samhw.decision import Decision, Refusal
-from samhw.errors import InputError, ScheduleError
+from samhw.errors import ScheduleError
 from samhw.frontend import Program
 from samhw.graph import Arch, Design
 from samhw.graph_passes import Assembly, apply_graph_passes
@@ -118,14 +118,14 @@ def assembled(
 
 
 def _check_lanes(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) -> None:
-    """Raises `InputError` for lanes on what is no index of any region, `ScheduleError` for those on an index
-    that has nothing inside wherever it comes."""
+    """Raises `ScheduleError` for lanes on what is no index of any region, and for those on an index that has
+    nothing inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]
     dealt = {node.index for node in nodes if node.spec.deals(node.params)}
     for index, count in lanes.items():
         if index not in indices:
-            raise InputError(
+            raise ScheduleError(
                 f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
             )
         if count > 1 and index not in dealt:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
+from samhw.errors import StreamError
 from samhw.graph import (
     Arch,
     Endpoint,
@@ -33,6 +34,9 @@ def generate(
     Scanners and joiners get the index of their coordinates, from which `with_indices` gives the others
     theirs. Channels get the latency of their source and the least depth that runs at full rate;
     passes of graphs deepen them.
+
+    Raises:
+        StreamError: where a stream would be made of itself.
     """
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
@@ -41,9 +45,14 @@ def generate(
     nodes: dict[PlannedNode, Node] = {}
     ends: list[tuple[Endpoint, Endpoint]] = []
 
+    expanding: set[PlannedNode] = set()
+
     def expand(planned: PlannedNode) -> Node:
         if planned in nodes:
             return nodes[planned]
+        if planned in expanding:
+            raise StreamError(f"what comes out of {planned.name} would have to come in there.")
+        expanding.add(planned)
         sources = {port: table.resolve(source) for port, source in planned.inputs.items()}
         made = {port: expand(source.node) for port, source in sources.items()}
         node = make(

@@ -118,7 +118,7 @@ class RegionSplitter:
             tensor = original(computation.tensor)
             readers = [name for reader in computation.readers if (name := original(reader)) in place]
             rises = computation.times > RISE * max(times.get(reader, 1.0) for reader in readers)
-            if self._may_end_behind(computation, tensor) and (rises or self._schedule.share == "all"):
+            if self._may_end_behind(computation, tensor) and rises:
                 ends |= {place[tensor] + 1, min(place[r] for r in readers)}
         yield from (end for end in sorted(ends) if start < end < stop)
 

@@ -3,11 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Intermediate, Number, View
+from samhw.compiler.einsum import (
+    CONCAT,
+    EVERYWHERE,
+    MASK,
+    MUL,
+    Apply,
+    Einsum,
+    Intermediate,
+    Number,
+    Sieve,
+    View,
+)
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.result import formula
 from samhw.compiler.lowering.space import Space
 from samhw.compiler.table import Feed
+from samhw.errors import StreamError
 
 __all__ = ["ValueRow"]
 
@@ -79,7 +91,16 @@ class ValueRow:
         return source
 
     def _masked(self, source: Feed, mask: Einsum) -> Feed:
-        """Zero where a union has brought in coordinates that the mask has not."""
+        """Zero where a union has brought in coordinates that the mask has not.
+
+        Raises:
+            StreamError: for a mask that the region computes, but whose coordinates do not lead its last row.
+        """
+        if isinstance(mask, Sieve) and mask not in self._space.streams:
+            raise StreamError(
+                f"'{self._builder.title}' needs the mask {mask.tensor} where its rows are done already; end the "
+                f"fused region behind {mask.tensor}."
+            )
         if not self._space.is_missing(mask):
             return source
         return self._alu("select", {"a": self.of(mask), "b": source}, {"c": 0})

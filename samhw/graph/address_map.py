@@ -11,6 +11,7 @@ from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
 from samhw.names import Names, comment_text, identifiers, plain
+from samhw.numerics import ValueType
 from samhw.spec import Arch
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
@@ -124,7 +125,7 @@ class AddressMap:
         design = self.design
         return {
             "name": design.name,
-            "value": design.value,
+            "value": design.value.name,
             "identity": self.identity,
             "address_bits": self.address_bits,
             "registers": {r.name: int(r) for r in Register},
@@ -145,7 +146,7 @@ class AddressMap:
                     "address": window.base,
                     "words": window.memory.capacity,
                     "width": window.width,
-                    **({"value": design.memory_type(window.memory)} if window.memory.is_value else {}),
+                    **({"value": design.memory_type(window.memory).name} if window.memory.is_value else {}),
                 }
                 for name, window in self.windows.items()
             ],
@@ -199,6 +200,8 @@ class AddressMap:
 
 def _plain(value: object) -> object:
     """A dataclass tree as what `json` can write, without what the hardware does not depend on."""
+    if isinstance(value, ValueType):
+        return value.name
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _NOT_BUILT}
     if isinstance(value, Mapping):

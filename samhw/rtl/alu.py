@@ -51,7 +51,7 @@ class Alu(Primitive):
         self.unit = alu_unit(op, value_type, self.to)
         # An addition or multiplication into a wider type is one of that type.
         timed_as = value_type if op in ("convert", "scale") else self.to
-        self.latency = arch.alu_latency(op, timed_as.name)
+        self.latency = arch.alu_latency(op, timed_as)
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {timed_as} in Arch.alu")
         operands = [name for name in "abc" if name in self.unit.signature.members]
         self.immediates = _words(op, value_type, operands, immediates or {})

@@ -6,7 +6,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node, StreamKind
-from samhw.numerics import ValueType, value_type
+from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
 from samhw.rtl.array import Array
@@ -51,12 +51,12 @@ class Site:
     @property
     def value(self) -> ValueType:
         """The type of the values that come in."""
-        return value_type(self.graph.operand_type(self.node))
+        return self.graph.operand_type(self.node)
 
     @property
     def result(self) -> ValueType:
         """The type of the values that go out."""
-        return value_type(self.graph.result_type(self.node))
+        return self.graph.result_type(self.node)
 
     def capacity(self, param: str) -> int:
         """The words of the memory that a parameter names."""

@@ -20,6 +20,7 @@ from samhw.graph import (
     TensorBinding,
     validate,
 )
+from samhw.numerics import value_type
 from tests.rtl.graphs import ROOT, array, graph, node
 
 CRD = Stream(StreamKind.CRD, 1)
@@ -31,7 +32,7 @@ def example() -> Graph:
     """root -> scan -> write"""
     return Graph(
         name="example",
-        value="i32",
+        value=value_type("i32"),
         nodes=(
             Node("root", "root", {}, (), (Port("out", REF),)),
             Node("scan", "scan_dense", {"extent": "i"}, (Port("ref", REF),), (Port("crd", CRD),)),
@@ -169,9 +170,9 @@ def test_values_have_the_type_of_their_memory(value: str) -> None:
     values = graph(nodes, channels, {"A.vals": 1, "C.vals": 1})
     for k, user in enumerate(("array_A", "write")):
         memories = list(values.memories)
-        memories[k] = replace(memories[k], value=value)
+        memories[k] = replace(memories[k], value=value_type(value))
         other = replace(values, memories=tuple(memories))
-        if value == values.value:
+        if value_type(value) == values.value:
             validate(other)
         else:
             with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[AC].vals' holds f32"):

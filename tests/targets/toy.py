@@ -19,6 +19,7 @@ from samhw.graph import (
     TensorBinding,
 )
 from samhw.graph.address_map import AddressMap
+from samhw.numerics import value_type
 
 __all__ = ["ARCH", "CAPACITY", "DESIGN", "GRAPH", "verilog"]
 
@@ -38,7 +39,7 @@ def _channel(source: str, sink: str) -> Channel:
 
 GRAPH = Graph(
     name="copy",
-    value="i32",
+    value=value_type("i32"),
     nodes=(
         Node("root", "root", {}, (), _port("out", StreamKind.REF, 0)),
         Node(

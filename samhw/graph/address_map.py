@@ -12,7 +12,7 @@ from samhw.graph.design import Design
 from samhw.graph.ir import Memory
 from samhw.names import Names, comment_text, identifiers, plain
 from samhw.numerics import ValueType
-from samhw.spec import Arch
+from samhw.spec import Arch, Payload
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
@@ -107,7 +107,8 @@ class AddressMap:
             size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            self.windows[memory.name] = Window(memory, base, size, design.word_bits(memory, arch.index_bits))
+            width = design.stored(memory).width(arch.index_bits)
+            self.windows[memory.name] = Window(memory, base, size, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(
@@ -146,7 +147,7 @@ class AddressMap:
                     "address": window.base,
                     "words": window.memory.capacity,
                     "width": window.width,
-                    **({"value": design.memory_type(window.memory).name} if window.memory.is_value else {}),
+                    **_value(design.stored(window.memory)),
                 }
                 for name, window in self.windows.items()
             ],
@@ -198,10 +199,15 @@ class AddressMap:
         return "\n".join(lines) + "\n"
 
 
+def _value(stored: Payload) -> dict[str, str]:
+    """The field with the type of the values in a memory, if it has values."""
+    return {"value": stored.element.name} if stored.element else {}
+
+
 def _plain(value: object) -> object:
     """A dataclass tree as what `json` can write, without what the hardware does not depend on."""
-    if isinstance(value, ValueType):
-        return value.name
+    if isinstance(value, ValueType | Payload):
+        return str(value)
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _NOT_BUILT}
     if isinstance(value, Mapping):

@@ -8,6 +8,7 @@ from functools import cached_property
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
 from samhw.numerics import ValueType
+from samhw.spec import Payload
 
 __all__ = ["Design", "Run"]
 
@@ -134,13 +135,9 @@ class Design:
         """What a node or a channel of a region is called where those of all regions meet."""
         return f"{self.regions[region].name}.{name}" if len(self.regions) > 1 else name
 
-    def memory_type(self, memory: Memory) -> ValueType:
-        """The type of the values in a memory."""
-        return memory.value or self.value
-
-    def word_bits(self, memory: Memory, index_bits: int) -> int:
-        """Bits of a word of a memory, given those of an index."""
-        return self.memory_type(memory).width if memory.is_value else index_bits
+    def stored(self, memory: Memory) -> Payload:
+        """What lies at one place of a memory."""
+        return memory.payload(self.value)
 
 
 def _roles(graphs: Iterable[Graph]) -> Mapping[str, MemoryRole]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from samhw.numerics import ValueType
-from samhw.spec import Port, Spec, Stream, spec_of
+from samhw.spec import Payload, Port, Spec, Stream, StreamKind, spec_of
 
 __all__ = [
     "Channel",
@@ -124,6 +124,12 @@ class Memory:
         """The words are values."""
         return self.array == "vals"
 
+    def payload(self, value: ValueType) -> Payload:
+        """What lies at one place; `value` is the graph's type."""
+        if self.is_value:
+            return Payload(StreamKind.VAL, self.value or value)
+        return Payload(StreamKind.CRD if self.array.startswith("crd") else StreamKind.REF)
+
 
 def memory_name(tensor: str, array: str, part: int | None = None) -> str:
     """The memory of a tensor's array, or of a part of it."""
@@ -221,9 +227,17 @@ class Graph:
         """The type of the values that a node gives."""
         return node.spec.result_type(node.params, self.value)
 
-    def memory_type(self, memory: Memory) -> ValueType:
-        """The type of the values in a memory."""
-        return memory.value or self.value
+    def taken(self, node: Node, port: str) -> Payload:
+        """What a token carries into an input."""
+        return node.input(port).stream.payload.of(self.operand_type(node))
+
+    def given(self, node: Node, port: str) -> Payload:
+        """What a token carries out of an output."""
+        return node.output(port).stream.payload.of(self.result_type(node))
+
+    def stored(self, memory: Memory) -> Payload:
+        """What lies at one place of a memory."""
+        return memory.payload(self.value)
 
     def with_depths(self, depths: Mapping[str, int]) -> "Graph":
         """A copy in which the named channels have other depths."""

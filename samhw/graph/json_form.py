@@ -15,7 +15,7 @@ from samhw.graph.ir import (
     TensorBinding,
 )
 from samhw.numerics import ValueType, value_type
-from samhw.spec import Port, Stream, StreamKind, spec_of
+from samhw.spec import Payload, Port, Stream, StreamKind, spec_of
 
 __all__ = ["dumps", "loads"]
 
@@ -110,11 +110,14 @@ def _param_data(given: Any) -> Any:
 
 
 def _port_data(port: Port) -> dict[str, Any]:
-    return {"name": port.name, "kind": port.stream.kind, "depth": port.stream.depth}
+    stream = port.stream
+    shape = {"shape": stream.payload.shape} if stream.payload.shape else {}
+    return {"name": port.name, "kind": stream.kind, **shape, "depth": stream.depth}
 
 
 def _port(data: dict[str, Any]) -> Port:
-    return Port(data["name"], Stream(StreamKind(data["kind"]), data["depth"]))
+    payload = Payload(StreamKind(data["kind"]), shape=tuple(data.get("shape", ())))
+    return Port(data["name"], Stream(payload, data["depth"]))
 
 
 def _design(data: dict[str, Any]) -> Design:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Node, StreamKind
+from samhw.graph import Arch, Graph, Node
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
@@ -25,8 +25,8 @@ from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
+from samhw.rtl.token import token_width
 from samhw.rtl.union import Union
-from samhw.rtl.units import token_width
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
@@ -64,8 +64,7 @@ class Site:
 
     def width(self, port: str) -> int:
         """The width of an input's payloads."""
-        is_value = self.node.input(port).stream.kind is StreamKind.VAL
-        return token_width(self.value) if is_value else self.arch.index_bits
+        return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
 
     def widths(self) -> list[int]:
         """The widths of the payloads that a joiner joins."""

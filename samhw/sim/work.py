@@ -40,7 +40,7 @@ def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
         for memory, count in _read(graph, result, node).items():
             words[memory] = words.get(memory, 0) + count
     words |= {m.name: len(result.memories[m.name]) for m in graph.memories if m.role is MemoryRole.OUTPUT}
-    widths = {m.name: graph.memory_type(m).width if m.is_value else arch.index_bits for m in graph.memories}
+    widths = {m.name: graph.stored(m).width(arch.index_bits) for m in graph.memories}
     return {name: Traffic(count, count * widths[name] / 8) for name, count in words.items()}
 
 

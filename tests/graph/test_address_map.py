@@ -23,6 +23,7 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
@@ -39,7 +40,7 @@ def design_of(capacities: list[int], extents: dict[str, int] | None = None, chan
         Memory(f"T{n}.{arrays[n % 3]}", f"T{n}", arrays[n % 3], list(MemoryRole)[(n + 1) % 2], capacity)
         for n, capacity in enumerate(capacities)
     )
-    stream = Stream(StreamKind.CRD, 1)
+    stream = Stream(Payload(StreamKind.CRD), 1)
     node = Node("n", "array", {}, (Port("a", stream),), (Port("b", stream),))
     links = tuple(Channel(Endpoint("n", "b"), Endpoint("n", f"a{k}"), 1, 2) for k in range(channels))
     return Design.of(Graph("g", value_type("i16"), (node,), links, memories, (), extents or {}))

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from samhw.graph import Channel, Endpoint, Graph, Node, Port, Stream, StreamKind, waiting_cycle
+from samhw.graph import Channel, Endpoint, Graph, Node, Payload, Port, Stream, StreamKind, waiting_cycle
 from samhw.graph.deadlock import deadlock
 from samhw.numerics import value_type
 
-STREAM = Stream(StreamKind.VAL, 1)
+STREAM = Stream(Payload(StreamKind.VAL), 1)
 
 
 def fork_join() -> Graph:

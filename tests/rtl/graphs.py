@@ -11,6 +11,7 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
@@ -42,7 +43,7 @@ def node(name: str, kind: str, takes: str = "", gives: str = "", **params: Any) 
 
     def ports(text: str) -> tuple[Port, ...]:
         found = re.findall(r"(\w+):([a-z]+)(\d)", text)
-        return tuple(Port(port, Stream(StreamKind(kind), int(depth))) for port, kind, depth in found)
+        return tuple(Port(port, Stream(Payload(StreamKind(kind)), int(depth))) for port, kind, depth in found)
 
     return Node(name, kind, spec_of(kind).read(params), ports(takes), ports(gives))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Payload, Port, Stream, StreamKind
 from samhw.numerics import value_type
 from samhw.rtl.registry import COMPONENTS, component
 from samhw.spec import kinds, spec_of
@@ -29,7 +29,7 @@ GRAPH = Graph(
 
 def node(kind, params, inputs, outputs):
     def ports(named):
-        return tuple(Port(name, Stream(stream, 1)) for name, stream in named.items())
+        return tuple(Port(name, Stream(Payload(kind), 1)) for name, kind in named.items())
 
     return Node(kind, kind, spec_of(kind).read(params), ports(inputs), ports(outputs))
 

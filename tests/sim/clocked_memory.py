@@ -144,7 +144,7 @@ class ClockedMemory:
         for memory in graph.memories:
             if off_chip.tensors is not None and memory.tensor not in off_chip.tensors:
                 continue
-            width = graph.memory_type(memory).width if memory.is_value else arch.index_bits
+            width = graph.stored(memory).width(arch.index_bits)
             size = next(size for size in (1, 2, 4) if width <= 8 * size)
             while address % d.burst_bytes:
                 address += 1

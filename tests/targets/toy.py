@@ -13,6 +13,7 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
@@ -30,7 +31,7 @@ _IN, _OUT = MemoryRole.INPUT, MemoryRole.OUTPUT
 
 
 def _port(name: str, kind: StreamKind, depth: int) -> tuple[Port, ...]:
-    return (Port(name, Stream(kind, depth)),)
+    return (Port(name, Stream(Payload(kind), depth)),)
 
 
 def _channel(source: str, sink: str) -> Channel:

@@ -65,12 +65,14 @@ class Cause(IntFlag):
 class Window:
     """The words of one memory: word i lies at byte address `base + 4*i`.
 
-    `size` is the power of two of bytes to which `base` is aligned; `width` the bits of a word that count.
+    `words` are as many for each place of the memory as what is stored there has; `size` is the power of two
+    of bytes to which `base` is aligned; `width` the bits of a place that count.
     """
 
     memory: Memory
     base: int
     size: int
+    words: int
     width: int
 
 
@@ -104,11 +106,13 @@ class AddressMap:
         self.channel_states = range(states, end, _WORD)
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
-            size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
+            stored = design.stored(memory)
+            words = memory.capacity * stored.words
+            size = 1 << (_WORD * max(words, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            width = design.stored(memory).width(arch.index_bits)
-            self.windows[memory.name] = Window(memory, base, size, width)
+            width = stored.width(arch.index_bits)
+            self.windows[memory.name] = Window(memory, base, size, words, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(
@@ -145,7 +149,7 @@ class AddressMap:
                     "array": window.memory.array,
                     "role": window.memory.role.value,
                     "address": window.base,
-                    "words": window.memory.capacity,
+                    "words": window.words,
                     "width": window.width,
                     **_value(design.stored(window.memory)),
                 }
@@ -194,7 +198,7 @@ class AddressMap:
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
             define(memories[f"MEM_{memory}"], f"0x{window.base:x}u")
-            define(words[f"MEM_{memory}_WORDS"], f"{window.memory.capacity}u")
+            define(words[f"MEM_{memory}_WORDS"], f"{window.words}u")
         lines += ["", f"#endif /* {prefix}_MAP_H */"]
         return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 
 from benchmarks.common import follow, parser, report
 from samhw.errors import SamhwError
+from samhw.numerics import value_type
 from samhw.targets.boards import BoardDesign, make_bitstream
 from samhw.targets.boards.size import Use
 from samhw.workload import bind_program, compile_workload
@@ -20,7 +21,7 @@ VALUES = ("i32", "f32")
 def measure(program: str, value: str, board: str) -> dict[str, object]:
     """A row: what the bitstream of a program takes, or why there is none."""
     workload = bind_program(program, ["karate"])
-    compiled = compile_workload(workload, value=value)
+    compiled = compile_workload(workload, value=value_type(value))
     on_board = BoardDesign.named(board, compiled.design, compiled.arch)
     made, refused = None, None
     try:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from samhw.errors import RunError
 from samhw.frontend import Program, load
+from samhw.numerics import Float
 from samhw.schedule import Schedule
 from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
@@ -31,7 +32,7 @@ __all__ = [
     "schedules",
 ]
 
-VALUE = "f32"
+VALUE = Float(32)
 """The value type of every run."""
 
 PROGRAMS = Path(__file__).parent / "programs"

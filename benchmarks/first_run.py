@@ -22,13 +22,14 @@ SAMHW = (sys.executable, "-c", "from samhw.cli import main; main()")
 
 START = """
 import sys, time
+from samhw.numerics import value_type
 from samhw.sim.compiled import engine
 from samhw.sim.regions import simulate_regions
 from samhw.targets.inputs import load_inputs
 from samhw.workload import bind_program, compile_workload
 
 workload = bind_program(sys.argv[1], sys.argv[2:])
-built = compile_workload(workload, value="f32")
+built = compile_workload(workload, value=value_type("f32"))
 inputs = load_inputs(built.program, built.design, workload.tensors)
 started = []
 call = engine.call

@@ -97,7 +97,7 @@ def outcome(model: str, level: FusionLevel, value: str, data: Sequence[str]) -> 
     """A model that has run, or the sentence with which it was refused."""
     workload = model_workload(model, level, value, data)
     try:
-        compiled = compile_workload(workload, value=value, arch=Arch.vitis())
+        compiled = compile_workload(workload, value=value_type(value), arch=Arch.vitis())
     except InputError as error:
         return str(error)
     return run_model(compiled, workload)

@@ -29,6 +29,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
+from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule
 from samhw.search import compile_program
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
@@ -202,7 +203,7 @@ def compiled_case(case: Case) -> Compiled:
         extents = case.program.extents(statement)
         name = statement.lhs.tensor
         entries[name] = case.results.get(name, prod(extents[index] or 1 for index in statement.lhs.indices))
-    return compile_program(case.program, value=case.value, capacity=Capacity(entries=entries))
+    return compile_program(case.program, value=value_type(case.value), capacity=Capacity(entries=entries))
 
 
 def firings(results: Sequence[Result]) -> int:

@@ -6,23 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import AUTO
+from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
-from samhw.numerics import value_type
+from samhw.numerics import ValueType
 
 __all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of"]
 
 
-def value_of(given: str | None) -> str:
-    """A value type, or `auto`, for which None stands too."""
-    if given is None:
-        return AUTO
+def value_of(given: ValueType | str | None) -> ValueType | None:
+    """A value type, by itself or by its name; None for `auto`, for which None stands too."""
+    if given is None or isinstance(given, ValueType):
+        return given
     if not isinstance(given, str):
         raise InputError(f"The value type cannot be {shown(given)}; give its name, such as 'f32'.")
-    if given != AUTO:
-        value_type(given)
-    return given
+    return asked_type(given)
 
 
 def arch_of(given: Arch | Mapping[str, Any] | Path | str | None) -> Arch:

@@ -9,13 +9,13 @@ from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
-from samhw.compiler import AUTO, Compiled, FusionTable
+from samhw.compiler import Compiled, FusionTable, asked_text
 from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.frontend import Capacity, Program, check_size
 from samhw.graph import Arch, Dram
 from samhw.html import html_section, html_table, html_text
-from samhw.numerics import Integer, value_type
+from samhw.numerics import Integer, ValueType
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.targets import MODEL, Backend, check_options, run
@@ -37,7 +37,7 @@ class RunnableDesign:
     Attributes:
         program: as it was written; an input without a format gets that of its first data.
         schedule: what was chosen beside it.
-        value: the value type that was asked for.
+        value: the value type that was asked for; None leaves it to the program and its data.
         arch: the latencies.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
 
@@ -50,7 +50,7 @@ class RunnableDesign:
         program: Program,
         schedule: Schedule,
         *,
-        value: str | None = None,
+        value: ValueType | str | None = None,
         arch: Arch | Mapping[str, Any] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
     ) -> None:
@@ -154,20 +154,19 @@ class RunnableDesign:
             return compiled
         return self._compiled
 
-    def _compile(self, program: Program, value: str, capacity: Capacity) -> Compiled:
+    def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
         self._compiled = compile_program(
             program, self.schedule, value=value, capacity=capacity, arch=self.arch
         )
         self._capacity = capacity
         return self._compiled
 
-    def _value(self, workload: Workload) -> str:
+    def _value(self, workload: Workload) -> ValueType:
         """The value type for a workload: one that was compiled for fractions takes whole numbers too."""
         value = workload.value(self.value)
-        held = AUTO if self._compiled is None else self._compiled.value
-        return (
-            held if self.value == AUTO and held != AUTO and isinstance(value_type(value), Integer) else value
-        )
+        if self._compiled is None or self.value is not None or not isinstance(value, Integer):
+            return value
+        return self._compiled.value
 
     def save(
         self,
@@ -237,7 +236,9 @@ class RunnableDesign:
 
     def __repr__(self) -> str:
         held = self._compiled
-        what = f"{self.value}, not compiled yet" if held is None else f"{held.value}, {held.design.summary}"
+        what = f"{asked_text(self.value)}, not compiled yet"
+        if held is not None:
+            what = f"{held.value}, {held.design.summary}"
         return f"<RunnableDesign of {self.program.summary}; {what}>"
 
     def _repr_html_(self) -> str:

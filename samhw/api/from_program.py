@@ -11,6 +11,7 @@ from samhw.errors import InputError, shown
 from samhw.frontend import Capacity, Program, ProgramBuilder, check_program, load_program
 from samhw.frontend import load as load_text
 from samhw.graph import Arch
+from samhw.numerics import ValueType
 from samhw.schedule import FusionLevel, Schedule, with_formats
 from samhw.tensors import Format
 from samhw.workload import SavedDesign
@@ -22,7 +23,7 @@ def compile(
     program: str | Path | Program | ProgramBuilder,
     *,
     formats: Mapping[str, str | Format] | None = None,
-    value: str | None = None,
+    value: ValueType | str | None = None,
     schedule: Schedule | Mapping[str, Any] | Path | str | None = None,
     fuse: FusionLevel | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,

@@ -7,6 +7,7 @@ from samhw.errors import InputError
 from samhw.frontend import dumps
 from samhw.graph import Arch, Endpoint, Graph
 from samhw.graph_passes import GRAPH_PASSES
+from samhw.numerics import ValueType
 from samhw.passes import PROGRAM_PASSES, REGION_PASSES, Lowerable, apply_program_passes, apply_region_passes
 from samhw.schedule import Schedule
 from samhw.search import decide, lower_decided
@@ -14,7 +15,7 @@ from samhw.search import decide, lower_decided
 __all__ = ["print_after"]
 
 
-def print_after(first: Lowerable, last: str, schedule: Schedule, value: str, arch: Arch) -> None:
+def print_after(first: Lowerable, last: str, schedule: Schedule, value: ValueType | None, arch: Arch) -> None:
     """What a pass leaves: the program's text, or, of a pass of graphs, every region's graph.
 
     Raises:

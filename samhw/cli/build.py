@@ -114,7 +114,7 @@ def _report(
     return {
         "program": compiled.program.name,
         "target": target.target,
-        "value": compiled.value,
+        "value": compiled.value.name,
         "data": data,
         "extents": dict(compiled.design.extents),
         "entries": _entries(compiled.design),

@@ -23,7 +23,7 @@ from samhw.cli.options import (
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
 from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
-from samhw.compiler import AUTO
+from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
 from samhw.targets import Known, Outcome, Verdict
@@ -105,8 +105,9 @@ def compare(
         dram, base = off_chip_memory(memory, off_chip, load_schedule(file))
         bases.append(override(base, permute=permute))
     dram, period = beside(dram, clock)
-    workload = bind_program(program, data, value=value)
-    value = workload.value(value)
+    asked = asked_type(value)
+    workload = bind_program(program, data, value=asked)
+    kind = workload.value(asked)
     if not files:
         # The regions of a module as they are imported are its statements.
         levels = levels or (list(FUSION_LEVELS) if workload.scopes is None else ["none", MODULE, "full"])
@@ -127,13 +128,13 @@ def compare(
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
             options = {"memory": dram, "progress": progress}
-            outcomes += compare_all(workload, [schedule], value=value, arch=latencies, known=known, **options)
+            outcomes += compare_all(workload, [schedule], value=kind, arch=latencies, known=known, **options)
     if json_target:
         found = [{**outcome.to_json(), **_time_of(outcome, period)} for outcome in outcomes]
-        report = {"program": program, "data": workload.name, "value": value, "outcomes": found}
+        report = {"program": program, "data": workload.name, "value": kind.name, "outcomes": found}
         print_json(json_target, report)
     if json_target != "-":
-        title = f"{program} on {workload.name}, {value}"
+        title = f"{program} on {workload.name}, {kind}"
         if dram:
             everything = all(schedule.off_chip is None for schedule in schedules)
             title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"

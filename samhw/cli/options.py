@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from samhw.cli.progress import phase
-from samhw.compiler import AUTO, Compiled
+from samhw.compiler import AUTO, Compiled, asked_type
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program, load_named
 from samhw.graph import Arch
+from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 from samhw.schedule import (
     FUSION_LEVELS,
@@ -118,7 +119,7 @@ class CompileOptions:
     it."""
 
     schedule: Schedule
-    value: str
+    value: ValueType | None
     capacity: str | None
     extents: str | None
     arch: str | None
@@ -248,8 +249,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             permute=permute,
             order=parse_order(order) if order else None,
         )
-        value = (saved.compiled or saved.value) if value == AUTO else value
-        command(options=CompileOptions(schedule, value, capacity, extents, arch, saved), **others)
+        asked = asked_type(value) or saved.compiled or saved.value
+        command(options=CompileOptions(schedule, asked, capacity, extents, arch, saved), **others)
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)

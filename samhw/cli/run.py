@@ -140,7 +140,7 @@ def run(
             "program": compiled.program.name,
             "data": workload.name,
             "backend": backend.name,
-            "value": compiled.value,
+            "value": compiled.value.name,
             "fuse": schedule.to_json()["fuse"],
             "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
             **_figures(compiled, model, chosen),

@@ -4,7 +4,7 @@ from samhw.compiler.design import Compiled, CompiledRegion, assembled, lower_pro
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Scope
 from samhw.compiler.table import FusionTable
-from samhw.compiler.value import AUTO, choose_value
+from samhw.compiler.value import AUTO, asked_text, asked_type, choose_value
 
 __all__ = [
     "AUTO",
@@ -13,6 +13,8 @@ __all__ = [
     "FusionTable",
     "LoweredRegion",
     "Scope",
+    "asked_text",
+    "asked_type",
     "assembled",
     "choose_value",
     "lower_fused",

@@ -35,7 +35,7 @@ class Compiled:
     """What the passes have made of the program that was compiled."""
     regions: tuple[CompiledRegion, ...]
     arch: Arch
-    value: str
+    value: ValueType
     recipes: Mapping[str, Recipe]
     """For each input of `program` that the user does not give, how it is made."""
     views: Mapping[str, str]
@@ -89,7 +89,7 @@ def lower_program(
         regions.append(found)
     _check_lanes(decision.lanes, regions)
     return Compiled(
-        decided.program, tuple(regions), arch, value.name, decided.recipes, decided.views, schedule, decision
+        decided.program, tuple(regions), arch, value, decided.recipes, decided.views, schedule, decision
     )
 
 

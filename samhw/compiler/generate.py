@@ -16,6 +16,7 @@ from samhw.graph import (
     memory_name,
     wired,
 )
+from samhw.numerics import ValueType
 
 __all__ = ["generate"]
 
@@ -23,7 +24,7 @@ __all__ = ["generate"]
 def generate(
     name: str,
     table: FusionTable,
-    value: str,
+    value: ValueType,
     arch: Arch,
     memories: Sequence[Memory],
     tensors: Sequence[TensorBinding],

@@ -168,7 +168,7 @@ def _of_table(
     used = set(dimension.values()) | {i for t in tensors for i in t.indices}
     own = {d: n for d, n in extents.items() if d in used}
     try:
-        graph = generate(scope.name(number), table, scope.value.name, scope.arch, memories, tensors, own)
+        graph = generate(scope.name(number), table, scope.value, scope.arch, memories, tensors, own)
     except StreamError as error:
         raise _unlowerable(fused, table, error) from error
     try:

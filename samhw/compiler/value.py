@@ -7,29 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.frontend import Call, Div, Literal, Program, walk
-from samhw.numerics import value_type
+from samhw.numerics import Float, Integer, ValueType, value_type
 
-__all__ = ["AUTO", "choose_value"]
+__all__ = ["AUTO", "asked_text", "asked_type", "choose_value"]
 
 AUTO = "auto"
-"""Asks for the type of the program's text, or for the first of the following that will do."""
+"""What a text says to ask for no type: then it is that of the program's text, or the first of the following
+that will do. In memory this is None."""
 
-_WHOLE, _ANY = "i32", "f32"
+_WHOLE, _ANY = Integer(32), Float(32)
 
 
-def choose_value(asked: str, program: Program, data: Iterable[NDArray[Any]] = ()) -> str:
-    """The name of the value type of a program.
+def asked_type(text: str) -> ValueType | None:
+    """The type that a text asks for, None for `auto`; raises `InputError` for a type that there is not."""
+    return None if text == AUTO else value_type(text)
+
+
+def asked_text(asked: ValueType | None) -> str:
+    """The inverse of `asked_type`."""
+    return AUTO if asked is None else asked.name
+
+
+def choose_value(asked: ValueType | None, program: Program, data: Iterable[NDArray[Any]] = ()) -> ValueType:
+    """The value type of a program.
 
     Args:
-        asked: a type, which it is then, or `auto`: the type that the program's text gives, or else f32 where
-            a function, a number or the data need it, or else i32.
+        asked: a type, which it is then, or None: the type that the program's text gives, or else f32 where a
+            function, a number or the data need it, or else i32.
         data: the values of the inputs, as far as they are known.
-
-    Raises:
-        InputError: for a type that there is not.
     """
-    if asked != AUTO:
-        return value_type(asked).name
+    if asked is not None:
+        return asked
     if program.value is not None:
         return program.value
     needs_fractions = not _is_whole(program) or not all(map(_fits, data))
@@ -38,7 +46,7 @@ def choose_value(asked: str, program: Program, data: Iterable[NDArray[Any]] = ()
 
 def _is_whole(program: Program) -> bool:
     """Whole numbers have every function of the program, and all of its numbers."""
-    operations = value_type(_WHOLE).operations
+    operations = _WHOLE.operations
     for statement in program.statements:
         for node in walk(statement.rhs):
             match node:
@@ -55,7 +63,7 @@ def _fits(values: NDArray[Any]) -> bool:
     """All are whole numbers, and none is too great."""
     if values.dtype.kind == "O":  # Python's integers beyond 64 bits.
         return False
-    limit = 1 << value_type(_WHOLE).width - 1
+    limit = 1 << _WHOLE.width - 1
     if values.dtype.kind not in "iub" and not np.array_equal(values, np.rint(values)):
         return False
     return not values.size or bool(-limit <= values.min().item() and values.max().item() < limit)

@@ -10,6 +10,7 @@ from samhw.frontend.expr import Reshape
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
+from samhw.numerics import ValueType
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Declaration", "assemble"]
@@ -32,7 +33,7 @@ def assemble(
     declarations: Iterable[Declaration],
     regions: Sequence[Region],
     source: Source | None = None,
-    value: str | None = None,
+    value: ValueType | None = None,
     *,
     implied: bool = False,
 ) -> Program:

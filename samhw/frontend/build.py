@@ -9,6 +9,7 @@ from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
+from samhw.numerics import ValueType, value_type
 from samhw.tensors import Format
 
 __all__ = ["DeclaredTensor", "Index", "ProgramBuilder"]
@@ -71,10 +72,10 @@ class ProgramBuilder:
     T[i, j] = A[i, k] * X[k, j]    order i, k, j
     """
 
-    def __init__(self, name: str = "program", *, value: str | None = None) -> None:
+    def __init__(self, name: str = "program", *, value: ValueType | str | None = None) -> None:
         self.name = name
         self.value = value
-        """The name of the value type; None leaves it to what the program and its data need."""
+        """The value type, or its name; None leaves it to what the program and its data need."""
         self._declarations: list[Declaration] = []
         self._regions: list[Region] = []
         self._fused: list[Statement] | None = None  # the statements of the open fuse block
@@ -144,4 +145,5 @@ class ProgramBuilder:
 
     def program(self) -> Program:
         """The program built so far. Raises InputError when it breaks a rule (see `check_program`)."""
-        return assemble(self.name, self._declarations, self._regions, value=self.value)
+        value = value_type(self.value) if isinstance(self.value, str) else self.value
+        return assemble(self.name, self._declarations, self._regions, value=value)

@@ -25,7 +25,6 @@ from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
 from samhw.frontend.statement import Statement
-from samhw.numerics import value_type
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
@@ -54,8 +53,6 @@ def check_program(program: Program) -> None:
         raise InputError(f"program '{program.name}' has no statement; write one such as T[i] = A[i] * 2")
     if not all(region.statements for region in program.regions):
         raise InputError(f"program '{program.name}' has an empty fuse block; fill it or leave it out")
-    if program.value is not None:
-        value_type(program.value)
     for decl in program.tensors.values():
         _check_declaration(program, decl)
     for statement in program.statements:

@@ -14,7 +14,7 @@ from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
 from samhw.frontend.statement import Region, Statement
-from samhw.numerics import value_type
+from samhw.numerics import ValueType, value_type
 
 __all__ = ["dumps", "load", "parse"]
 
@@ -63,7 +63,7 @@ class _Parser:
     def program(self, implied: bool) -> Program:
         declarations: list[Declaration] = []
         regions: list[Region] = []
-        value: str | None = None
+        value: ValueType | None = None
         while self.token.kind is not LexemeKind.END:
             if self.at_value():
                 if value is not None:
@@ -89,7 +89,7 @@ class _Parser:
         first, second = (self.tokens[min(self.position + n, len(self.tokens) - 1)] for n in (1, 2))
         return first.kind is LexemeKind.NAME and not (second.kind is LexemeKind.SYMBOL and second.text == "=")
 
-    def value(self) -> str:
+    def value(self) -> ValueType:
         self.advance()
         first = self.advance()
         text = first.text
@@ -100,11 +100,11 @@ class _Parser:
             self.expect(">")
             text = f"{text}<{','.join(size.text for size in sizes)}>"
         try:
-            value_type(text)
+            value = value_type(text)
         except InputError as error:
             self.fail(first, str(error))
         self.end_of_line("a comment")
-        return text
+        return value
 
     # declaration = "tensor" name [ "[" mode { "," mode } "]" ] [ ":" format ] end
     # mode        = name [ "=" integer ]

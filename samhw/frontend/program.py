@@ -11,6 +11,7 @@ from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
 from samhw.html import html_text
+from samhw.numerics import ValueType
 
 __all__ = ["Program"]
 
@@ -26,8 +27,8 @@ class Program:
     tensors: Mapping[str, TensorDecl] = field(hash=False)
     regions: tuple[Region, ...]
     source: Source | None = field(default=None, compare=False, repr=False)
-    value: str | None = None
-    """The name of the value type that its text asks for."""
+    value: ValueType | None = None
+    """The value type that its text asks for."""
 
     @property
     def statements(self) -> tuple[Statement, ...]:

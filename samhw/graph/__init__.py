@@ -25,7 +25,7 @@ from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Toke
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
 from samhw.graph.wiring import wired
-from samhw.spec import Arch, Port, Stream, StreamKind
+from samhw.spec import Arch, Payload, Port, Stream, StreamKind
 
 __all__ = [
     "DDR4",
@@ -50,6 +50,7 @@ __all__ = [
     "MemoryRole",
     "Node",
     "OffChip",
+    "Payload",
     "Port",
     "Run",
     "Stream",

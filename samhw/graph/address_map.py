@@ -11,7 +11,8 @@ from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
 from samhw.names import Names, comment_text, identifiers, plain
-from samhw.spec import Arch
+from samhw.numerics import ValueType
+from samhw.spec import Arch, Payload
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
 
@@ -64,12 +65,14 @@ class Cause(IntFlag):
 class Window:
     """The words of one memory: word i lies at byte address `base + 4*i`.
 
-    `size` is the power of two of bytes to which `base` is aligned; `width` the bits of a word that count.
+    `words` are as many for each place of the memory as what is stored there has; `size` is the power of two
+    of bytes to which `base` is aligned; `width` the bits of a place that count.
     """
 
     memory: Memory
     base: int
     size: int
+    words: int
     width: int
 
 
@@ -103,10 +106,13 @@ class AddressMap:
         self.channel_states = range(states, end, _WORD)
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
-            size = 1 << (_WORD * max(memory.capacity, 1) - 1).bit_length()
+            stored = design.stored(memory)
+            words = memory.capacity * stored.words
+            size = 1 << (_WORD * max(words, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            self.windows[memory.name] = Window(memory, base, size, design.word_bits(memory, arch.index_bits))
+            width = stored.width(arch.index_bits)
+            self.windows[memory.name] = Window(memory, base, size, words, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(
@@ -124,7 +130,7 @@ class AddressMap:
         design = self.design
         return {
             "name": design.name,
-            "value": design.value,
+            "value": design.value.name,
             "identity": self.identity,
             "address_bits": self.address_bits,
             "registers": {r.name: int(r) for r in Register},
@@ -143,9 +149,9 @@ class AddressMap:
                     "array": window.memory.array,
                     "role": window.memory.role.value,
                     "address": window.base,
-                    "words": window.memory.capacity,
+                    "words": window.words,
                     "width": window.width,
-                    **({"value": design.memory_type(window.memory)} if window.memory.is_value else {}),
+                    **_value(design.stored(window.memory)),
                 }
                 for name, window in self.windows.items()
             ],
@@ -192,13 +198,20 @@ class AddressMap:
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
             define(memories[f"MEM_{memory}"], f"0x{window.base:x}u")
-            define(words[f"MEM_{memory}_WORDS"], f"{window.memory.capacity}u")
+            define(words[f"MEM_{memory}_WORDS"], f"{window.words}u")
         lines += ["", f"#endif /* {prefix}_MAP_H */"]
         return "\n".join(lines) + "\n"
 
 
+def _value(stored: Payload) -> dict[str, str]:
+    """The field with the type of the values in a memory, if it has values."""
+    return {"value": stored.element.name} if stored.element else {}
+
+
 def _plain(value: object) -> object:
     """A dataclass tree as what `json` can write, without what the hardware does not depend on."""
+    if isinstance(value, ValueType | Payload):
+        return str(value)
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _NOT_BUILT}
     if isinstance(value, Mapping):

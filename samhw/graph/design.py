@@ -7,7 +7,8 @@ from functools import cached_property
 
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
-from samhw.numerics import value_type
+from samhw.numerics import ValueType
+from samhw.spec import Payload
 
 __all__ = ["Design", "Run"]
 
@@ -24,7 +25,7 @@ class Design:
     """A whole program as hardware (docs/timing.md, "Regions"). Use `of` or `assemble`.
 
     Attributes:
-        value: the text name of the value type of all regions.
+        value: the value type of all regions.
         regions: their graphs. Each has the memories, tensors and extents that it uses, as they are here but
             for the role: INPUT or OUTPUT.
         memories: of all regions. Between runs they keep what they hold, so a region finds in a buffer what
@@ -35,7 +36,7 @@ class Design:
     """
 
     name: str
-    value: str
+    value: ValueType
     regions: tuple[Graph, ...]
     memories: tuple[Memory, ...]
     tensors: tuple[TensorBinding, ...]
@@ -134,13 +135,9 @@ class Design:
         """What a node or a channel of a region is called where those of all regions meet."""
         return f"{self.regions[region].name}.{name}" if len(self.regions) > 1 else name
 
-    def memory_type(self, memory: Memory) -> str:
-        """Name of the type of the values in a memory."""
-        return memory.value or self.value
-
-    def word_bits(self, memory: Memory, index_bits: int) -> int:
-        """Bits of a word of a memory, given those of an index."""
-        return value_type(self.memory_type(memory)).width if memory.is_value else index_bits
+    def stored(self, memory: Memory) -> Payload:
+        """What lies at one place of a memory."""
+        return memory.payload(self.value)
 
 
 def _roles(graphs: Iterable[Graph]) -> Mapping[str, MemoryRole]:

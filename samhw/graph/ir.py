@@ -6,7 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from samhw.spec import Port, Spec, Stream, spec_of
+from samhw.numerics import ValueType
+from samhw.spec import Payload, Port, Spec, Stream, StreamKind, spec_of
 
 __all__ = [
     "Channel",
@@ -32,7 +33,7 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """One primitive (docs/primitives.md): its kind, its parameters (JSON values) and its ports."""
+    """One primitive (docs/primitives.md): its kind, its parameters (`spec.Params`) and its ports."""
 
     name: str
     kind: str
@@ -106,7 +107,7 @@ class MemoryRole(StrEnum):
 class Memory:
     """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
 
-    `value` names the type of the values, if it is not the graph's. `part` is the number of a part, if the
+    `value` is the type of the values, if it is not the graph's. `part` is the number of a part, if the
     array lies in several (`TensorBinding.parts`).
     """
 
@@ -115,13 +116,19 @@ class Memory:
     array: str
     role: MemoryRole
     capacity: int
-    value: str | None = None
+    value: ValueType | None = None
     part: int | None = None
 
     @property
     def is_value(self) -> bool:
         """The words are values."""
         return self.array == "vals"
+
+    def payload(self, value: ValueType) -> Payload:
+        """What lies at one place; `value` is the graph's type."""
+        if self.is_value:
+            return Payload(StreamKind.VAL, self.value or value)
+        return Payload(StreamKind.CRD if self.array.startswith("crd") else StreamKind.REF)
 
 
 def memory_name(tensor: str, array: str, part: int | None = None) -> str:
@@ -161,12 +168,12 @@ class TensorBinding:
 
 @dataclass(frozen=True)
 class Graph:
-    """The SAMML graph of one region. `value` is the text name of the value type, for all streams and memories
-    that do not name another; `extents` maps each index to the greatest extent the build takes (the run's own
+    """The SAMML graph of one region. `value` is the value type of all streams and memories that do not name
+    another; `extents` maps each index to the greatest extent the build takes (the run's own
     extents are registers that the host writes)."""
 
     name: str
-    value: str
+    value: ValueType
     nodes: tuple[Node, ...]
     channels: tuple[Channel, ...]
     memories: tuple[Memory, ...]
@@ -212,17 +219,25 @@ class Graph:
         """The type of the stream on a channel."""
         return self.node[channel.source.node].output(channel.source.port).stream
 
-    def operand_type(self, node: Node) -> str:
-        """Name of the type of the values that a node takes in."""
+    def operand_type(self, node: Node) -> ValueType:
+        """The type of the values that a node takes in."""
         return node.spec.operand_type(node.params, self.value)
 
-    def result_type(self, node: Node) -> str:
-        """Name of the type of the values that a node gives."""
+    def result_type(self, node: Node) -> ValueType:
+        """The type of the values that a node gives."""
         return node.spec.result_type(node.params, self.value)
 
-    def memory_type(self, memory: Memory) -> str:
-        """Name of the type of the values in a memory."""
-        return memory.value or self.value
+    def taken(self, node: Node, port: str) -> Payload:
+        """What a token carries into an input."""
+        return node.input(port).stream.payload.of(self.operand_type(node))
+
+    def given(self, node: Node, port: str) -> Payload:
+        """What a token carries out of an output."""
+        return node.output(port).stream.payload.of(self.result_type(node))
+
+    def stored(self, memory: Memory) -> Payload:
+        """What lies at one place of a memory."""
+        return memory.payload(self.value)
 
     def with_depths(self, depths: Mapping[str, int]) -> "Graph":
         """A copy in which the named channels have other depths."""

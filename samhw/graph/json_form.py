@@ -14,7 +14,8 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
 )
-from samhw.spec import Port, Stream, StreamKind
+from samhw.numerics import ValueType, value_type
+from samhw.spec import Payload, Port, Stream, StreamKind, spec_of
 
 __all__ = ["dumps", "loads"]
 
@@ -29,7 +30,7 @@ def dumps(design: Design) -> str:
     data = {
         "version": VERSION,
         "name": design.name,
-        "value": design.value,
+        "value": design.value.name,
         "extents": dict(design.extents),
         "tensors": [
             {
@@ -50,7 +51,7 @@ def dumps(design: Design) -> str:
                 "array": m.array,
                 "role": m.role,
                 "capacity": m.capacity,
-                "value": m.value,
+                "value": m.value and m.value.name,
                 "part": m.part,
             }
             for m in design.memories
@@ -87,7 +88,7 @@ def _region_data(graph: Graph) -> dict[str, Any]:
             {
                 "name": n.name,
                 "kind": n.kind,
-                "params": dict(n.params),
+                "params": {name: _param_data(given) for name, given in n.params.items()},
                 "inputs": [_port_data(p) for p in n.inputs],
                 "outputs": [_port_data(p) for p in n.outputs],
                 "note": n.note,
@@ -104,21 +105,29 @@ def _region_data(graph: Graph) -> dict[str, Any]:
     }
 
 
+def _param_data(given: Any) -> Any:
+    return given.name if isinstance(given, ValueType) else given
+
+
 def _port_data(port: Port) -> dict[str, Any]:
-    return {"name": port.name, "kind": port.stream.kind, "depth": port.stream.depth}
+    stream = port.stream
+    shape = {"shape": stream.payload.shape} if stream.payload.shape else {}
+    return {"name": port.name, "kind": stream.kind, **shape, "depth": stream.depth}
 
 
 def _port(data: dict[str, Any]) -> Port:
-    return Port(data["name"], Stream(StreamKind(data["kind"]), data["depth"]))
+    payload = Payload(StreamKind(data["kind"]), shape=tuple(data.get("shape", ())))
+    return Port(data["name"], Stream(payload, data["depth"]))
 
 
 def _design(data: dict[str, Any]) -> Design:
     memories = {m["name"]: m for m in data["memories"]}
     tensors = {t["name"]: t for t in data["tensors"]}
+    value = value_type(data["value"])
     return Design(
         name=data["name"],
-        value=data["value"],
-        regions=tuple(_graph(r, data["value"], data["extents"], memories, tensors) for r in data["regions"]),
+        value=value,
+        regions=tuple(_graph(r, value, data["extents"], memories, tensors) for r in data["regions"]),
         memories=tuple(_memory(m, m["role"]) for m in memories.values()),
         tensors=tuple(_tensor(t, t["role"]) for t in tensors.values()),
         extents=data["extents"],
@@ -128,7 +137,7 @@ def _design(data: dict[str, Any]) -> Design:
 
 def _graph(
     data: dict[str, Any],
-    value: str,
+    value: ValueType,
     extents: dict[str, int],
     memories: dict[str, Any],
     tensors: dict[str, Any],
@@ -140,7 +149,7 @@ def _graph(
             Node(
                 name=n["name"],
                 kind=n["kind"],
-                params=n["params"],
+                params=spec_of(n["kind"]).read(n["params"]),
                 inputs=tuple(_port(p) for p in n["inputs"]),
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],
@@ -161,7 +170,8 @@ def _graph(
 
 
 def _memory(data: dict[str, Any], role: str) -> Memory:
-    return Memory(**{**data, "role": MemoryRole(role)})
+    value = None if data["value"] is None else value_type(data["value"])
+    return Memory(**{**data, "role": MemoryRole(role), "value": value})
 
 
 def _tensor(data: dict[str, Any], role: str) -> TensorBinding:

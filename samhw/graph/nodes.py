@@ -4,7 +4,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.graph.ir import Node
-from samhw.numerics import OPERATIONS, value_type
+from samhw.numerics import OPERATIONS, ValueType
 from samhw.spec import Arch, spec_of
 
 __all__ = ["latency", "make"]
@@ -19,9 +19,9 @@ def make(kind: str, name: str, depth: int, *, note: str = "", index: str = "", *
         depth: depth of the stream on the first input (the outer one of two); ignored for root.
         note: where the node comes from, for readers.
         index: the index that it works on, see `Node.index`.
-        params: the parameters of docs/primitives.md, JSON values. Besides: `inputs` and `payloads` (the kind
-            of each ref<i>: 'crd', 'ref' or 'val') of intersect and union, `payload` ('ref' or 'val') of
-            repeat.
+        params: the parameters of docs/primitives.md; of value types, the names will do. Besides: `inputs`
+            and `payloads` (the kind of each ref<i>: 'crd', 'ref' or 'val') of intersect and union, `payload`
+            ('ref' or 'val') of repeat.
 
     Raises:
         InputError: for an unknown kind, a parameter that is unknown, missing or wrong, or a depth too small.
@@ -30,7 +30,7 @@ def make(kind: str, name: str, depth: int, *, note: str = "", index: str = "", *
     return Node(name, kind, plain, tuple(inputs), tuple(outputs), note, index=index)
 
 
-def latency(node: Node, port: str, arch: Arch, value: str) -> int:
+def latency(node: Node, port: str, arch: Arch, value: ValueType) -> int:
     """Latency of an output port, in cycles. `value` is the graph's value type.
 
     Raises:
@@ -41,7 +41,7 @@ def latency(node: Node, port: str, arch: Arch, value: str) -> int:
     spec = node.spec
     if work := spec.work(node.params):
         source = spec.operand_type(node.params, value)
-        if work.operation in OPERATIONS and work.operation not in value_type(source).operations:
+        if work.operation in OPERATIONS and work.operation not in source.operations:
             raise InputError(
                 f"{source} has no operation {work.operation!r}, which node {node.name!r} needs; choose "
                 "another --value, such as f32."

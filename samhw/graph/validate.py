@@ -19,6 +19,8 @@ def validate(graph: Graph) -> None:
     check_unique("node", (node.name for node in graph.nodes))
     check_unique("memory", (memory.name for memory in graph.memories))
     check_unique("tensor", (tensor.name for tensor in graph.tensors))
+    for node in graph.nodes:
+        _check_payloads(node)
     for channel in graph.channels:
         _check_channel(graph, channel)
     _check_inputs(graph)
@@ -38,6 +40,15 @@ def check_unique(what: str, names: Iterable[str]) -> None:
             raise InputError(f"{count} {what} entries are named {name!r}; give each its own name.")
 
 
+def _check_payloads(node: Node) -> None:
+    for port in (*node.inputs, *node.outputs):
+        if port.stream.payload.shape:
+            raise InputError(
+                f"Port {node.name}.{port.name} carries {port.stream.payload}, but nothing computes with "
+                "blocks of several words yet; give it the shape ()."
+            )
+
+
 def _check_channel(graph: Graph, channel: Channel) -> None:
     source = _port(graph, channel, channel.source.node, channel.source.port, output=True)
     sink = _port(graph, channel, channel.sink.node, channel.sink.port, output=False)
@@ -50,8 +61,8 @@ def _check_channel(graph: Graph, channel: Channel) -> None:
             f"to an input for {sink.stream.kind} of depth {sink.stream.depth}; connect ports of one type."
         )
     if source.stream.kind is StreamKind.VAL:
-        given = graph.result_type(graph.node[channel.source.node])
-        wanted = graph.operand_type(graph.node[channel.sink.node])
+        given = graph.given(graph.node[channel.source.node], channel.source.port)
+        wanted = graph.taken(graph.node[channel.sink.node], channel.sink.port)
         if given != wanted:
             raise InputError(
                 f"Channel {channel.name} carries {given} to an input for {wanted}; convert between them."
@@ -92,11 +103,11 @@ def _check_params(graph: Graph) -> None:
             use = node.spec.memories[param]
             if name not in graph.memory:
                 raise InputError(f"Node {node.name!r} uses memory {name!r}, which the graph lacks; add it.")
-            memory_type = graph.memory_type(graph.memory[name])
-            if use.array is StoredArray.VALS and memory_type != graph.operand_type(node):
+            stored = graph.stored(graph.memory[name]).element
+            if use.array is StoredArray.VALS and stored != graph.operand_type(node):
                 raise InputError(
                     f"Node {node.name!r} takes {graph.operand_type(node)}, but memory {name!r} holds "
-                    f"{memory_type}; give them one type."
+                    f"{stored}; give them one type."
                 )
             role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
             if graph.memory[name].role is not role:

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from samhw.graph.ir import Channel, Endpoint, Node
 from samhw.graph.nodes import latency
+from samhw.numerics import ValueType
 from samhw.spec import Arch
 
 __all__ = ["wired"]
 
 
 def wired(
-    nodes: Mapping[str, Node], ends: Sequence[tuple[Endpoint, Endpoint]], arch: Arch, value: str
+    nodes: Mapping[str, Node], ends: Sequence[tuple[Endpoint, Endpoint]], arch: Arch, value: ValueType
 ) -> tuple[Channel, ...]:
     """Channels between outputs and inputs, with the latency of their source and the least depth that runs at
     full rate."""

@@ -2,11 +2,11 @@
 
 from hashlib import sha256
 
-from samhw.graph import Memory
+from samhw.graph import Payload
 from samhw.names import comment_text, plain
-from samhw.numerics import Fixed, Float, Integer, value_type
+from samhw.numerics import Fixed, Float, Integer, ValueType
 
-__all__ = ["INDEX", "comment", "memory_word", "project_name", "top_name", "value_class"]
+__all__ = ["INDEX", "comment", "memory_word", "payload_class", "project_name", "top_name", "value_class"]
 
 INDEX = "index_t"
 
@@ -16,9 +16,9 @@ _LONGEST = 100
 _ASCII = str.maketrans({"⟨": "<", "⟩": ">", "×": "*", "−": "-"})
 
 
-def value_class(value: str) -> str:
+def value_class(value: ValueType) -> str:
     """The C++ class of a value type."""
-    match value_type(value):
+    match value:
         case Integer(width=width):
             return f"ap_int<{width}>"
         case Fixed(width=width, fraction=fraction):
@@ -28,12 +28,16 @@ def value_class(value: str) -> str:
     raise AssertionError(f"no C++ class for {value}")
 
 
-def memory_word(memory: Memory, value: str) -> str:
+def payload_class(payload: Payload) -> str:
+    """The C++ type of what a stream carries."""
+    return value_class(payload.element) if payload.element else INDEX
+
+
+def memory_word(stored: Payload) -> str:
     """The C++ type of a memory's words: the next of 8, 16 and 32 bits for values."""
-    if not memory.is_value:
+    if stored.element is None:
         return "index_word"
-    width = value_type(value).width
-    return f"ap_uint<{next(w for w in (8, 16, 32) if width <= w)}>"
+    return f"ap_uint<{next(w for w in (8, 16, 32) if stored.element.width <= w)}>"
 
 
 def project_name(program: str) -> str:

@@ -148,7 +148,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "sequencer": order,
         "top": program.top,
         "title": comment(f"{design.name} on {design.value}"),
-        "value": design.value,
+        "value": design.value.name,
         "options": options,
         "on_chip": options.on_chip,
         "clock": f"{options.clock:g}",

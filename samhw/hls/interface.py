@@ -139,7 +139,7 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgume
         port = PointerArgument(
             name=names[name if k == 0 else f"{name} {k + 1}"],
             memory=memory,
-            word=memory_word(memory, design.memory_type(memory)),
+            word=memory_word(design.stored(memory)),
             words=f"{words[name]}_words",
             first=names[name],
             array=f"{names[name if k == 0 else f'{name} {k + 1}']}_chip",

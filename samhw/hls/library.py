@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
@@ -9,7 +10,8 @@ from samhw.hls.processes import is_blocked
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
-from samhw.numerics import OPERATIONS, Fixed, Float, value_type
+from samhw.numerics import OPERATIONS, Fixed, Float, ValueType
+from samhw.numerics.float_format import F32
 
 __all__ = ["Operator", "library", "operation_headers"]
 
@@ -90,9 +92,9 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     return {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in sorted(headers)}
 
 
-def operation_headers(values: Iterable[str], *, converts: bool) -> list[str]:
+def operation_headers(values: Iterable[ValueType], *, converts: bool) -> list[str]:
     """The headers with the operations of some value types."""
-    kinds = [value_type(value) for value in values]
+    kinds = list(values)
     if converts:
         return ["convert", "fixed", "float"]
     return ["fixed"] * any(not isinstance(k, Float) for k in kinds) + ["float"] * any(
@@ -117,11 +119,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         {op.name for op in operators if op.home == "functions" and op.name in FUNCTIONS}, key=FUNCTIONS.index
     )
     through_f32 = any(
-        isinstance(value_type(graph.operand_type(n)), Fixed) and _home(graph, n) == "functions"
-        for graph, n in alus
+        isinstance(graph.operand_type(n), Fixed) and _home(graph, n) == "functions" for graph, n in alus
     )
-    formats = {graph.operand_type(n) for graph, n in alus if n.params["op"] in FUNCTIONS}
-    floats = sorted(("f32" if f.startswith("fixed") else f for f in formats), key=("bf16", "f32").index)
+    computed = {graph.operand_type(n) for graph, n in alus if n.params["op"] in FUNCTIONS}
+    formats = {kind.format if isinstance(kind, Float) else F32 for kind in computed}
     values = {
         value
         for graph in graphs
@@ -160,7 +161,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         },
         "names": functions,
         "fixed": through_f32,
-        "tables": [format_tables(value, functions) for value in dict.fromkeys(floats)],
+        "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
     }
 
 
@@ -169,6 +170,6 @@ def _operator(graph: Graph, node: Node) -> Operator:
 
 
 def _home(graph: Graph, node: Node) -> str:
-    fixed = isinstance(value_type(graph.operand_type(node)), Fixed)
+    fixed = isinstance(graph.operand_type(node), Fixed)
     op = node.params["op"]
     return "functions" if op in FUNCTIONS or (fixed and op == "sqrt") else "operations"

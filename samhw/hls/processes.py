@@ -10,7 +10,7 @@ from samhw.graph import Node
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import Float, value_type
+from samhw.numerics import Float, ValueType
 
 __all__ = ["LOWERINGS", "alu_operator", "is_blocked"]
 
@@ -114,7 +114,7 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
         return f"samhw::convert_to<{value_class(result)}>"
     if op == "scale":
         return f"samhw::scale_to<{value_class(result)}, {immediates['b']}, {immediates['c']}>"
-    words = [int(value_type(operand).encode([number])[0]) for _, number in sorted(immediates.items())]
+    words = [int(operand.encode([number])[0]) for _, number in sorted(immediates.items())]
     functor = "_".join([op, *sorted(immediates)])
     if words:
         functor += f"<{', '.join(f'{word:#x}' for word in words)}>"
@@ -123,9 +123,9 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
     return f"samhw::{functor}"
 
 
-def is_blocked(value: str, op: str) -> bool:
+def is_blocked(value: ValueType, op: str) -> bool:
     """Whether a scalar reduction adds in blocks of eight: sums of floating-point numbers do."""
-    return op == "sum" and isinstance(value_type(value), Float)
+    return op == "sum" and isinstance(value, Float)
 
 
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:

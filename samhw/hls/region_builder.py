@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node, StreamKind
-from samhw.hls.cpp import INDEX, memory_word, top_name, value_class
+from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
+from samhw.hls.cpp import memory_word, payload_class, top_name
 from samhw.hls.program import Argument, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.names import Names, identifiers, plain
 
@@ -78,8 +78,7 @@ class RegionBuilder:
     def output(self, node: Node, port: str) -> HlsStream:
         """The stream that an output feeds. `spread` must follow, behind the process that writes it."""
         channels = self.graph.fanout.get(Endpoint(node.name, port), ())
-        kind = node.output(port).stream.kind
-        type = value_class(self.graph.result_type(node)) if kind is StreamKind.VAL else INDEX
+        type = payload_class(self.graph.given(node, port))
         name = self.base(node) if port == "out" else f"{self.base(node)}_{port}"
         only = channels[0] if len(channels) == 1 else None
         stream = HlsStream(
@@ -110,7 +109,7 @@ class RegionBuilder:
         """A port for a memory that a node uses."""
         memory = self.graph.memory[node.params[param]]
         name = self.name(memory.name)
-        word = memory_word(memory, self.graph.memory_type(memory))
+        word = memory_word(self.graph.stored(memory))
         port = MemoryPort(name, memory, word, self.words[memory.name], self.name(f"{name}_chip"))
         (self.inputs if memory.role is MemoryRole.INPUT else self.outputs).append(port)
         return port

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from samhw.numerics.exponential import LN_2, LOG2_E, exp2_table
-from samhw.numerics.float_format import BF16, F32, FloatFormat
+from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.gaussian import tail_table
 from samhw.numerics.hyperbolic import tanh_table
 from samhw.numerics.logarithm import log_table
@@ -96,9 +96,8 @@ class FormatTables:
     constants: tuple[Constant, ...]
 
 
-def format_tables(value: str, functions: Iterable[str] = FUNCTIONS) -> FormatTables:
-    """The tables of `bf16` or `f32` that some functions read."""
-    f = BF16 if value == "bf16" else F32
+def format_tables(f: FloatFormat, functions: Iterable[str] = FUNCTIONS) -> FormatTables:
+    """The tables of a format that some functions read."""
     wanted = {table for function in functions for table in _READS[function]}
     fraction = working(f)
     return FormatTables(

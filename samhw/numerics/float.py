@@ -47,7 +47,7 @@ class Float(ValueType):
     block: ClassVar[int] = 8
 
     def __init__(self, width: int):
-        self.name = "bf16" if width == 16 else "f32"
+        self.name = self.family = "bf16" if width == 16 else "f32"
         self.format = BF16 if width == 16 else F32
         self.width = self.format.width
         self.unit_roundoff = 0.5 / self.format.hidden

@@ -46,6 +46,7 @@ class _TwosComplement(ValueType):
 class Integer(_TwosComplement):
     """`i8`, `i16`, `i32`. A result out of range is an overflow error, never a wrapped value."""
 
+    family = "integer"
     saturates = False
 
     def __init__(self, width: int):
@@ -78,6 +79,7 @@ class Integer(_TwosComplement):
 class Fixed(_TwosComplement):
     """`fixed<W,F>`: signed, W bits of which F are fraction; saturates; rounds to nearest, ties to even."""
 
+    family = "fixed"
     saturates = True
 
     def __init__(self, width: int, fraction: int):

@@ -28,9 +28,15 @@ ARITY = {"add": 2, "sub": 2, "mul": 2, "max": 2, "min": 2, "neg": 1}
 
 
 class ValueType(ABC):
-    """A value type. A *word* is the bit pattern of a value, a non-negative integer below 2**width."""
+    """A value type. A *word* is the bit pattern of a value, a non-negative integer below 2**width.
+
+    Types are values: equal if their names are, hashable, and printed as their names. Text becomes a type by
+    `value_type`, where it comes in.
+    """
 
     name: str
+    family: str
+    """The types whose operations take as long: `integer`, `fixed`, `bf16` or `f32`."""
     width: int
     saturates: ClassVar[bool]
     operations: Mapping[str, int]

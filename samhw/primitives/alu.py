@@ -2,7 +2,7 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp, operation, value_type
+from samhw.numerics import ScalarOp, operation
 from samhw.primitives.each import each
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
@@ -78,7 +78,7 @@ class Alu(Model):
     spec = ALU
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        source, target = value_type(graph.operand_type(node)), value_type(graph.result_type(node))
+        source, target = graph.operand_type(node), graph.result_type(node)
         constants = {}
         for name, number in node.params.get("immediates", {}).items():
             try:

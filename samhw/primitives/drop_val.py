@@ -1,7 +1,6 @@
 """drop_val: removes points whose value is zero."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import value_type
 from samhw.primitives.lockstep import pass_both
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
@@ -38,5 +37,5 @@ class DropVal(Model):
     spec = DROP_VAL
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        step = _drop(value_type(graph.operand_type(node)).zero_mask)
+        step = _drop(graph.operand_type(node).zero_mask)
         return ActorNetwork((Actor("drop", step, ("crd", "val"), ("crd", "val")),))

@@ -2,7 +2,7 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import REDUCTIONS, ScalarOp, value_type
+from samhw.numerics import REDUCTIONS, ScalarOp
 from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair, stop_behind
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link
@@ -111,10 +111,10 @@ class ReduceScalar(Model):
     spec = REDUCE_SCALAR
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        value = value_type(graph.operand_type(node))
+        value = graph.operand_type(node)
         reduction = node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
-        latency = arch.reduce_latency(reduction, value.name)
+        latency = arch.reduce_latency(reduction, value)
         step = Link(arch.step, arch.internal_depth(arch.step))
         emit = Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,))
         if reduction == "sum" and value.block > 1:

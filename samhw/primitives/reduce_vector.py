@@ -1,7 +1,7 @@
 """reduce_vector: sums over the index that lies directly outside of n kept levels."""
 
 from samhw.graph import VAL, Arch, Graph, Node, Token
-from samhw.numerics import REDUCTIONS, value_type
+from samhw.numerics import REDUCTIONS
 from samhw.primitives.bitmap import fetch, iterate
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
@@ -20,9 +20,9 @@ class ReduceVector(Model):
         bits = node.params["bits"]
         n, total = len(bits), sum(bits)
         banks = range(node.params.get("banks", 2))
-        value, reduction = value_type(graph.operand_type(node)), node.params["op"]
+        value, reduction = graph.operand_type(node), node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
-        latency = arch.reduce_latency(reduction, value.name)
+        latency = arch.reduce_latency(reduction, value)
         points = [(_bank("values", b, total), _bank("present", b, total)) for b in banks]
         levels = range(max(1, -(-total // 5)))
         bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in banks) for k in levels]

@@ -8,8 +8,7 @@ from samhw.numerics import ValueType
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.sum_actor import SumActor
-from samhw.rtl.token import TokenKind, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import TokenKind, token_layout, token_width
 
 __all__ = ["Accumulate"]
 
@@ -31,7 +30,7 @@ class Accumulate(SumActor):
                 f"The latency of {op!r} on {value_type} in Arch.reduce is {self.step.latency}; give 1, since "
                 "reduce_scalar takes a value in every cycle."
             )
-        width = token_width(value_type)
+        width = token_width(value_type.width)
         super().__init__({"val": token_layout(width)}, width=width, latency=arch.step)
 
     def elaborate(self, platform: object) -> Elaboratable:

@@ -13,8 +13,8 @@ from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
-from samhw.rtl.units import alu_unit, token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.units import alu_unit
 
 __all__ = ["Alu"]
 
@@ -51,20 +51,22 @@ class Alu(Primitive):
         self.unit = alu_unit(op, value_type, self.to)
         # An addition or multiplication into a wider type is one of that type.
         timed_as = value_type if op in ("convert", "scale") else self.to
-        self.latency = arch.alu_latency(op, timed_as.name)
+        self.latency = arch.alu_latency(op, timed_as)
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {timed_as} in Arch.alu")
         operands = [name for name in "abc" if name in self.unit.signature.members]
         self.immediates = _words(op, value_type, operands, immediates or {})
         ports = [name for name in operands if name not in self.immediates]
         if not ports:
             raise InputError(f"All operands of {op!r} are immediates; leave one of {operands} to a stream.")
-        value = token_layout(token_width(value_type))
-        super().__init__(dict.fromkeys(ports, value), {"val": token_layout(token_width(self.to))})
+        value = token_layout(token_width(value_type.width))
+        super().__init__(dict.fromkeys(ports, value), {"val": token_layout(token_width(self.to.width))})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.unit = unit = self.unit
-        m.submodules.val = val = Output(token_width(self.to), latency=self.latency, registers=unit.registers)
+        m.submodules.val = val = Output(
+            token_width(self.to.width), latency=self.latency, registers=unit.registers
+        )
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
         inputs = {name: getattr(self.i, name) for name in self.i.signature.members}

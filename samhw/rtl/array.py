@@ -10,8 +10,7 @@ from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, token_layout, token_width
 
 __all__ = ["Array"]
 
@@ -29,13 +28,15 @@ class Array(Primitive):
         self.vals_capacity = vals_capacity
         super().__init__(
             {"ref": token_layout(arch.index_bits)},
-            {"val": token_layout(token_width(value_type))},
+            {"val": token_layout(token_width(value_type.width))},
             {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), value_type.width))},
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.val = val = Output(token_width(self.value_type), latency=self.arch.memory, registers=1)
+        m.submodules.val = val = Output(
+            token_width(self.value_type.width), latency=self.arch.memory, registers=1
+        )
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
         table = FiringTable(m, [self.i.ref])

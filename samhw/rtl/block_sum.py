@@ -15,8 +15,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.sum_actor import SumActor
-from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
 
 __all__ = ["BlockSum"]
 
@@ -32,7 +31,7 @@ class BlockSum(SumActor):
 
     def __init__(self, *, arch: Arch, value_type: ValueType):
         self.arch = arch
-        width = token_width(value_type)
+        width = token_width(value_type.width)
         steps = [ReduceStep(arch=arch, value_type=value_type, op="sum") for _ in range(_ROUNDS + 1)]
         self.mark = _Mark(width, latency=arch.step)
         self.pairs = [_Pair(width, step) for step in steps[:-1]]

@@ -8,8 +8,7 @@ from samhw.numerics import Float, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 
 __all__ = ["DropVal"]
 
@@ -20,13 +19,13 @@ class DropVal(Primitive):
     def __init__(self, *, arch: Arch, value_type: ValueType):
         self.arch = arch
         self.value_type = value_type
-        ports = {"crd": token_layout(arch.index_bits), "val": token_layout(token_width(value_type))}
+        ports = {"crd": token_layout(arch.index_bits), "val": token_layout(token_width(value_type.width))}
         super().__init__(ports, ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.crd = crd = Output(self.arch.index_bits, latency=self.arch.step)
-        m.submodules.val = val = Output(token_width(self.value_type), latency=self.arch.step)
+        m.submodules.val = val = Output(token_width(self.value_type.width), latency=self.arch.step)
         wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
         coordinate, value = self.i.crd.payload, self.i.val.payload

@@ -181,7 +181,7 @@ class Fabric(wiring.Component):
         return {
             memory.name: MemorySignature(
                 capacity=memory.capacity,
-                width=self.design.word_bits(memory, self.arch.index_bits),
+                width=self.design.stored(memory).width(self.arch.index_bits),
                 readers=readers[memory.name],
                 writer=writers.get(memory.name),
             )

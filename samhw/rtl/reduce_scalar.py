@@ -11,8 +11,7 @@ from samhw.rtl.block_sum import BlockSum
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
 
 __all__ = ["ReduceScalar"]
 
@@ -36,12 +35,12 @@ class ReduceScalar(Primitive):
             self.sums = BlockSum(arch=arch, value_type=value_type)
         else:
             self.sums = Accumulate(arch=arch, value_type=value_type, op=op)
-        value = token_layout(token_width(value_type))
+        value = token_layout(token_width(value_type.width))
         super().__init__({"val": value}, {"val": value})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        width = token_width(self.value_type)
+        width = token_width(self.value_type.width)
         depth = self.arch.internal_depth(self.sums.latency)
         m.submodules.sums = sums = self.sums
         m.submodules.sum = sum = Fifo(token_layout(width), depth)

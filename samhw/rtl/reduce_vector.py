@@ -15,8 +15,7 @@ from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
 from samhw.rtl.channel import Fifo
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.row_emitter import RowEmitter
-from samhw.rtl.token import CONTROL, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import CONTROL, token_layout, token_width
 
 __all__ = ["ReduceVector"]
 
@@ -46,7 +45,7 @@ class ReduceVector(Primitive):
         self.arch = arch
         self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
         self.value_width = value_type.width
-        self.val_width = token_width(value_type)
+        self.val_width = token_width(value_type.width)
         self.bits = tuple(bits)
         self.banks = banks
         self.addr_width = max(sum(bits), 1)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Node, StreamKind
-from samhw.numerics import ValueType, value_type
+from samhw.graph import Arch, Graph, Node
+from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
 from samhw.rtl.array import Array
@@ -25,8 +25,8 @@ from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
+from samhw.rtl.token import token_width
 from samhw.rtl.union import Union
-from samhw.rtl.units import token_width
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
@@ -51,12 +51,12 @@ class Site:
     @property
     def value(self) -> ValueType:
         """The type of the values that come in."""
-        return value_type(self.graph.operand_type(self.node))
+        return self.graph.operand_type(self.node)
 
     @property
     def result(self) -> ValueType:
         """The type of the values that go out."""
-        return value_type(self.graph.result_type(self.node))
+        return self.graph.result_type(self.node)
 
     def capacity(self, param: str) -> int:
         """The words of the memory that a parameter names."""
@@ -64,8 +64,7 @@ class Site:
 
     def width(self, port: str) -> int:
         """The width of an input's payloads."""
-        is_value = self.node.input(port).stream.kind is StreamKind.VAL
-        return token_width(self.value) if is_value else self.arch.index_bits
+        return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
 
     def widths(self) -> list[int]:
         """The widths of the payloads that a joiner joins."""

@@ -14,6 +14,7 @@ __all__ = [
     "stop_lo",
     "stop_token",
     "token_layout",
+    "token_width",
 ]
 
 
@@ -32,8 +33,16 @@ def token_layout(width: int) -> data.StructLayout:
     return data.StructLayout({"kind": TokenKind, "payload": width})
 
 
-CONTROL = token_layout(8)
+_STOP = 8
+"""Bits of the two levels of a stop."""
+
+CONTROL = token_layout(_STOP)
 """A token as an actor decides on it: a payload just wide enough for a stop."""
+
+
+def token_width(width: int) -> int:
+    """Bits of the payload of a token that carries so many (`Payload.width`), or the two levels of a stop."""
+    return max(width, _STOP)
 
 
 def make_token(kind: TokenKind | ValueLike, payload: ValueLike = 0) -> Value:

@@ -7,8 +7,7 @@ from amaranth.utils import ceil_log2
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryWriteSignature, error_bits
-from samhw.rtl.token import TokenKind, token_layout
-from samhw.rtl.units import token_width
+from samhw.rtl.token import TokenKind, token_layout, token_width
 from samhw.rtl.writer import Writer
 
 __all__ = ["WriteVal"]
@@ -25,7 +24,7 @@ class WriteVal(Writer):
         self.arch = arch
         self.vals_capacity = vals_capacity
         port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), value_type.width))
-        shape = token_layout(token_width(value_type))
+        shape = token_layout(token_width(value_type.width))
         super().__init__("val", shape, {"mem_vals": port}, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.compiler import AUTO, Compiled, choose_value, lower_program
+from samhw.compiler import Compiled, choose_value, lower_program
 from samhw.decision import Decision, Refusal
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
-from samhw.numerics import ValueType, value_type
+from samhw.numerics import ValueType
 from samhw.passes import Lowerable, apply_program_passes
 from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
@@ -21,7 +21,7 @@ def compile_program(
     program: Program,
     schedule: Schedule | None = None,
     *,
-    value: str = AUTO,
+    value: ValueType | None = None,
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
@@ -36,7 +36,7 @@ def compile_program(
 
     Args:
         schedule: by default the program's own.
-        value: the name of the value type, or `auto` for what `choose_value` makes of the program's text.
+        value: the value type; None for what `choose_value` makes of the program's text.
         capacity: greatest extents and entries, where the program's text does not say or more is wanted.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
 
@@ -54,7 +54,7 @@ def compile_program(
 
 
 def decide(
-    first: Lowerable, schedule: Schedule, value: str, arch: Arch
+    first: Lowerable, schedule: Schedule, value: ValueType | None, arch: Arch
 ) -> tuple[Lowerable, Decision, ValueType]:
     """All that is chosen about a program, the program that it is chosen for, and the type of its values.
 
@@ -66,7 +66,7 @@ def decide(
         InputError: as `compile_program` does.
     """
     lowerable = apply_program_passes(first)
-    kind = value_type(choose_value(value, lowerable.program))
+    kind = choose_value(value, lowerable.program)
     with deep_recursion():
         decision = choose(lowerable, schedule, kind, arch)
     if isinstance(decision, Refusal):

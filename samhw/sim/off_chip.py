@@ -61,5 +61,5 @@ class MemorySystem:
 
 def _word_bytes(design: Design, memory: Memory, arch: Arch) -> int:
     """1, 2 or 4: the bytes that a word of a memory takes."""
-    width = design.word_bits(memory, arch.index_bits)
+    width = design.stored(memory).width(arch.index_bits)
     return 1 if width <= 8 else 2 if width <= 16 else 4

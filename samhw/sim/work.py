@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
-from samhw.numerics import value_type
 from samhw.sim.result import ChannelStats, Result
 from samhw.spec import Each
 
@@ -41,10 +40,7 @@ def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
         for memory, count in _read(graph, result, node).items():
             words[memory] = words.get(memory, 0) + count
     words |= {m.name: len(result.memories[m.name]) for m in graph.memories if m.role is MemoryRole.OUTPUT}
-    widths = {
-        m.name: value_type(graph.memory_type(m)).width if m.is_value else arch.index_bits
-        for m in graph.memories
-    }
+    widths = {m.name: graph.stored(m).width(arch.index_bits) for m in graph.memories}
     return {name: Traffic(count, count * widths[name] / 8) for name, count in words.items()}
 
 

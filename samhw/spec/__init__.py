@@ -8,7 +8,7 @@ from samhw.spec.base import PORTS, Spec, Work
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
 from samhw.spec.registry import kinds, spec_of
-from samhw.spec.streams import Port, Stream, StreamKind
+from samhw.spec.streams import Payload, Port, Stream, StreamKind
 
 __all__ = [
     "MOST_LANES",
@@ -16,6 +16,7 @@ __all__ = [
     "Arch",
     "Each",
     "MemoryUse",
+    "Payload",
     "Port",
     "Spec",
     "StoredArray",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING
+from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work
 from samhw.spec.params import RESULT, VALUE, Param, Params, choice, parameters
@@ -56,7 +56,7 @@ class _Alu(KeepsLevels):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [val(name, depth) for name in _streams(params)], [val("val", depth)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         op = params["op"]
         types = self.result_type if op in WIDENING else self.operand_type
         return arch.alu_latency(op, types(params, value))

@@ -10,6 +10,7 @@ import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.files import check_readable
+from samhw.numerics import ValueType
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
@@ -159,11 +160,11 @@ class Arch:
             fanout=HLS_STEP,
         )
 
-    def alu_latency(self, op: str, value: str) -> int:
-        """Latency of an ALU operation on the value type of that name; raises `InputError` if it has none."""
+    def alu_latency(self, op: str, value: ValueType) -> int:
+        """Latency of an ALU operation on a value type; raises `InputError` if it has none."""
         return _look_up("alu", self.alu, op, value)
 
-    def reduce_latency(self, op: str, value: str) -> int:
+    def reduce_latency(self, op: str, value: ValueType) -> int:
         """Latency of one step of a reduction (`sum`, `max`, `min`); raises `InputError` if none is given."""
         return _look_up("reduce", self.reduce, op, value)
 
@@ -226,12 +227,11 @@ def _copy(table: Latencies) -> dict[str, dict[str, int]]:
     return {family: dict(latencies) for family, latencies in table.items()}
 
 
-def _look_up(field_name: str, table: Latencies, op: str, value: str) -> int:
-    family = "fixed" if value.startswith("fixed") else "integer" if value.startswith("i") else value
+def _look_up(field_name: str, table: Latencies, op: str, value: ValueType) -> int:
     try:
-        return table[family][op]
+        return table[value.family][op]
     except KeyError:
         raise InputError(
             f"Arch.{field_name} has no latency for {op!r} on {value}; add Arch.{field_name}"
-            f"[{family!r}][{op!r}]."
+            f"[{value.family!r}][{op!r}]."
         ) from None

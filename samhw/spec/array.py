@@ -1,5 +1,6 @@
 """array: the values at given references."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
 from samhw.spec.params import VALUE, Each, Params, StoredArray, parameters, read
@@ -16,7 +17,7 @@ class _Array(Plain):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth)], [val("val", depth)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.memory
 
     def follows(self, port: str, params: Params) -> str | None:

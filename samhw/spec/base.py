@@ -4,11 +4,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, StreamError
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
@@ -97,7 +98,7 @@ class Spec(ABC):
     # Time
 
     @abstractmethod
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         """Latency of an output, in cycles. `value` is the graph's value type."""
 
     @property
@@ -203,22 +204,27 @@ class Spec(ABC):
         """The parameters that name indices whose extents it needs."""
         return tuple(name for name, param in self.params.items() if param.role is Role.EXTENT)
 
-    def operand_type(self, params: Params, value: str) -> str:
-        """Name of the type of the values that a node takes in; `value` is the graph's."""
+    def operand_type(self, params: Params, value: ValueType) -> ValueType:
+        """The type of the values that a node takes in; `value` is the graph's."""
         return self._type(Role.OPERAND, params, value)
 
-    def result_type(self, params: Params, value: str) -> str:
-        """Name of the type of the values that a node gives; `value` is the graph's."""
+    def result_type(self, params: Params, value: ValueType) -> ValueType:
+        """The type of the values that a node gives; `value` is the graph's."""
         return self._type(Role.RESULT, params, self.operand_type(params, value))
 
-    def _type(self, role: Role, params: Params, default: str) -> str:
+    def _type(self, role: Role, params: Params, default: ValueType) -> ValueType:
         for name, param in self.params.items():
             if param.role is role and name in params:
-                return str(params[name])
+                return cast(ValueType, params[name])
         return default
 
+    def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of a node, from those of a caller or of a JSON text (`Param.read`); raises
+        `InputError` for a value type that there is not."""
+        return {n: self.params[n].read(given) if n in self.params else given for n, given in params.items()}
+
     def instance(self, name: str, depth: int, params: Params) -> tuple[dict[str, Any], Ports, Ports]:
-        """The parameters of a node, as JSON has them, and its inputs and outputs.
+        """The parameters of a node, and its inputs and outputs.
 
         Raises:
             InputError: for parameters or a depth that it cannot have.
@@ -236,7 +242,7 @@ class Spec(ABC):
                 raise InputError(f"{where} has {key} = {params[key]!r}; give {param.expected}.")
         if refusal := self.refusal(depth, params):
             raise InputError(f"{where} {refusal}.")
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in params.items()}
+        plain = self.read(params)
         inputs, outputs = self.ports(depth, plain)
         if any(port.stream.depth > DEEPEST for port in (*inputs, *outputs)):
             raise StreamError(f"{where} has a stream of more than {DEEPEST} levels; give a smaller depth.")

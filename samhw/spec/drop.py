@@ -1,5 +1,6 @@
 """What takes coordinates out of a stream: drop_crd, drop_val."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
 from samhw.spec.params import VALUE, Params, parameters
@@ -19,7 +20,7 @@ class _Dropper(KeepsLevels):
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def work(self, params: Params) -> Work | None:

@@ -1,5 +1,6 @@
 """What holds an outer payload for each inner coordinate: repeat, crd_hold, locate."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
 from samhw.spec.params import EXTENT, VALUE, Params, choice, parameters
@@ -17,7 +18,7 @@ class _Repeat(Plain):
         payload = params["payload"]
         return [typed("ref", payload, depth), crd("crd", depth + 1)], [typed("ref", payload, depth + 1)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:
@@ -32,7 +33,7 @@ class _CrdHold(Plain):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [crd("outer", depth), crd("inner", depth + 1)], [crd("crd", depth + 1)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:
@@ -47,7 +48,7 @@ class _Locate(Plain):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [ref("ref", depth), crd("crd", depth + 1)], [ref("ref", depth + 1)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.locate
 
     def follows(self, port: str, params: Params) -> str | None:

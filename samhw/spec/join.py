@@ -1,5 +1,6 @@
 """What joins streams by their coordinates: intersect, union."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, KeepsLevels, Ports, Work
 from samhw.spec.params import VALUE, Param, Params, parameters
@@ -37,7 +38,7 @@ class _Join(KeepsLevels):
         pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
         return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:

@@ -1,5 +1,6 @@
 """What deals the coordinates of a level to lanes, and what takes them back in turn: scatter, gather."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Deal, Plain, Ports, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
@@ -19,7 +20,7 @@ _PAYLOAD = choice("crd", "ref", "val")
 class _Lanes(Plain):
     cell = None
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
 

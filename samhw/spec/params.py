@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from typing import Any, NamedTuple
 
 from samhw.errors import InputError
-from samhw.numerics import value_type
+from samhw.numerics import ValueType, value_type
 
 __all__ = [
     "EXTENT",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Params = Mapping[str, Any]
-"""A node's parameters by name: JSON values."""
+"""A node's parameters by name: JSON values, but for value types, of which JSON has the names."""
 
 
 class StoredArray(StrEnum):
@@ -66,8 +66,8 @@ class Role(Enum):
     """What a parameter is for, where others than the kind itself have to know."""
 
     EXTENT = "names an index whose extent the node needs"
-    OPERAND = "names the type of the values that come in"
-    RESULT = "names the type of the values that go out"
+    OPERAND = "is the type of the values that come in"
+    RESULT = "is the type of the values that go out"
 
 
 class Param(NamedTuple):
@@ -78,6 +78,13 @@ class Param(NamedTuple):
     optional: bool = False
     role: MemoryUse | Role | None = None
 
+    def read(self, given: Any) -> Any:
+        """What a node has for what a caller or a JSON text gives: a value type for its name, a list for a
+        tuple."""
+        if self.role in (Role.OPERAND, Role.RESULT) and not isinstance(given, ValueType):
+            return value_type(given)
+        return list(given) if isinstance(given, tuple) else given
+
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value != ""
@@ -85,7 +92,7 @@ def _is_name(value: Any) -> bool:
 
 def _is_value_type(value: Any) -> bool:
     try:
-        return isinstance(value, str) and bool(value_type(value))
+        return isinstance(value, ValueType) or (isinstance(value, str) and bool(value_type(value)))
     except InputError:
         return False
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from samhw.numerics import REDUCTIONS
+from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
 from samhw.spec.base import PORTS, Deal, Extents, Ports, Spec, Words, Work, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
@@ -42,7 +42,7 @@ class _ReduceScalar(_Reducer):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [val("val", depth)], [val("val", depth - 1)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:
@@ -82,7 +82,7 @@ class _ReduceVector(_Reducer):
         outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
         return inputs, outputs
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.memory if port == "val" else arch.step
 
     def follows(self, port: str, params: Params) -> str | None:

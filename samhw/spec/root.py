@@ -1,5 +1,6 @@
 """root: starts a graph with the one reference 0."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
 from samhw.spec.params import Params, parameters
@@ -16,7 +17,7 @@ class _Root(Plain):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [], [ref("out", 0)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:

@@ -1,5 +1,6 @@
 """The level scanners: scan_dense, scan_compressed, scan_singleton."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Deal, Extents, Ports, Spec, Words, Work
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
@@ -42,7 +43,7 @@ class _ScanDense(_Scanner):
     inner_latency = "locate"
     finds_disorder = False
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
@@ -57,7 +58,7 @@ class _ScanCompressed(_Scanner):
     inner_latency = "memory"
     finds_disorder = True
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.memory if port == "crd" else arch.step
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
@@ -71,7 +72,7 @@ class _ScanSingleton(_Scanner):
     inner_latency = None
     finds_disorder = False
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.memory if port == "crd" else arch.step
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:

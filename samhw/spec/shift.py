@@ -1,5 +1,6 @@
 """shift: coordinates moved up by an extent."""
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
 from samhw.spec.params import EXTENT, Params, parameters
@@ -17,7 +18,7 @@ class _Shift(Plain):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [crd("crd", depth)], [crd("crd", depth)]
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
     def follows(self, port: str, params: Params) -> str | None:

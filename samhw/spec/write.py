@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
 from samhw.spec.params import EXTENT, VALUE, Params, StoredArray, parameters, written
@@ -16,7 +17,7 @@ class _Writer(KeepsLevels):
     thins = False
     cell = "LW"
 
-    def latency(self, port: str, params: Params, arch: Arch, value: str) -> int:
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         raise AssertionError(f"{self.kind} has no output {port}")
 
     def follows(self, port: str, params: Params) -> str | None:

@@ -12,7 +12,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Program
 from samhw.limits import memory_limit
-from samhw.numerics import Fixed, Float, ValueType, value_type
+from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
 from samhw.targets.verdict import Verdict, weakest
 from samhw.tensors import Tensor
@@ -75,7 +75,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     """
     if workload.oracle is not None:
         workload.oracle()
-    program, kind = compiled.schedule.apply(workload.program), value_type(compiled.value)
+    program, kind = compiled.schedule.apply(workload.program), compiled.value
     known = {
         name: replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))
         for name, tensor in workload.tensors.items()

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from samhw.compiler import AUTO
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design
+from samhw.numerics import ValueType
 from samhw.schedule import Schedule
 from samhw.targets.backends import off_chip_tensors
 from samhw.targets.measure import Measure, measure_compiled
@@ -42,7 +42,7 @@ def compare(
     workload: Workload,
     schedules: Sequence[Schedule],
     *,
-    value: str = AUTO,
+    value: ValueType | None = None,
     arch: Arch | None = None,
     known: list["Known"] | None = None,
     **options: Any,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.compiler import AUTO, choose_value
+from samhw.compiler import choose_value
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.frontend import Capacity
 from samhw.schedule import Schedule, lanes_text
@@ -40,7 +40,7 @@ class Row:
     model_seconds: float | None = None
     rtl_seconds: float | None = None
     value: str = ""
-    """The value type."""
+    """The name of the value type."""
 
     def to_json(self) -> dict[str, object]:
         """One entry of the object that `samhw correlate --json` prints."""
@@ -163,7 +163,7 @@ def _correlate_program(
     program = workloads[0].program
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
-    value = choose_value(options.get("value", AUTO), program, data)
+    value = choose_value(options.get("value"), program, data)
     compiled = compile_program(program, schedule, **{**options, "capacity": capacity, "value": value})
     rows = []
     for workload in workloads:
@@ -183,7 +183,7 @@ def _correlate_program(
         whole = Row(*names, model.cycles, rtl.cycles, weakest(verdicts), found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
     lanes = f", {lanes_text(schedule.lanes)}" if schedule.lanes else ""
-    return [replace(row, name=f"{row.name}{lanes}", value=compiled.value) for row in rows]
+    return [replace(row, name=f"{row.name}{lanes}", value=compiled.value.name) for row in rows]
 
 
 def agree(model: RegionRun, rtl: RegionRun) -> bool:

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
-from samhw.numerics import Words, value_type
+from samhw.numerics import Words
 from samhw.targets.parts import joined, part_sizes
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
@@ -50,7 +48,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
 
     Words behind the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
-    values = value_type(graph.value)
+    values = graph.value
     tensors = {}
     for binding in graph.tensors:
         if binding.role is MemoryRole.OUTPUT:
@@ -123,7 +121,6 @@ def _check(binding: TensorBinding, tensor: Tensor) -> None:
 
 
 def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
-    values = value_type(design.value)
     words: dict[str, Words] = {}
     for array, content in tensor.arrays().items():
         memory = design.memory.get(f"{name}.{array}")
@@ -138,7 +135,7 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
                 "rebuild with a larger capacity (--capacity)."
             )
         try:
-            words[memory.name] = values.encode(content) if memory.is_value else content.astype(np.int64)
+            words[memory.name] = design.stored(memory).encode(content)
         except InputError as error:
             raise InputError(f"Tensor {name!r} cannot be used: {error}") from error
     return words

@@ -8,7 +8,7 @@ from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Design, MemoryRole, TensorBinding
 from samhw.limits import WORD, check_memory
-from samhw.numerics import Words, value_type
+from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
 from samhw.targets.images import load
 from samhw.tensors import Format, LevelType, Tensor
@@ -51,7 +51,6 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
     stores is taken for nonzero; so they lose what is zero in the design's value type.
     """
-    value = value_type(design.value)
     masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
     for binding in design.tensors:
@@ -60,7 +59,7 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
             continue
         if binding.name in masks:
             coords, vals = tensor.to_coo()
-            kept = value.decode(value.encode(vals)) != 0
+            kept = design.value.decode(design.value.encode(vals)) != 0
             tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored

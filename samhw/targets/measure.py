@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samhw.compiler import AUTO, Compiled
+from samhw.compiler import Compiled
 from samhw.graph import Arch, Dram, MemoryRole
+from samhw.numerics import ValueType
 from samhw.schedule import Schedule
 from samhw.sim import Result, bottleneck, operations, traffic
 from samhw.targets.check import check
@@ -56,7 +57,7 @@ def measure(
     workload: Workload,
     schedule: Schedule | None = None,
     *,
-    value: str = AUTO,
+    value: ValueType | None = None,
     arch: Arch | None = None,
     depth: int | None = None,
     memory: Dram | None = None,

@@ -15,6 +15,7 @@ from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, shown
 from samhw.frontend.torch import ImportedModule, check_arguments, import_module
 from samhw.graph import Arch, Dram
+from samhw.numerics import ValueType
 from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
 from samhw.search import module_regions
 from samhw.targets import Backend
@@ -38,7 +39,7 @@ class ModuleDesign:
         arguments: Sequence[Any],
         schedule: Schedule,
         *,
-        value: str | None,
+        value: ValueType | str | None,
         formats: Mapping[str, str | Format],
         sparsify: float | None,
         arch: Arch | Mapping[str, Any] | Path | str | None,
@@ -133,7 +134,7 @@ def compile(
     module: nn.Module,
     arguments: Sequence[Any],
     *,
-    value: str | None = None,
+    value: ValueType | str | None = None,
     fuse: FusionLevel | ByModules | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.compiler import AUTO, choose_value
+from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
@@ -25,7 +25,7 @@ from samhw.frontend import (
     model_names,
 )
 from samhw.limits import WORD, check_memory
-from samhw.numerics import Integer, value_type
+from samhw.numerics import Integer, ValueType
 from samhw.schedule import with_formats
 from samhw.tensors import (
     LevelType,
@@ -51,7 +51,11 @@ RANDOM_DENSITY = 0.2
 
 
 def bind_program(
-    spec: str, data: Sequence[str] = DEFAULT, *, value: str = AUTO, loaded: Program | Example | None = None
+    spec: str,
+    data: Sequence[str] = DEFAULT,
+    *,
+    value: ValueType | None = None,
+    loaded: Program | Example | None = None,
 ) -> Workload:
     """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
     PyTorch on its example arguments.
@@ -82,7 +86,7 @@ def bind_program(
 
 
 def make_workload(
-    program: Program, data: Sequence[str] = ("random",), *, value: str = AUTO, seed: int = 0
+    program: Program, data: Sequence[str] = ("random",), *, value: ValueType | None = None, seed: int = 0
 ) -> Workload:
     """Binds a program to data.
 
@@ -92,7 +96,7 @@ def make_workload(
             `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data set's sizes. `auto`,
             by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
-            -1 and 1. With `auto` it is the one that the program's text asks for or needs.
+            -1 and 1. Without one it is the one that the program's text asks for or needs.
 
     Raises:
         InputError: for a name that is no tensor, a file that cannot be read, or shapes that disagree.
@@ -107,9 +111,9 @@ def make_workload(
 
 
 class _Binder:
-    def __init__(self, program: Program, value: str, seed: int):
+    def __init__(self, program: Program, value: ValueType, seed: int):
         self.program = program
-        self.integer = isinstance(value_type(value), Integer)
+        self.integer = isinstance(value, Integer)
         self.seed = seed
         self.size = FEATURES
         self.density = RANDOM_DENSITY

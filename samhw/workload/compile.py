@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from samhw.compiler import AUTO, Compiled
+from samhw.compiler import Compiled
 from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.schedule import MODULE, Schedule
@@ -20,7 +20,7 @@ def compile_workload(
     the options; these are as for `compile_program`."""
     schedule = scheduled(workload, schedule)
     options["capacity"] = workload.capacity(schedule) | options.get("capacity", Capacity())
-    options["value"] = workload.value(options.get("value", AUTO))
+    options["value"] = workload.value(options.get("value"))
     return compile_program(workload.program, schedule, arch=arch, **options)
 
 

@@ -8,12 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from samhw.compiler import AUTO, Compiled
+from samhw.compiler import Compiled, asked_text, asked_type
 from samhw.errors import InputError
 from samhw.files import check_readable, reason, write_text
 from samhw.frontend import Capacity
 from samhw.graph import Arch, dumps
-from samhw.numerics import value_type
+from samhw.numerics import ValueType
 from samhw.schedule import Schedule
 
 __all__ = ["SavedDesign", "fingerprint"]
@@ -40,11 +40,11 @@ class SavedDesign:
     name: str | None = None
     open: tuple[str, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
-    value: str = AUTO
+    value: ValueType | None = None
     arch: Arch | None = None
     entries: Mapping[str, int] = field(default_factory=dict)
     capacity: Capacity = field(default_factory=Capacity)
-    compiled: str | None = None
+    compiled: ValueType | None = None
     fingerprint: str | None = None
 
     @staticmethod
@@ -67,12 +67,12 @@ class SavedDesign:
             "name": self.name,
             "open": list(self.open),
             "schedule": self.schedule.to_json(),
-            "value": self.value,
+            "value": asked_text(self.value),
             "arch": self.arch.to_json() if self.arch else None,
             "entries": dict(self.entries),
             "extents_for": dict(self.capacity.extents),
             "entries_for": dict(self.capacity.entries),
-            "compiled": self.compiled,
+            "compiled": self.compiled and self.compiled.name,
             "fingerprint": self.fingerprint,
         }
         write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
@@ -113,7 +113,7 @@ class SavedDesign:
             name=given.take("name", str | None),
             open=tuple(given.names("open")),
             schedule=Schedule.from_fields(given.take("schedule", dict)),
-            value=given.value("value") or AUTO,
+            value=given.value("value"),
             arch=None if (arch := given.take("arch", dict | None)) is None else Arch.from_json(arch),
             entries=given.counts("entries"),
             capacity=Capacity(extents, entries),
@@ -165,12 +165,10 @@ class _Fields:
             raise InputError(f"the field '{name}' has something else than counts.")
         return dict(found)
 
-    def value(self, name: str) -> str | None:
+    def value(self, name: str) -> ValueType | None:
         """A value type."""
         found: str | None = self.take(name, str | None)
-        if found not in (None, AUTO):
-            value_type(found)
-        return found
+        return None if found is None else asked_type(found)
 
     def check_empty(self) -> None:
         for name in self._left:

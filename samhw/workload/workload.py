@@ -6,9 +6,10 @@ from math import prod
 
 import numpy as np
 
-from samhw.compiler import AUTO, choose_value
+from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
+from samhw.numerics import ValueType
 from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -54,8 +55,8 @@ class Workload:
         more = {d: extent for d, extent in greatest.items() if d in extents or extent != bound[d]}
         return replace(self, greatest=more)
 
-    def value(self, asked: str = AUTO) -> str:
-        """The name of the value type, from what is asked for, the program and its data (`choose_value`)."""
+    def value(self, asked: ValueType | None = None) -> ValueType:
+        """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":

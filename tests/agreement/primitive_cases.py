@@ -62,7 +62,7 @@ def instances(variant: Variant, rng: Rng) -> list[Instance]:
     node = make(variant.kind, "dut", variant.depth, **variant.params)
     role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
     memories = tuple(Memory(name, "T", name, role, size) for name, size in variant.memories.items())
-    graph = Graph(variant.name, variant.value, (node,), (), memories, (), {"x": 255})
+    graph = Graph(variant.name, value_type(variant.value), (node,), (), memories, (), {"x": 255})
     ports = [*(f"i.{p.name}" for p in node.inputs), *(f"o.{p.name}" for p in node.outputs)]
     loose = {port: int(rng.choice([1, 2, 2, 3, 4, 7])) for port in ports}
     return [

@@ -17,6 +17,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Program
 from samhw.graph import Design
+from samhw.numerics import Float, value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.driver import VerilatedDesign, VerilatedSession
@@ -45,7 +46,7 @@ NODES = 200 if THOROUGH else 60
 @pytest.mark.parametrize("value", VALUES)
 def test_random_expressions(value: str) -> None:
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
-        return compile_or_none(program, arch=random_arch(rng), value=value), rng.random() < 0.7
+        return compile_or_none(program, arch=random_arch(rng), value=value_type(value)), rng.random() < 0.7
 
     assert run_random(programs(), build, VALUES.index(value)) == GRAPHS * RUNS
 
@@ -58,7 +59,7 @@ def test_random_programs_in_regions(value: str) -> None:
 
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
         fused = Schedule(fuse=FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]).apply(program)
-        compiled = compile_or_none(fused, arch=random_arch(rng), value=value)
+        compiled = compile_or_none(fused, arch=random_arch(rng), value=value_type(value))
         return compiled if compiled and len(compiled.design.nodes) <= NODES else None, False
 
     assert run_random(chained_programs(), build, 10 + VALUES.index(value)) == GRAPHS * RUNS
@@ -102,7 +103,7 @@ def run_random(
 
 def compare(session: VerilatedSession, compiled: Compiled, design: Design, rng: np.random.Generator) -> None:
     """One run on random data, with random stalls where the design has one region."""
-    tensors = random_tensors(compiled.program, rng, integers=compiled.value not in ("bf16", "f32"))
+    tensors = random_tensors(compiled.program, rng, integers=not isinstance(compiled.value, Float))
     memories, extents = load_inputs(compiled.program, design, tensors)
     stalls = random_stalls(design.regions[0], rng) if len(design.regions) == 1 else {}
     try:

@@ -12,6 +12,7 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.frontend import Program
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
 from samhw.targets import run
 from samhw.targets.check import check
@@ -58,7 +59,7 @@ def test_kernels(lanes: str, name: str) -> None:
 @pytest.mark.parametrize(("name", "level", "lanes"), sample(MODELS, MODELS[:1]))
 def test_models(name: str, level: FusionLevel, lanes: int) -> None:
     work = bind_program(name, ["random:i=16,d=4" if name == "bigbird_attention" else "random:f=8,h=4,c=3"])
-    assert correlate([[work]], Schedule(fuse=level, lanes={"i": lanes}), jobs=1, value=VALUE).good
+    assert correlate([[work]], Schedule(fuse=level, lanes={"i": lanes}), jobs=1, value=value_type(VALUE)).good
 
 
 @pytest.mark.verilator
@@ -69,12 +70,12 @@ def test_random_programs_with_lanes(value: str) -> None:
     def build(program: Program, rng: np.random.Generator) -> tuple[Compiled | None, bool]:
         fused = Schedule(fuse=FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]).apply(program)
         arch = random_arch(rng)
-        plain = compile_or_none(fused, arch=arch, value=value)
+        plain = compile_or_none(fused, arch=arch, value=value_type(value))
         if plain is None:
             return None, False
         lanes = random_lanes(plain, rng, 3)
         shallow = rng.random() < 0.3
-        laned = compile_or_none(fused, schedule=Schedule(lanes=lanes), arch=arch, value=value)
+        laned = compile_or_none(fused, schedule=Schedule(lanes=lanes), arch=arch, value=value_type(value))
         fits = laned is not None and len(laned.design.nodes) <= NODES
         return (laned if lanes and fits else None), shallow
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule
 from samhw.targets import check, run
 from samhw.workload import compile_workload, make_model_workload
@@ -36,7 +37,7 @@ MODELS = [
 def test_cycles_and_words_agree(name: str, level: FusionLevel, value: str) -> None:
     workload = make_model_workload(name, [SMALL[name]])
     workload = replace(workload, program=Schedule(fuse=level).apply(workload.program))
-    compiled = compile_workload(workload, value=value)
+    compiled = compile_workload(workload, value=value_type(value))
     model = run(compiled, workload.tensors)
     rtl = run(compiled, workload.tensors, "verilator")
     assert [r.cycles for r in rtl.regions] == [r.cycles for r in model.regions]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.targets import run
 from samhw.targets.check import check
 from samhw.targets.correlate import correlate
@@ -55,6 +56,6 @@ def test_rtl() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["i32", "f32"])
 def test_hls(value: str) -> None:
-    compiled = compile_workload(WORKLOADS[0], value=value)
+    compiled = compile_workload(WORKLOADS[0], value=value_type(value))
     for work in (WORKLOADS[0], WORKLOADS[2]):
         assert check(work, compiled, run(compiled, work.tensors, "hls").outputs).good

@@ -58,7 +58,7 @@ def _compare(instance: Instance, case: Case, rtl: Outcome) -> None:
             case.releases,
             input_depths={port.name: depths[f"i.{port.name}"] for port in node.inputs},
             output_depths={port.name: depths[f"o.{port.name}"] for port in node.outputs},
-            value=graph.value,
+            value=graph.value.name,
         )
     except RunError as error:
         cause = Cause[str(error).split()[0].upper()]

@@ -147,7 +147,7 @@ def test_data_of_many_kinds(data: Any) -> None:
 
 
 def test_what_can_be_taken_is() -> None:
-    assert compiled(value=None, entries=None, formats=None, arch=None).value == "auto"
+    assert compiled(value=None, entries=None, formats=None, arch=None).value is None
     assert compiled(arch="vitis").arch == Arch.vitis()
     assert compiled(arch={"slack": np.int64(3)}).arch.slack == 3
     assert compiled(schedule={}).schedule == samhw.Schedule()

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 import samhw
 from samhw.cli import main
 from samhw.errors import InputError, RunError
+from samhw.numerics import value_type
 from samhw.tensors import Tensor
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
@@ -82,10 +83,10 @@ def test_data_that_fit_compile_nothing():
 def test_fractions_after_whole_numbers_and_whole_numbers_after_fractions():
     design = samhw.compile("y[i] = 2 * x[i]")
     design.run(x=[1, 2])
-    assert design.compiled.value == "i32"
+    assert design.compiled.value == value_type("i32")
     assert_array_equal(design.run(x=[0.5, 2])["y"], [1, 4])
     compiled = design.compiled
-    assert compiled.value == "f32"
+    assert compiled.value == value_type("f32")
     design.run(x=[1, 2])
     assert design.compiled is compiled
 

@@ -14,6 +14,7 @@ import samhw
 import samhw.torch
 from samhw.cli import main
 from samhw.errors import InputError
+from samhw.numerics import value_type
 from samhw.workload import SavedDesign, bind_program
 
 CHAIN = "T[i, j] = A[i, k] * X[k, j]\nU[i, j] = relu(T[i, j])\ny[i] = U[i, j] * w[j]"
@@ -88,7 +89,7 @@ def test_room_and_value_type_are_those_of_all_runs() -> None:
     design.save("p.ein", "p.npz")
     again = samhw.load("p.ein")
     assert again.compiled.design == design.compiled.design
-    assert (again.run(whole).cycles, again.compiled.value) == (cycles, "f32")
+    assert (again.run(whole).cycles, again.compiled.value) == (cycles, value_type("f32"))
     assert ran("--design", "p.design.json")["value"] == "f32"
     for command in (
         ["compile", "p.ein", "--design", "p.design.json", "--data", "p.npz"],

@@ -7,6 +7,7 @@ import numpy as np
 from samhw.boards.catalog import find_board
 from samhw.compiler import Compiled
 from samhw.link import Transport
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets.boards import BoardDesign, BoardSession
 from samhw.workload import Workload, bind_program, compile_workload
@@ -18,7 +19,7 @@ __all__ = ["FaultyLine", "design_on", "open_session", "small"]
 def small(program: str) -> tuple[Workload, Compiled]:
     """A program on data so small that a run takes little of the line; a model in few regions, but several."""
     workload = bind_program(program, ["random:size=8,density=0.3"])
-    return workload, compile_workload(workload, Schedule(fuse="partial"), value="i32")
+    return workload, compile_workload(workload, Schedule(fuse="partial"), value=value_type("i32"))
 
 
 def design_on(compiled: Compiled, board: str = "ulx3s") -> BoardDesign:

@@ -14,6 +14,7 @@ from samhw.frontend import kernel_names
 from samhw.graph.address_map import Register
 from samhw.link import Client
 from samhw.link.frames import Decoder, encode
+from samhw.numerics import value_type
 from samhw.targets import check, run
 from samhw.targets.backends import find_backend
 from samhw.targets.boards import BoardSession, EmulatedLine
@@ -61,7 +62,7 @@ def session(line: EmulatedLine) -> BoardSession:
 def test_programs_take_the_simulators_cycles(program: str) -> None:
     sizes = MODELS.get(program, "size=10,density=0.2")
     workload = bind_program(program, [f"random:{sizes},seed=3"])
-    compiled = compile_workload(workload, value="bf16" if program in MODELS else "i32")
+    compiled = compile_workload(workload, value=value_type("bf16" if program in MODELS else "i32"))
     model = run(compiled, workload.tensors)
     board = run(compiled, workload.tensors, find_backend("board:ulx3s"), emulate=True)
     assert [r.cycles for r in board.regions] == [r.cycles for r in model.regions]

@@ -20,6 +20,7 @@ from samhw.cli.options import load_arch
 from samhw.errors import InputError
 from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets.sweep import read_description
 from samhw.targets.sweep.journal import Journal
@@ -129,7 +130,8 @@ def fill(folder: Path) -> None:
     (folder / "program.ein").write_text(PROGRAM)
     (folder / "arch.json").write_text(Arch().dumps())
     room = Capacity({"i": 8, "j": 8}, {"B": 64})
-    design = SavedDesign("spmv", ("c",), Schedule("full"), "f32", Arch(), {"B": 9}, room, "f32", "0" * 64)
+    f32 = value_type("f32")
+    design = SavedDesign("spmv", ("c",), Schedule("full"), f32, Arch(), {"B": 9}, room, f32, "0" * 64)
     design.write(folder / "spmv.design.json")
     (folder / "memory.json").write_text(str(DDR4.to_json()).replace("'", '"'))
     (folder / "sweep.toml").write_text(SWEEP)

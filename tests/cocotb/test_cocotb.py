@@ -13,6 +13,7 @@ from cocotb_tools.runner import get_runner
 
 from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
+from samhw.numerics import value_type
 from samhw.search import compile_program
 from samhw.sim import simulate
 from samhw.targets.elaborate import generate_verilog
@@ -49,13 +50,13 @@ def _compressed_copy() -> Data:
         for tensor, role in (("A", MemoryRole.INPUT), ("X", MemoryRole.OUTPUT))
         for array, capacity in (("pos0", 2), ("crd0", 16), ("vals", 16))
     )
-    graph = Graph("copy", "i16", nodes, channels, memories, (), {"i": 16})
+    graph = Graph("copy", value_type("i16"), nodes, channels, memories, (), {"i": 16})
     data = {"A.pos0": [0, 5], "A.crd0": [1, 4, 5, 9, 11], "A.vals": [7, 0xFFFF, 0, 3, 0x8000]}
     return graph, {name: np.array(words) for name, words in data.items()}, {"i": 12}
 
 
 def _channel(source: Node, output: str, sink: Node, input: str) -> Channel:
-    cycles = latency(source, output, ARCH, "i16")
+    cycles = latency(source, output, ARCH, value_type("i16"))
     return Channel(Endpoint(source.name, output), Endpoint(sink.name, input), cycles, cycles + 1)
 
 

@@ -7,6 +7,7 @@ import pytest
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, simulate
@@ -47,7 +48,7 @@ FULL_ROWS = {"softmax": SOFTMAX, "layer_norm": LAYER_NORM, "residual": RESIDUAL}
 
 
 def compiled(text: str) -> tuple[Graph, dict[str, str]]:
-    (region,) = compile_program(parse(text), value="f32").regions
+    (region,) = compile_program(parse(text), value=value_type("f32")).regions
     return region.graph, dict(region.reasons)
 
 
@@ -101,7 +102,9 @@ def nested_product(order: str, use: str = "A[i,k] * T[k,l]") -> Graph:
         "tensor A[i=3, k=24] : csr\ntensor X[k, j=4] : csc\ntensor W[j, l=5] : dense\ntensor D[i, l] : dcsr\n"
         f"fuse {{\n  T[k,l] = X[k,j] * W[j,l]\n  D[i,l] = {use}\n}}\n"
     )
-    return compile_program(parse(text), Schedule(order=tuple(order)), value="f32").regions[0].graph
+    return (
+        compile_program(parse(text), Schedule(order=tuple(order)), value=value_type("f32")).regions[0].graph
+    )
 
 
 FIRST = np.eye(3, 24)[[0, 0, 0]]

@@ -11,6 +11,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
 from samhw.graph_passes.lanes import lane_factors
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, lane_loads
@@ -56,7 +57,7 @@ m[j] max= M[k, j] where M[k, j]
 
 
 def compiled(text: str, arch: Arch | None = None, value: str = "i32", **lanes: int) -> Compiled:
-    return compile_program(parse(text), Schedule(lanes=lanes), arch=arch, value=value)
+    return compile_program(parse(text), Schedule(lanes=lanes), arch=arch, value=value_type(value))
 
 
 def graph_of(text: str, **lanes: int) -> Graph:

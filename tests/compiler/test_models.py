@@ -4,6 +4,7 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.frontend import load_model, model_data, model_names
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.search import compile_program
 from samhw.targets import run
@@ -45,7 +46,7 @@ def check_model(name: str, schedule: Schedule) -> Compiled:
     data = model_data(name, sizes=SIZES.get(name))
     program = load_model(name).bind({n: t.shape for n, t in data.items()})
     work = Workload(name, program, data)
-    compiled = compile_workload(work, schedule, value="f32")
+    compiled = compile_workload(work, schedule, value=value_type("f32"))
     result = check(work, compiled, run(compiled, work.tensors).outputs)
     assert result.good, f"off by {result.max_abs_error}, bound {result.bound}"
     assert result.max_abs_error < 1e-4
@@ -55,7 +56,7 @@ def check_model(name: str, schedule: Schedule) -> Compiled:
 @pytest.mark.parametrize("name", ["gcn", "gat", "mlp"])
 def test_global_iteration_gives_the_same_result(name: str) -> None:
     work = workload(name, "partial")
-    compiled = compile_workload(work, value="f32", schedule=Schedule(iteration="global"))
+    compiled = compile_workload(work, value=value_type("f32"), schedule=Schedule(iteration="global"))
     result = check(work, compiled, run(compiled, work.tensors).outputs)
     assert result.good, f"off by {result.max_abs_error}, bound {result.bound}"
 
@@ -63,4 +64,4 @@ def test_global_iteration_gives_the_same_result(name: str) -> None:
 @pytest.mark.parametrize("name", model_names())
 def test_whole_models_of_the_default_size_are_one_region(name: str) -> None:
     program = load_model(name).bind({n: t.shape for n, t in model_data(name).items()})
-    assert len(compile_program(program, one_region(name), value="f32").regions) == 1
+    assert len(compile_program(program, one_region(name), value=value_type("f32")).regions) == 1

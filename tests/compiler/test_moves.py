@@ -8,6 +8,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.targets import run
@@ -102,7 +103,7 @@ def test_parts_that_have_values_everywhere(function: str) -> None:
         "tensor A[i=5, j=4] : dcsr\ntensor B[i, j=2] : csr\ntensor C[i, j] : dcsr\nfuse {\n"
         f"  T[i, j] = {function}(A[i, j])\n  C[i, j] = concat(j, B[i, j], T[i, j])\n}}\n"
     )
-    compiled, _ = result(text, value="f32")
+    compiled, _ = result(text, value=value_type("f32"))
     assert len(compiled.regions) == 1
 
 
@@ -206,7 +207,7 @@ def test_values_pass_unchanged(value: str) -> None:
     a = np.array([np.inf, -1.5, 0, 2.0**-100] if floating else [1, -1, 0, 100])
     b = np.array([0, -np.inf, 3, 2.0**100] if floating else [-100, 0, 7, 8])
     tensors = {name: Tensor.from_dense(array, "dense") for name, array in (("a", a), ("b", b))}
-    compiled = compile_workload(Workload("moves", program, tensors), value=value)
+    compiled = compile_workload(Workload("moves", program, tensors), value=value_type(value))
     assert run(compiled, tensors).outputs["c"].to_dense().tolist() == [*a, *b]
 
 
@@ -340,7 +341,7 @@ def test_a_concatenation_of_concatenations_ends_its_region() -> None:
     }
     """)
     work = make_workload(program, ["random:density=0.7"])
-    compiled = compile_workload(work, value="i32")
+    compiled = compile_workload(work, value=value_type("i32"))
     assert [region.region.label for region in compiled.regions] == ["u", "v"]
     assert "a concatenation that its region computes as well" in (compiled.regions[0].note or "")
     assert check(work, compiled, run(compiled, work.tensors).outputs).good
@@ -358,7 +359,7 @@ def test_what_is_summed_of_a_part_with_rows_inside_ends_its_region() -> None:
     }
     """)
     work = make_workload(program, ["random:density=0.7"])
-    compiled = compile_workload(work, value="i32")
+    compiled = compile_workload(work, value=value_type("i32"))
     assert [region.region.label for region in compiled.regions] == ["t", "v"]
     assert "takes a part that its region computes, with j inside" in (compiled.regions[0].note or "")
     assert check(work, compiled, run(compiled, work.tensors).outputs).good

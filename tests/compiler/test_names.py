@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps, parse
 from samhw.graph import validate_design
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
 from samhw.targets import RunResult, check, run
 from samhw.workload import Workload, compile_workload, make_workload
@@ -61,9 +62,11 @@ def test_random_names(shard: int) -> None:
         other, names = renamed(program, rng)
         assert parse(dumps(other)) == other
         tensors = random_tensors(program, rng)
-        before = result(Workload("random", program, tensors), value="i32", schedule=schedule)
+        before = result(Workload("random", program, tensors), value=value_type("i32"), schedule=schedule)
         after = result(
-            Workload("random", other, renamed_data(tensors, names)), value="i32", schedule=schedule
+            Workload("random", other, renamed_data(tensors, names)),
+            value=value_type("i32"),
+            schedule=schedule,
         )
         seen[before is None] += 1
         if before is None or after is None:

@@ -5,6 +5,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Iteration, Schedule
 from samhw.targets import run
 from samhw.targets.check import check
@@ -23,7 +24,7 @@ def results(
         decl.name: Tensor.from_dense(np.array(arrays[decl.name]), decl.format) for decl in program.inputs
     }
     work = Workload("by hand", program, tensors)
-    compiled = compile_workload(work, value=value, **options)
+    compiled = compile_workload(work, value=value_type(value), **options)
     outputs = run(compiled, tensors).outputs
     assert check(work, compiled, outputs).good
     return {name: tensor.to_dense().tolist() for name, tensor in outputs.items()}
@@ -191,7 +192,7 @@ def test_capacity_of_a_result_can_be_set() -> None:
     assert results(text, {"a": list(range(8))}, entries={"y": 7})["y"] == list(range(0, 16, 2))
     program = parse(text)
     tensors = {"a": Tensor.from_dense(np.arange(8), "csf")}
-    compiled = compile_workload(Workload("full", program, tensors), value="i32", entries={"y": 6})
+    compiled = compile_workload(Workload("full", program, tensors), value=value_type("i32"), entries={"y": 6})
     with pytest.raises(Exception, match=r"capacity .* \(--capacity\)"):
         run(compiled, tensors)
 

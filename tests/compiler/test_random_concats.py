@@ -19,6 +19,7 @@ from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch
+from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Schedule
 from samhw.targets import run
 from samhw.tensors import Tensor
@@ -56,13 +57,15 @@ def compiled_case(number: int, value: str) -> tuple[Written, Workload, Compiled]
         lane_tokens=rng.choice((0, 1, 1024)),
     )
     try:
-        compiled = compile_workload(work, schedule, value=value, arch=arch)
+        compiled = compile_workload(work, schedule, value=value_type(value), arch=arch)
     except ScheduleError:
         return None
     if rng.random() < 0.3:
         lanes = random_lanes(compiled, np.random.default_rng(number))
         with suppress(ScheduleError):
-            compiled = compile_workload(work, replace(schedule, lanes=lanes), value=value, arch=arch)
+            compiled = compile_workload(
+                work, replace(schedule, lanes=lanes), value=value_type(value), arch=arch
+            )
     return case, work, compiled
 
 

@@ -17,6 +17,7 @@ from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps
 from samhw.graph import Arch
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.targets import run
 from samhw.targets.check import check
@@ -37,7 +38,7 @@ FLOATS = {"statements": programs(), "chains": chained_programs()}
 
 def compiled_or_none(work: Workload, schedule: Schedule, value: str, arch: Arch) -> Compiled | None:
     try:
-        return compile_workload(work, schedule, value=value, arch=arch)
+        return compile_workload(work, schedule, value=value_type(value), arch=arch)
     except ScheduleError:
         return None
 

@@ -94,7 +94,7 @@ def test_chained_programs(shard: int) -> None:
         tensors = random_tensors(program, rng)
         for level in FUSION_LEVELS:
             work = Workload("random", Schedule(fuse=level).apply(program), tensors)
-            seen[outcome(work, rng, value=value, schedule=schedule)] += 1
+            seen[outcome(work, rng, value=value_type(value), schedule=schedule)] += 1
 
     body()
     assert seen["refused"] <= MOST_CHAINED_REFUSED * sum(seen.values())
@@ -110,7 +110,7 @@ def test_chained_programs_of_any_storage(permute: bool) -> None:
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng))
-        seen[outcome(work, rng, value="i32", schedule=Schedule(permute=permute))] += 1
+        seen[outcome(work, rng, value=value_type("i32"), schedule=Schedule(permute=permute))] += 1
 
     body()
     assert seen["good"] >= 10
@@ -140,7 +140,7 @@ def test_chained_programs_in_any_order() -> None:
         work = Workload("random", program, random_tensors(program, rng, -1, 1))
         for space in order_spaces(program, program.regions[0]):
             for order in {any_order(space.stored, rng) for _ in range(2)}:
-                seen[outcome(work, rng, value="f32", schedule=Schedule(order=order))] += 1
+                seen[outcome(work, rng, value=value_type("f32"), schedule=Schedule(order=order))] += 1
 
     body()
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())
@@ -156,7 +156,7 @@ def test_chained_matrix_products_in_any_order() -> None:
         program, order = drawn
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng, -1, 1))
-        seen[outcome(work, rng, value="i32", schedule=Schedule(order=order))] += 1
+        seen[outcome(work, rng, value=value_type("i32"), schedule=Schedule(order=order))] += 1
 
     body()
     assert seen["good"] >= ORDERED // 2
@@ -172,7 +172,7 @@ def test_single_statements(iteration: Iteration) -> None:
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         work = Workload("random", program, random_tensors(program, rng))
-        seen[outcome(work, rng, value="i32", schedule=Schedule(iteration=iteration))] += 1
+        seen[outcome(work, rng, value=value_type("i32"), schedule=Schedule(iteration=iteration))] += 1
 
     body()
     assert seen["refused"] <= MOST_REFUSED * sum(seen.values())

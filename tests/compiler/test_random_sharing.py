@@ -16,6 +16,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.targets.check import check
@@ -40,9 +41,11 @@ def compiled(case: Written, text: str, number: int) -> tuple[Workload, Compiled]
     workload = Workload("random", program, tensors)
     share = ("auto", "auto", "all", "none")[number % 4]
     try:
-        return workload, compile_workload(workload, Schedule(share=share, permute=True), value=case.value)
+        return workload, compile_workload(
+            workload, Schedule(share=share, permute=True), value=value_type(case.value)
+        )
     except ScheduleError:
-        return workload, compile_workload(workload, Schedule(permute=True), value=case.value)
+        return workload, compile_workload(workload, Schedule(permute=True), value=value_type(case.value))
 
 
 @pytest.mark.parametrize("value", VALUES)

@@ -10,6 +10,7 @@ import samhw
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.targets import run
@@ -139,7 +140,7 @@ def test_extents_of_a_result_in_other_levels_come_with_the_data() -> None:
     design = samhw.compile(
         "T[j, l] = A[l, i] * B[i, j]",
         formats={"A": "csc", "B": "csr", "T": "dense"},
-        value="i32",
+        value=value_type("i32"),
         schedule=Schedule(permute=True),
     )
     result = design.run(A=rows, B=columns)

@@ -10,6 +10,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.workload import compile_workload, make_workload
@@ -66,7 +67,7 @@ class Sum:
 
     def result(self, text: str) -> np.ndarray:
         work = make_workload(parse(text), ["random:density=0.6"])
-        compiled = compile_workload(work, Schedule(permute=True), value="i32")
+        compiled = compile_workload(work, Schedule(permute=True), value=value_type("i32"))
         found = run(compiled, work.tensors).outputs["Y"].to_dense()
         arrays = {name: tensor.to_dense() for name, tensor in work.tensors.items()}
         expected = 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.compiler import AUTO, choose_value
+from samhw.compiler import asked_text, asked_type, choose_value
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.numerics import value_type
@@ -38,8 +38,8 @@ VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
 )
 def test_of_the_text(text: str, value: str) -> None:
     program = parse(VECTOR + text)
-    assert choose_value(AUTO, program) == value
-    assert choose_value("i16", program) == "i16"
+    assert choose_value(None, program) == value_type(value)
+    assert choose_value(value_type("i16"), program) == value_type("i16")
     assert parse(dumps(program)) == program
 
 
@@ -59,7 +59,7 @@ def test_of_the_text(text: str, value: str) -> None:
 )
 def test_of_the_data(data: list[float], value: str) -> None:
     program = parse(VECTOR + "y[i] = a[i] * b[i]")
-    assert choose_value(AUTO, program, [np.asarray(data)]) == value
+    assert choose_value(None, program, [np.asarray(data)]) == value_type(value)
 
 
 numbers = st.one_of(st.integers(-(2**33), 2**33), st.integers(-5, 5), st.floats(width=32))
@@ -76,19 +76,29 @@ def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:
         takes_data = True
     except InputError:
         takes_data = False
-    found = choose_value(AUTO, program, [array])
+    found = str(choose_value(None, program, [array]))
     assert found in ("i32", "f32")
     assert found == "f32" or takes_data
-    if choose_value(AUTO, program) == "i32":
+    if choose_value(None, program) == value_type("i32"):
         assert (found == "i32") == takes_data
         with suppress(ScheduleError):
-            compile_program(program, value="i32", schedule=Schedule(permute=True))
+            compile_program(program, value=value_type("i32"), schedule=Schedule(permute=True))
+
+
+@pytest.mark.parametrize("text", ["auto", "i8", "fixed<16,8>", "f32"])
+def test_what_a_text_asks_for(text: str) -> None:
+    assert asked_text(asked_type(text)) == text
+
+
+def test_unknown_value_type() -> None:
+    with pytest.raises(InputError, match="Unknown value type 'f99'"):
+        asked_type("f99")
 
 
 def test_random_data_are_drawn_for_what_the_text_needs() -> None:
     whole = make_workload(parse(VECTOR + "y[i] = a[i] * b[i]"))
     assert all(tensor.vals.dtype.kind == "i" for tensor in whole.tensors.values())
-    assert whole.value() == "i32"
+    assert whole.value() == value_type("i32")
     fractions = make_workload(parse(VECTOR + "y[i] = a[i] / b[i]"))
     assert any(np.any(tensor.vals % 1) for tensor in fractions.tensors.values())
 
@@ -99,7 +109,7 @@ def test_in_python() -> None:
     a, y = p.tensor("a", i, "csf"), p.tensor("y", i)
     y[i] = a[i] * 2
     program = p.program()
-    assert compile_program(program).value == "bf16"
+    assert compile_program(program).value == value_type("bf16")
     assert dumps(program).startswith("value bf16\n")
     p.value = "f33"
     with pytest.raises(InputError, match="Unknown value type 'f33'"):
@@ -119,7 +129,7 @@ def test_in_python() -> None:
 def test_a_tensor_may_be_called_value(text: str) -> None:
     program = parse(text)
     assert "value" in program.tensors or "f32" in program.tensors
-    assert program.value == ("f32" if text.startswith("value f32") else None)
+    assert program.value == (value_type("f32") if text.startswith("value f32") else None)
     assert parse(dumps(program)) == program
 
 

@@ -15,6 +15,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets import run
 from samhw.targets.check import check
@@ -33,7 +34,7 @@ class Way(NamedTuple):
 def compiled(way: Way) -> tuple[Workload, Compiled]:
     arch = Arch(deepest=way.deepest)
     work = make_workload(parse(way.text), ["random:density=0.6"])
-    return work, compile_workload(work, Schedule(**way.schedule), value="f32", arch=arch)
+    return work, compile_workload(work, Schedule(**way.schedule), value=value_type("f32"), arch=arch)
 
 
 COLUMNS = "tensor A[i=5, k=6] : csr\ntensor x[i=5] : dense\ntensor y[k] : dense\ny[k] = A[i, k] * x[i]"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.targets import run
 from samhw.tensors import Tensor
@@ -91,7 +92,7 @@ def test_every_format_gives_the_same(value: str) -> None:
         level = FUSION_LEVELS[rng.integers(len(FUSION_LEVELS))]
         compiled = compile_workload(
             Workload("zero", Schedule(fuse=level).apply(workload.program), workload.tensors),
-            value=value,
+            value=value_type(value),
             schedule=Schedule(iteration="factored" if rng.random() < 0.7 else "global"),
         )
         got = run(compiled, workload.tensors).outputs["y"].to_dense()
@@ -119,6 +120,6 @@ def same_on(backend: str, value: str) -> None:
     for statement in ("y[i] = a[i] * (b[i] / c[i])", "y[i] = leaky_relu(a[i], 0) * b[i]"):
         for _ in range(3):
             workload, right = work(statement, dense, rng)
-            compiled = compile_workload(workload, value=value)
+            compiled = compile_workload(workload, value=value_type(value))
             got = run(compiled, workload.tensors, backend).outputs["y"].to_dense()
             np.testing.assert_array_equal(got, right)

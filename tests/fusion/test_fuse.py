@@ -8,6 +8,7 @@ from samhw.frontend import Capacity, parse
 from samhw.frontend.expr import Access
 from samhw.fusion import FusedRegion
 from samhw.fusion.order import partial_order
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 
@@ -81,7 +82,7 @@ def test_a_softmax_computes_its_scores_once_if_streams_allow_it(sharing: Sharing
 
 
 def test_shared_scores_are_one_part_of_the_graph() -> None:
-    graph = compile_program(parse(SOFTMAX), value="f32").regions[0].graph
+    graph = compile_program(parse(SOFTMAX), value=value_type("f32")).regions[0].graph
     assert sum(node.params.get("vals") == "Q.vals" for node in graph.nodes) == 1
 
 

@@ -23,11 +23,13 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
 )
 from samhw.graph.address_map import AddressMap, Register
+from samhw.numerics import value_type
 from samhw.search import compile_program
 from tests.rtl.graphs import copy_graph
 
@@ -38,10 +40,10 @@ def design_of(capacities: list[int], extents: dict[str, int] | None = None, chan
         Memory(f"T{n}.{arrays[n % 3]}", f"T{n}", arrays[n % 3], list(MemoryRole)[(n + 1) % 2], capacity)
         for n, capacity in enumerate(capacities)
     )
-    stream = Stream(StreamKind.CRD, 1)
+    stream = Stream(Payload(StreamKind.CRD), 1)
     node = Node("n", "array", {}, (Port("a", stream),), (Port("b", stream),))
     links = tuple(Channel(Endpoint("n", "b"), Endpoint("n", f"a{k}"), 1, 2) for k in range(channels))
-    return Design.of(Graph("g", "i16", (node,), links, memories, (), extents or {}))
+    return Design.of(Graph("g", value_type("i16"), (node,), links, memories, (), extents or {}))
 
 
 def test_the_registers_and_windows_of_a_small_graph():
@@ -88,7 +90,7 @@ def test_identity_tells_builds_apart():
     others = [
         AddressMap(design_of([6]), Arch()),
         AddressMap(design, Arch(memory=3)),
-        AddressMap(replace(design, value="i32"), Arch()),
+        AddressMap(replace(design, value=value_type("i32")), Arch()),
         AddressMap(Design.of(graph.with_depths({graph.channels[0].name: 9})), Arch()),
     ]
     assert len({identity, *(o.identity for o in others)}) == 5

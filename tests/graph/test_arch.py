@@ -14,16 +14,16 @@ from samhw.search import compile_program
 def test_operators_of_the_floating_point_ip() -> None:
     """Their stages, and the two cycles of a process (docs/hls.md, "Cycles")."""
     arch = Arch.vitis()
-    latencies = {op: arch.alu_latency(op, "f32") for op in ("add", "sub", "mul", "div", "sqrt")}
+    latencies = {op: arch.alu_latency(op, value_type("f32")) for op in ("add", "sub", "mul", "div", "sqrt")}
     assert latencies == {"add": 8, "sub": 8, "mul": 5, "div": 13, "sqrt": 13}
-    assert arch.reduce_latency("sum", "f32") >= latencies["add"]
+    assert arch.reduce_latency("sum", value_type("f32")) >= latencies["add"]
 
 
 @pytest.mark.parametrize("value", ["i8", "i32", "fixed<16,8>", "bf16", "f32"])
 def test_every_operation_takes_a_process(value: str) -> None:
     arch = Arch.vitis()
     for op in value_type(value).operations:
-        assert arch.alu_latency(op, value) >= arch.step
+        assert arch.alu_latency(op, value_type(value)) >= arch.step
 
 
 def test_json_holds_it() -> None:

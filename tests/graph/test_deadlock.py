@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from samhw.graph import Channel, Endpoint, Graph, Node, Port, Stream, StreamKind, waiting_cycle
+from samhw.graph import Channel, Endpoint, Graph, Node, Payload, Port, Stream, StreamKind, waiting_cycle
 from samhw.graph.deadlock import deadlock
+from samhw.numerics import value_type
 
-STREAM = Stream(StreamKind.VAL, 1)
+STREAM = Stream(Payload(StreamKind.VAL), 1)
 
 
 def fork_join() -> Graph:
@@ -14,7 +15,7 @@ def fork_join() -> Graph:
     inputs = {n: tuple(Port(f"from_{s}", STREAM) for s, t in edges if t == n) for n in "abcde"}
     return Graph(
         name="fork_join",
-        value="i32",
+        value=value_type("i32"),
         nodes=tuple(Node(n, "any", {}, inputs[n], (Port("out", STREAM),)) for n in "abcde"),
         channels=tuple(Channel(Endpoint(s, "out"), Endpoint(t, f"from_{s}"), 1, 1) for s, t in edges),
         memories=(),

@@ -15,6 +15,7 @@ from samhw.graph import (
     to_dot,
     validate_design,
 )
+from samhw.numerics import value_type
 from tests.graph.test_validate import example
 
 
@@ -101,9 +102,9 @@ def test_regions_are_framed_in_a_drawing() -> None:
 
 def test_value_types_must_agree() -> None:
     with pytest.raises(InputError, match="different value types"):
-        Design.assemble("whole", [first(), replace(second(), value="f32")])
+        Design.assemble("whole", [first(), replace(second(), value=value_type("f32"))])
     with pytest.raises(InputError, match="Region whole_1 computes on f32, and whole on i32"):
-        validate_design(changed(1, value="f32"))
+        validate_design(changed(1, value=value_type("f32")))
 
 
 def changed(number: int, **changes: object) -> Design:

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Design, Port, Stream, StreamKind, to_dot, to_svg
+from samhw.graph import Design, Payload, Port, Stream, StreamKind, to_dot, to_svg
 from tests.graph.test_validate import example, with_node
 
 
@@ -17,7 +17,7 @@ def test_nodes_and_edges() -> None:
 
 def test_values_are_double_lines() -> None:
     graph = example()
-    text = to_dot(Design.of(with_node(graph, 1, outputs=(Port("crd", Stream(StreamKind.VAL, 1)),))))
+    text = to_dot(Design.of(with_node(graph, 1, outputs=(Port("crd", Stream(Payload(StreamKind.VAL), 1)),))))
     assert 'style=bold, color="black:invis:black"' in text
 
 

@@ -6,7 +6,7 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import Design, dumps, loads, make
 from tests.graph.test_design import whole
-from tests.graph.test_validate import example, with_node
+from tests.graph.test_validate import BLOCKS, example, with_node
 
 
 def test_round_trip() -> None:
@@ -20,6 +20,17 @@ def test_round_trip_of_a_made_node() -> None:
     node = make("union", "u", 1, inputs=2, payloads=("ref", "val"))
     graph = with_node(example(), 0, params=node.params, inputs=node.inputs, outputs=node.outputs)
     assert loads(dumps(Design.of(graph))) == Design.of(graph)
+
+
+def test_round_trip_of_blocks() -> None:
+    graph = with_node(example(), 1, outputs=BLOCKS)
+    assert loads(dumps(Design.of(graph))) == Design.of(graph)
+
+
+def test_round_trip_of_types() -> None:
+    node = make("alu", "a", 1, op="convert", value="i8", to="bf16")
+    graph = with_node(example(), 0, kind="alu", params=node.params)
+    assert loads(dumps(Design.of(graph))).regions[0].nodes[0].params == node.params
 
 
 def test_round_trip_of_several_regions() -> None:

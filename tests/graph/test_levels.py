@@ -7,6 +7,7 @@ import pytest
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
+from samhw.numerics import value_type
 from samhw.search import compile_program
 
 SPMM = """
@@ -34,7 +35,7 @@ INDICES = {
 
 @pytest.fixture(scope="module")
 def spmm() -> Graph:
-    return compile_program(parse(SPMM), value="f32").design.regions[0]
+    return compile_program(parse(SPMM), value=value_type("f32")).design.regions[0]
 
 
 def test_a_node_knows_the_index_that_it_works_on(spmm: Graph) -> None:

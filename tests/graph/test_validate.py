@@ -14,24 +14,26 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
     TensorBinding,
     validate,
 )
+from samhw.numerics import value_type
 from tests.rtl.graphs import ROOT, array, graph, node
 
-CRD = Stream(StreamKind.CRD, 1)
-REF = Stream(StreamKind.REF, 0)
-VAL = Stream(StreamKind.VAL, 0)
+CRD = Stream(Payload(StreamKind.CRD), 1)
+REF = Stream(Payload(StreamKind.REF), 0)
+VAL = Stream(Payload(StreamKind.VAL), 0)
 
 
 def example() -> Graph:
     """root -> scan -> write"""
     return Graph(
         name="example",
-        value="i32",
+        value=value_type("i32"),
         nodes=(
             Node("root", "root", {}, (), (Port("out", REF),)),
             Node("scan", "scan_dense", {"extent": "i"}, (Port("ref", REF),), (Port("crd", CRD),)),
@@ -55,7 +57,7 @@ def test_a_sound_graph() -> None:
 
 
 def test_coordinates_serve_as_references_but_not_the_reverse() -> None:
-    ref = (Port("crd", Stream(StreamKind.REF, 1)),)
+    ref = (Port("crd", Stream(Payload(StreamKind.REF), 1)),)
     validate(with_node(example(), 2, inputs=ref))
     with pytest.raises(InputError, match="joins a ref stream of depth 1 to an input for crd of depth 1"):
         validate(with_node(example(), 1, outputs=ref))
@@ -85,6 +87,7 @@ def loop(graph: Graph) -> Graph:
     )
 
 
+BLOCKS = (Port("crd", Stream(Payload(StreamKind.CRD, shape=(2,)), 1)),)
 SECOND_WRITER = Node("again", "write_compressed", {"pos": "p", "crd": "c"}, (Port("crd", CRD),), ())
 
 BROKEN: dict[str, tuple[Callable[[Graph], Graph], str]] = {
@@ -113,8 +116,12 @@ BROKEN: dict[str, tuple[Callable[[Graph], Graph], str]] = {
         "ends at input 'ref'; 'write' has only: crd",
     ),
     "types that differ": (
-        lambda g: with_node(g, 1, outputs=(Port("crd", Stream(StreamKind.CRD, 2)),)),
+        lambda g: with_node(g, 1, outputs=(Port("crd", Stream(Payload(StreamKind.CRD), 2)),)),
         "joins a crd stream of depth 2 to an input for crd of depth 1",
+    ),
+    "blocks of several words": (
+        lambda g: with_node(g, 1, outputs=BLOCKS),
+        r"scan\.crd carries crd\[2\], but",
     ),
     "latency": (lambda g: with_channel(g, 1, latency=0), "has latency 0; give at least 1"),
     "depth": (lambda g: with_channel(g, 1, depth=0), "has depth 0; give at least 1"),
@@ -169,9 +176,9 @@ def test_values_have_the_type_of_their_memory(value: str) -> None:
     values = graph(nodes, channels, {"A.vals": 1, "C.vals": 1})
     for k, user in enumerate(("array_A", "write")):
         memories = list(values.memories)
-        memories[k] = replace(memories[k], value=value)
+        memories[k] = replace(memories[k], value=value_type(value))
         other = replace(values, memories=tuple(memories))
-        if value == values.value:
+        if value_type(value) == values.value:
             validate(other)
         else:
             with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[AC].vals' holds f32"):

@@ -57,7 +57,7 @@ static T word(unsigned k) { return traits<T>::from_word(operands[k]); }
 
 
 def _class(value: str) -> str:
-    return value_class(value)
+    return value_class(value_type(value))
 
 
 def _cases() -> dict[str, tuple[int, str]]:

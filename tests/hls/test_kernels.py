@@ -14,6 +14,7 @@ from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel
 from samhw.graph import Arch
 from samhw.hls import Options
+from samhw.numerics import value_type
 from samhw.targets.hls import HlsDesign
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design, run_hls, run_model
@@ -27,8 +28,8 @@ SMALL = "random:size=16,density=0.2"
 
 
 def compiled(kernel: str, value: str, data: str = SMALL) -> tuple[Compiled, Workload]:
-    workload = make_workload(load_kernel(kernel), [data], value=value)
-    return compile_workload(workload, value=value), workload
+    workload = make_workload(load_kernel(kernel), [data], value=value_type(value))
+    return compile_workload(workload, value=value_type(value)), workload
 
 
 def run_together(cases: Sequence[tuple[Compiled, Workload]]) -> None:
@@ -63,8 +64,10 @@ def test_kernel_alone(kernel: str, value: str) -> None:
 def test_sums_of_other_latencies(latency: int) -> None:
     """Sums that are still in the adder, that are out of it, and that are in the memory."""
     arch = Arch(reduce={"f32": {"sum": latency}})
-    workloads = [make_workload(load_kernel(k), ["karate"], value="f32") for k in ("spmv", "spmspm_kij")]
-    run_together([(compile_workload(w, value="f32", arch=arch), w) for w in workloads])
+    workloads = [
+        make_workload(load_kernel(k), ["karate"], value=value_type("f32")) for k in ("spmv", "spmspm_kij")
+    ]
+    run_together([(compile_workload(w, value=value_type("f32"), arch=arch), w) for w in workloads])
 
 
 @pytest.mark.slow

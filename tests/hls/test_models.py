@@ -15,6 +15,7 @@ from samhw.frontend import model_names, parse
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
 from samhw.targets import run
@@ -44,7 +45,7 @@ INTEGER = {"gcn", "gin", "mlp"}
 
 def compiled(model: str, fuse: FusionLevel, value: str) -> tuple[Compiled, Workload]:
     workload = model_workload(model, fuse, value, [SIZES.get(model, "random:f=8,h=4,c=3")])
-    return compile_workload(workload, value=value, arch=Arch.vitis()), workload
+    return compile_workload(workload, value=value_type(value), arch=Arch.vitis()), workload
 
 
 def write(files: dict[str, str], folder: Path) -> None:
@@ -133,7 +134,7 @@ y[i] = T[i] * T[i] + T[i]
 
 def two_regions() -> tuple[Compiled, Workload]:
     workload = make_workload(parse(PROGRAM, "two.ein"), ["random:size=6,density=0.4"])
-    return compile_workload(workload, value="bf16", arch=Arch.vitis()), workload
+    return compile_workload(workload, value=value_type("bf16"), arch=Arch.vitis()), workload
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from samhw.frontend import Program, parse
 from samhw.graph import Arch, Design
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.sim import Result
 from samhw.targets import run
@@ -57,7 +58,7 @@ def test_random_names() -> None:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         program, _ = renamed(program, rng)
-        compiled = compile_or_none(program, schedule=Schedule("full", permute=True), value="i32")
+        compiled = compile_or_none(program, schedule=Schedule("full", permute=True), value=value_type("i32"))
         assume(compiled is not None and len(compiled.regions) == 1)
         assert compiled is not None
         design = Design.assemble(f"random_{len(samples)}", compiled.design.regions)

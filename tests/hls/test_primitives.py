@@ -14,6 +14,7 @@ from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
 from samhw.hls.region_builder import RegionBuilder
+from samhw.numerics import value_type
 from samhw.targets.hls_tools import compile_cpp
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
@@ -33,7 +34,7 @@ class Bench:
         self.nodes = [self.rename(k, case) for k, case in enumerate(self.cases)]
         self.graph = Graph(
             "bench",
-            "i32",
+            value_type("i32"),
             tuple(self.nodes),
             tuple(
                 Channel(Endpoint(node.name, port.name), Endpoint(f"sink_{node.name}_{port.name}", "in"), 1, 1)
@@ -77,7 +78,7 @@ class Bench:
             key: f"{value}_{k}" if key in case.node.memories or key in case.node.extents else value
             for key, value in case.node.params.items()
         }
-        return replace(case.node, name=f"n{k}", params={"value": case.value, **params})
+        return replace(case.node, name=f"n{k}", params={"value": value_type(case.value), **params})
 
     def output(self, k: int, port: str) -> HlsStream:
         """The stream that a node's output was given."""

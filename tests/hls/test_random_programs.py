@@ -16,6 +16,7 @@ from samhw.frontend import Program
 from samhw.graph import Arch, Design
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options
+from samhw.numerics import value_type
 from samhw.sim import Result
 from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_depths, random_tensors
@@ -45,7 +46,7 @@ def draw_samples(start: int, value: str) -> list[Sample]:
     @given(programs(), st.integers(0, 2**32 - 1))
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
-        compiled = compile_or_none(program, value=value)
+        compiled = compile_or_none(program, value=value_type(value))
         assume(compiled is not None and len(compiled.design.nodes) > 4 and len(compiled.regions) == 1)
         assert compiled is not None
         (graph,) = compiled.design.regions

@@ -10,6 +10,7 @@ import numpy as np
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
@@ -89,7 +90,9 @@ def compile_case(case: Case) -> Compiled | None:
     """The compiled case; None for a schedule that is refused."""
     try:
         return compile_workload(
-            Workload("random", case.parsed, case.tensors), value=case.value, schedule=case.schedule
+            Workload("random", case.parsed, case.tensors),
+            value=value_type(case.value),
+            schedule=case.schedule,
         )
     except ScheduleError:
         return None

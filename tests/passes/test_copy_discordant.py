@@ -7,6 +7,7 @@ import pytest
 
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
+from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.search import compile_program
@@ -27,13 +28,13 @@ RANK_3 = "tensor A[i=3, j=4, k=5] : csf\ntensor T[k, i, j] : csf\nT[k, i, j] = A
 PERMUTE = Schedule(permute=True)
 
 
-def results(program: Program, schedule: Schedule = PERMUTE, value: str = "auto") -> None:
+def results(program: Program, schedule: Schedule = PERMUTE, value: str | None = None) -> None:
     """Compares the results for several sets of data."""
     rng = np.random.default_rng(0)
     for _ in range(4):
         tensors = random_tensors(program, rng)
         work = Workload("permuted", program, tensors)
-        compiled = compile_workload(work, schedule, value=value)
+        compiled = compile_workload(work, schedule, value=value and value_type(value))
         outputs = run(compiled, tensors).outputs
         expected = evaluate_program(program, {name: t.to_dense() for name, t in tensors.items()})
         for decl in program.outputs:

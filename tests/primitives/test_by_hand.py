@@ -13,7 +13,7 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, latency, make
-from samhw.numerics import ALL_OPERATIONS
+from samhw.numerics import ALL_OPERATIONS, value_type
 from samhw.spec import kinds
 from tests.sim.bench import Bench, bench_primitive
 from tests.streams import tokens, written
@@ -625,13 +625,13 @@ def generous() -> Arch:
 
 
 def test_latency() -> None:
-    arch = Arch()
+    arch, i32 = Arch(), value_type("i32")
     node = make("scan_compressed", "n", 0, pos="p", crd="c", extent="x")
-    assert (latency(node, "crd", arch, "i32"), latency(node, "ref", arch, "i32")) == (arch.memory, arch.step)
+    assert (latency(node, "crd", arch, i32), latency(node, "ref", arch, i32)) == (arch.memory, arch.step)
     with pytest.raises(InputError, match=r"'n' \(scan_compressed\) has no output 'val'"):
-        latency(node, "val", arch, "i32")
+        latency(node, "val", arch, i32)
     with pytest.raises(InputError, match=r"Arch\.alu has no latency for 'mul' on i32"):
-        latency(make("alu", "n", 0, op="mul"), "val", Arch(alu={"integer": {"add": 1}}), "i32")
+        latency(make("alu", "n", 0, op="mul"), "val", Arch(alu={"integer": {"add": 1}}), i32)
 
 
 def test_every_kind_is_worked_by_hand() -> None:

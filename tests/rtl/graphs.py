@@ -11,11 +11,14 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
     TensorBinding,
 )
+from samhw.numerics import value_type
+from samhw.spec import spec_of
 
 __all__ = [
     "ROOT",
@@ -40,9 +43,9 @@ def node(name: str, kind: str, takes: str = "", gives: str = "", **params: Any) 
 
     def ports(text: str) -> tuple[Port, ...]:
         found = re.findall(r"(\w+):([a-z]+)(\d)", text)
-        return tuple(Port(port, Stream(StreamKind(kind), int(depth))) for port, kind, depth in found)
+        return tuple(Port(port, Stream(Payload(StreamKind(kind)), int(depth))) for port, kind, depth in found)
 
-    return Node(name, kind, params, ports(takes), ports(gives))
+    return Node(name, kind, spec_of(kind).read(params), ports(takes), ports(gives))
 
 
 def graph(
@@ -72,7 +75,9 @@ def graph(
     tensors = tuple(TensorBinding(tensor, role, "", (), ()) for tensor, role in roles.items())
     used = {node.params.get("extent") for node in nodes}
     wide = {index: greatest for index, greatest in WIDE.items() if index in used}
-    return Graph("test", "i32", tuple(nodes), tuple(links), arrays, tensors, wide | dict(extents or {}))
+    return Graph(
+        "test", value_type("i32"), tuple(nodes), tuple(links), arrays, tensors, wide | dict(extents or {})
+    )
 
 
 ROOT = node("root", "root", "", "out:ref0")

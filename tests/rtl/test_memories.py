@@ -15,7 +15,9 @@ BETWEEN_RUNS = 0
 
 def tensor(role: MemoryRole, *readers: int) -> TensorMemory:
     """With three regions, of which the first one writes."""
-    return TensorMemory(Window(Memory("T.vals", "T", "vals", role, 8), 0, 32, 16), regions=3, readers=readers)
+    return TensorMemory(
+        Window(Memory("T.vals", "T", "vals", role, 8), 0, 32, 8, 16), regions=3, readers=readers
+    )
 
 
 def simulate(unit: TensorMemory, bench: Callable[[SimulatorContext], Awaitable[None]]) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Port, Stream, StreamKind
+from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Payload, Port, Stream, StreamKind
+from samhw.numerics import value_type
 from samhw.rtl.registry import COMPONENTS, component
 from samhw.spec import kinds, spec_of
 
@@ -12,14 +13,14 @@ WIDTH = {CRD: 20, REF: 20, VAL: 16}
 ARCH = Arch(index_bits=20)
 GRAPH = Graph(
     name="g",
-    value="i16",
+    value=value_type("i16"),
     nodes=(),
     channels=(),
     memories=(
         Memory("B.pos", "B", "pos", MemoryRole.INPUT, 5),
         Memory("B.crd", "B", "crd", MemoryRole.INPUT, 100),
         Memory("B.vals", "B", "vals", MemoryRole.INPUT, 64),
-        Memory("W.vals", "W", "vals", MemoryRole.INPUT, 64, value="f32"),
+        Memory("W.vals", "W", "vals", MemoryRole.INPUT, 64, value=value_type("f32")),
     ),
     tensors=(),
     extents={"i": 10},
@@ -28,9 +29,9 @@ GRAPH = Graph(
 
 def node(kind, params, inputs, outputs):
     def ports(named):
-        return tuple(Port(name, Stream(stream, 1)) for name, stream in named.items())
+        return tuple(Port(name, Stream(Payload(kind), 1)) for name, kind in named.items())
 
-    return Node(kind, kind, params, ports(inputs), ports(outputs))
+    return Node(kind, kind, spec_of(kind).read(params), ports(inputs), ports(outputs))
 
 
 NODES = [

@@ -69,7 +69,7 @@ def dot_product(value: str, mul: Node, reduce: Node, *behind: Node, links: str) 
         f"intersect.ref1>array_B.ref array_A.val>mul.a*2 array_B.val>mul.b*2 {links}",
         {"A.pos1": 2, "A.crd1": 4, "A.vals": 4, "B.pos1": 2, "B.crd1": 4, "B.vals": 4, "C.vals": 1},
     )
-    return replace(dot, value=value)
+    return replace(dot, value=value_type(value))
 
 
 PAIRS = {"A_pos1": [0, 3], "A_crd1": [1, 3, 4], "B_pos1": [0, 3], "B_crd1": [3, 4, 7]}
@@ -145,8 +145,9 @@ def test_products_and_sums_wider_than_the_tensors(to: str, op: str, immediates: 
         last,
         links="mul.val>reduce.val*4/6 reduce.val>last.a last.val>write.val*5/7",
     )
-    nodes = (*dot.nodes[:-1], replace(dot.nodes[-1], params={**dot.nodes[-1].params, "value": to}))
-    memories = (*dot.memories[:-1], replace(dot.memories[-1], value=to))
+    stored = value_type(to)
+    nodes = (*dot.nodes[:-1], replace(dot.nodes[-1], params={**dot.nodes[-1].params, "value": stored}))
+    memories = (*dot.memories[:-1], replace(dot.memories[-1], value=stored))
 
     async def host(host: Host) -> None:
         assert await host.run(**PAIRS, A_vals=[9, 100, 253], B_vals=[100, 5, 9]) == Status.DONE

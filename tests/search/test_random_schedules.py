@@ -16,6 +16,7 @@ import pytest
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets import check, run
 from samhw.tensors import Tensor
@@ -32,7 +33,7 @@ EXTENDED = (1, 4)
 def accepted(work: Workload, schedule: Schedule, value: str) -> Compiled | str:
     """The design, or why there is none."""
     try:
-        return compile_workload(work, schedule, value=value)
+        return compile_workload(work, schedule, value=value_type(value))
     except InputError as error:
         return str(error)
 
@@ -56,7 +57,7 @@ def compiled(number: int) -> tuple[Drawn, Workload, Compiled] | None:
     if number % EXTENDED[1] < EXTENDED[0]:
         others = replace(work, tensors={n: _other(t, rng) for n, t in work.tensors.items()})
         assert isinstance(accepted(others, schedule, value), Compiled), f"{number}\n{program.text}"
-        again = compile_workload(work, found.schedule, value=value)
+        again = compile_workload(work, found.schedule, value=value_type(value))
         assert [r.graph for r in again.regions] == [r.graph for r in found.regions], number
     return drawn, work, found
 
@@ -78,7 +79,7 @@ def test_results_are_those_of_the_generators(shard: int) -> None:
             continue
         drawn, work, design = found
         outputs = run(design, work.tensors, engine="plain").outputs
-        if design.value == drawn.value:
+        if design.value == value_type(drawn.value):
             for name, tensor in outputs.items():
                 drawn.compare(name, tensor.to_dense())
         assert check(work, design, outputs).good, f"{number}\n{work.program.text}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
+from samhw.numerics import value_type
 from samhw.primitives import Actor, expand
 from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
 from samhw.primitives.step import Memory as Stored
@@ -96,7 +97,7 @@ def bench_primitive(
         workers.append(source := _source(inputs[name]))
         connect(queue, (source, 0), node_inputs[Endpoint(node.name, name)])
     for name, trace in outputs.items():
-        delay = latency(node, name, arch, value)
+        delay = latency(node, name, arch, value_type(value))
         depth = (output_depths or {}).get(name, arch.internal_depth(delay))
         queue = Queue(f"{name}->sink", delay, depth)
         queue.tap = _recorder(trace)
@@ -121,7 +122,7 @@ def _alone(node: Node, value: str, memories: Mapping[str, NDArray[Any]], extents
     """A graph of nothing but a node."""
     role = MemoryRole.INPUT if node.outputs else MemoryRole.OUTPUT
     own = tuple(Memory(name, "", "", role, len(words)) for name, words in memories.items())
-    return Graph(node.name, value, (node,), (), own, (), extents)
+    return Graph(node.name, value_type(value), (node,), (), own, (), extents)
 
 
 def _source(tokens: Sequence[tuple[int, Token]]) -> Worker:

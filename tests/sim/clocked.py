@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token, latency
+from samhw.numerics import value_type
 from samhw.primitives import Actor, Place, expand
 from samhw.primitives.step import COMMITTED, NONE, TAKES, VAL, Firing
 from tests.sim.clocked_memory import ClockedMemory, ClockedPort, Request
@@ -262,12 +263,14 @@ def clocked_primitive(
     value: str = "i32",
 ) -> tuple[dict[str, list[tuple[int, Token]]], list[int]]:
     """What `bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
-    graph = Graph("", value, (node,), (), (), (), extents)
+    graph = Graph("", value_type(value), (node,), (), (), (), extents)
     stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
     stores |= {(Place.MEMORY, name): [int(w) for w in words] for name, words in memories.items()}
     sources = {p.name: Source(inputs[p.name], Fifo(1, input_depths[p.name])) for p in node.inputs}
     drains = {
-        p.name: Sink(sinks.get(p.name, ()), Fifo(latency(node, p.name, arch, value), output_depths[p.name]))
+        p.name: Sink(
+            sinks.get(p.name, ()), Fifo(latency(node, p.name, arch, value_type(value)), output_depths[p.name])
+        )
         for p in node.outputs
     }
     cells = _cells(

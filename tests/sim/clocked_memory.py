@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from samhw.graph import Arch, Dram, Graph, OffChip
-from samhw.numerics import value_type
 
 IDLE = 100
 """Cycles behind the last request in which actors may still come to fire."""
@@ -145,7 +144,7 @@ class ClockedMemory:
         for memory in graph.memories:
             if off_chip.tensors is not None and memory.tensor not in off_chip.tensors:
                 continue
-            width = value_type(graph.memory_type(memory)).width if memory.is_value else arch.index_bits
+            width = graph.stored(memory).width(arch.index_bits)
             size = next(size for size in (1, 2, 4) if width <= 8 * size)
             while address % d.burst_bytes:
                 address += 1

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
+from samhw.numerics import value_type
 
 DEPTH = 8
 CAPACITY = 64
@@ -26,7 +27,7 @@ class Builder:
         node = self.nodes[name] = make(kind, name, depth, **params)
         for port, feed in zip(node.inputs, feeds, strict=True):
             source = Endpoint(*feed.split("."))
-            cycles = latency(self.nodes[source.node], source.port, self.arch, "i32")
+            cycles = latency(self.nodes[source.node], source.port, self.arch, value_type("i32"))
             self.channels.append(Channel(source, Endpoint(name, port.name), cycles, DEPTH))
         return name
 
@@ -41,7 +42,7 @@ class Builder:
         nodes, channels = tuple(self.nodes.values()), tuple(self.channels)
         used = {index for node in nodes for index in node.extents.values()}
         wide = {index: greatest for index, greatest in WIDE.items() if index in used}
-        return Graph("test", "i32", nodes, channels, tuple(memories), (), wide | (extents or {}))
+        return Graph("test", value_type("i32"), nodes, channels, tuple(memories), (), wide | (extents or {}))
 
 
 @dataclass

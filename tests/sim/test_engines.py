@@ -67,7 +67,7 @@ def by_hand(rng: np.random.Generator) -> list[Program]:
     """The graphs of graphs.py with random data, and one of them on floating point."""
     floats = row_minus_sum(np.zeros((3, 20), np.int64))
     words = np.asarray(value_type("f32").encode(rng.normal(size=60)))
-    graph = replace(floats.graph, value="f32", extents={"i": 4, "j": 32})
+    graph = replace(floats.graph, value=value_type("f32"), extents={"i": 4, "j": 32})
     return [
         gustavson(random_matrix(rng, 6, 5), random_matrix(rng, 5, 8)),
         matrix_sum(random_matrix(rng, 6, 6), random_matrix(rng, 6, 6)),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from samhw.graph import Arch
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import engine as compiled_engine
@@ -24,11 +25,11 @@ def followed(
     monkeypatch.setattr(engine, "SLICE", 100)
     monkeypatch.setattr(engine, "TURN", 20)
     monkeypatch.setattr(compiled_engine, "BATCH", 100)
-    workload = bind_program(spec, [data], value="f32")
+    workload = bind_program(spec, [data], value=value_type("f32"))
     workload = replace(workload, program=Schedule(fuse=fuse).apply(workload.program))
     seen: list[Progress] = []
     # In one region, however often it computes something.
-    compiled = compile_workload(workload, Schedule(share="none"), value="f32")
+    compiled = compile_workload(workload, Schedule(share="none"), value=value_type("f32"))
     result = run(compiled, workload.tensors, progress=seen.append, **options)
     return result, seen
 

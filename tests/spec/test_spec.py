@@ -11,7 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.hls.processes import LOWERINGS
-from samhw.numerics import ALL_OPERATIONS
+from samhw.numerics import ALL_OPERATIONS, value_type
 from samhw.primitives import ActorNetwork, Place, expand
 from samhw.search import compile_program
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
@@ -21,7 +21,16 @@ from tests.streams import tokens
 
 ARCH = Arch(memory=5, locate=7, step=3)
 
-FOLLOWS_FROM_ANSWERS = {"memories", "extents", "operand_type", "result_type", "instance", "inside", "ordered"}
+FOLLOWS_FROM_ANSWERS = {
+    "memories",
+    "extents",
+    "operand_type",
+    "result_type",
+    "instance",
+    "read",
+    "inside",
+    "ordered",
+}
 CONVENTIONS = {"named", "subject", "note"}
 """How a node is called and spoken of, for which there is a rule."""
 
@@ -32,7 +41,7 @@ def node_of(kind: str) -> Node:
 
 
 def network(node: Node) -> ActorNetwork:
-    return expand(node, Graph("g", "i32", (node,), (), (), (), {"x": 2}), ARCH)
+    return expand(node, Graph("g", value_type("i32"), (node,), (), (), (), {"x": 2}), ARCH)
 
 
 def test_every_kind_has_an_example_a_model_and_a_lowering() -> None:
@@ -119,7 +128,7 @@ def test_the_first_token_comes_when_the_spec_says(kind: str) -> None:
     for port in node.outputs:
         if kind == "drop_crd" and port.name == "inner":
             continue  # It holds a stop back, in case that it has to go.
-        latency = node.spec.latency(port.name, node.params, ARCH, "i32")
+        latency = node.spec.latency(port.name, node.params, ARCH, value_type("i32"))
         first = bench.outputs[port.name][0][0]
         assert first == example.gives + node.spec.inside(ARCH) + latency
 
@@ -194,9 +203,13 @@ def test_answers_fit_each_other(kind: str) -> None:
     ],
 )
 def test_values_convert(params: dict[str, str], operand: str, result: str) -> None:
-    alu = spec_of("alu")
-    assert (alu.operand_type(params, "f32"), alu.result_type(params, "f32")) == (operand, result)
-    assert spec_of("union").result_type({"inputs": 2}, "i16") == "i16"
+    alu, value = spec_of("alu"), value_type("f32")
+    read = alu.read(params)
+    assert (alu.operand_type(read, value), alu.result_type(read, value)) == (
+        value_type(operand),
+        value_type(result),
+    )
+    assert spec_of("union").result_type({"inputs": 2}, value_type("i16")) == value_type("i16")
 
 
 @pytest.mark.parametrize(

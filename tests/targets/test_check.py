@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from samhw.cli import main
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.targets import Check, Verdict, run
 from samhw.targets.check import check
 from samhw.targets.sweep.configuration import Configuration
@@ -30,7 +31,7 @@ def found(text: str, arrays: dict[str, np.ndarray], result: list[float] | None =
     program = parse(text)
     tensors = {name: Tensor.from_dense(array, "dense") for name, array in arrays.items()}
     work = Workload("check", program, tensors)
-    compiled = compile_workload(work, value="f32")
+    compiled = compile_workload(work, value=value_type("f32"))
     outputs = (
         {"y": Tensor.from_dense(np.array(result), "dense")} if result else run(compiled, tensors).outputs
     )
@@ -117,7 +118,7 @@ def test_commands_say_so(equal: list[str]) -> None:
         seen = report if command == "run" else report["outcomes"][0]
         assert (seen["result"], seen["checked"], seen["unproved"]) == ("unproved", False, 3)
     data = "+".join(word for word in equal if "=" in word)
-    row = outcome(Configuration(equal[0], data, value="f32"))
+    row = outcome(Configuration(equal[0], data, value=value_type("f32")))
     assert (row["status"], row["checked"], row["unproved"]) == ("unproved", False, 3)
     assert is_outcome(row)
 
@@ -166,7 +167,7 @@ def test_a_sample_of_rows_where_all_do_not_fit(monkeypatch: pytest.MonkeyPatch) 
     program = parse(text)
     tensors = {name: Tensor.from_dense(array, "dense") for name, array in arrays.items()}
     work = Workload("check", program, tensors)
-    compiled = compile_workload(work, value="f32")
+    compiled = compile_workload(work, value=value_type("f32"))
     seen = check(work, compiled, {"Y": Tensor.from_dense(right, "dense")})
     assert seen.good
     rows = seen.sampled["Y"][0]

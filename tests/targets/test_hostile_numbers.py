@@ -16,6 +16,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
+from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.targets import check, run
 from samhw.tensors import Tensor
@@ -42,7 +43,7 @@ class Drawn:
             permute=self.rng.random() < 0.6,
         )
         try:
-            return compile_workload(self.workload, value=value, schedule=schedule)
+            return compile_workload(self.workload, value=value_type(value), schedule=schedule)
         except (ScheduleError, InputError):
             return None
 
@@ -154,7 +155,7 @@ def test_a_mask_is_zero_where_its_type_makes_it_zero(value: str, small: float, a
     program = parse(f"tensor A[i, j] : dense\ntensor M[i, j] : csr\n{assign} where M[i, j]")
     tensors = {"A": Tensor.from_dense(-np.ones((2, 2)), "dense"), "M": Tensor.from_dense(mask, "csr")}
     workload = Workload("small", program, tensors)
-    compiled = compile_workload(workload, value=value)
+    compiled = compile_workload(workload, value=value_type(value))
     (result,) = (outputs := run(compiled, tensors).outputs).values()
     assert not result.to_dense()[0].any()
     assert check(workload, compiled, outputs).good

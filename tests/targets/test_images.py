@@ -5,6 +5,7 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding
+from samhw.numerics import value_type
 from samhw.targets.images import load, unload
 from samhw.tensors.tensor import Tensor
 
@@ -19,7 +20,7 @@ def _graph(value: str = "i8") -> Graph:
     """C[i,j] (csr) from A[i,k] (csr) and B[k,j] (dense), without nodes. C has row fibers for up to 4 rows."""
     return Graph(
         name="matmul",
-        value=value,
+        value=value_type(value),
         nodes=(),
         channels=(),
         memories=(
@@ -148,7 +149,7 @@ def test_round_trip(format: str, shape: tuple[int, int]) -> None:
     def graph(role: MemoryRole) -> Graph:
         binding = TensorBinding("T", role, format, ("i", "j"), shape)
         memories = tuple(_memories("T", role, **capacities))
-        return Graph("copy", "i32", (), (), memories, (binding,), {"i": shape[0], "j": shape[1]})
+        return Graph("copy", value_type("i32"), (), (), memories, (binding,), {"i": shape[0], "j": shape[1]})
 
     memories, extents = load(Design.of(graph(_IN)), {"T": tensor})
     left = {name: np.concatenate([words, np.full(64 - len(words), 77)]) for name, words in memories.items()}

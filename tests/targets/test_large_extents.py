@@ -11,6 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import MAX_EXTENT, parse
 from samhw.graph import Arch
 from samhw.graph.address_map import AddressMap
+from samhw.numerics import value_type
 from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
@@ -24,7 +25,7 @@ def compiled(extent: int, statement: str) -> tuple[Workload, Compiled]:
     coords = np.array([[0, extent - 1], [extent - 2, extent - 1]])
     tensor = Tensor.from_coo(coords, np.array([3, 4]), (extent, extent), "csf")
     workload = Workload("large", parse(f"tensor A[i, j] : csf\n{statement}"), {"A": tensor})
-    return workload, compile_workload(workload, value="i32")
+    return workload, compile_workload(workload, value=value_type("i32"))
 
 
 @pytest.mark.parametrize("extent", [2**31 - 1, 2**31, 2**31 + 5, MAX_EXTENT])

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph import Graph, Memory, MemoryRole, TensorBinding, memory_name
-from samhw.numerics import Words
+from samhw.numerics import Words, value_type
 from samhw.targets.images import unload
 from samhw.tensors import Tensor
 
@@ -31,7 +31,7 @@ def divided(tensor: Tensor) -> tuple[Graph, dict[str, Words]]:
             memory_name("T", array, lane): np.asarray(stored, np.int64) for array, stored in part.items()
         }
     memories = tuple(Memory(name, "T", name.split(".")[1], MemoryRole.OUTPUT, 99) for name in words)
-    return Graph("g", "i32", (), (), memories, (binding,)), words
+    return Graph("g", value_type("i32"), (), (), memories, (binding,)), words
 
 
 def unloaded(graph: Graph, words: Mapping[str, Words]) -> Tensor:

@@ -10,6 +10,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Capacity, load_kernel, parse
 from samhw.graph import Design, Graph
+from samhw.numerics import value_type
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, simulate
 from samhw.targets import check, run
@@ -74,14 +75,16 @@ def test_capacity_is_named() -> None:
 
 @pytest.mark.slow
 def test_overflow_is_named() -> None:
-    for message in both_fail(compiled_mmadd(value="i8"), tensors([[0, 100]], [[0, 100]])):
+    for message in both_fail(compiled_mmadd(value=value_type("i8")), tensors([[0, 100]], [[0, 100]])):
         assert "overflow" in message
         assert "'add'" in message
 
 
 @pytest.mark.slow
 def test_overflow_of_a_reducer_is_named() -> None:
-    compiled = compile_program(load_kernel("spmv"), value="i8", capacity=Capacity({"i": 4, "j": 4}))
+    compiled = compile_program(
+        load_kernel("spmv"), value=value_type("i8"), capacity=Capacity({"i": 4, "j": 4})
+    )
     inputs = {
         "B": Tensor.from_dense(np.full((2, 4), 10), "csr"),
         "c": Tensor.from_dense(np.full(4, 5), "dense"),
@@ -94,14 +97,17 @@ def test_overflow_of_a_reducer_is_named() -> None:
 @pytest.mark.slow
 def test_overflow_names_the_type_of_the_node() -> None:
     """Products and sums of i16 in 32 bits: four products of 30 bits are too much."""
-    compiled = compile_program(load_kernel("spmv"), value="i16", capacity=Capacity({"i": 4, "j": 4}))
-    wide = {"mul": {"to": "i32"}, "reduce_scalar": {"value": "i32"}, "write_val": {"value": "i32"}}
+    compiled = compile_program(
+        load_kernel("spmv"), value=value_type("i16"), capacity=Capacity({"i": 4, "j": 4})
+    )
+    i32 = value_type("i32")
+    wide = {"mul": {"to": i32}, "reduce_scalar": {"value": i32}, "write_val": {"value": i32}}
     (graph,) = compiled.design.regions
     nodes = tuple(
         replace(n, params={**n.params, **wide.get("mul" if n.params.get("op") == "mul" else n.kind, {})})
         for n in graph.nodes
     )
-    memories = tuple(replace(m, value="i32") if m.name == "x.vals" else m for m in graph.memories)
+    memories = tuple(replace(m, value=i32) if m.name == "x.vals" else m for m in graph.memories)
     inputs = {
         "B": Tensor.from_dense(np.full((1, 4), 0x7FFF), "csr"),
         "c": Tensor.from_dense(np.full(4, 0x7FFF), "dense"),
@@ -136,8 +142,10 @@ def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
 
 @pytest.mark.slow
 def test_fixed_point_equals_the_simulator_to_the_bit() -> None:
-    workload = make_workload(load_kernel("sddmm"), ["random:size=12"], value="fixed<16,8>")
-    compiled = compile_program(workload.program, value="fixed<16,8>", capacity=workload.capacity())
+    workload = make_workload(load_kernel("sddmm"), ["random:size=12"], value=value_type("fixed<16,8>"))
+    compiled = compile_program(
+        workload.program, value=value_type("fixed<16,8>"), capacity=workload.capacity()
+    )
     model, rtl = (run(compiled, workload.tensors, backend) for backend in ("sim", "verilator"))
     assert rtl.cycles == model.cycles
     assert np.array_equal(rtl.outputs["X"].vals, model.outputs["X"].vals)
@@ -157,7 +165,7 @@ def test_a_channel_of_more_than_65536_tokens() -> None:
           Y[i, e] = H[i, e] + s[i]
         }
     """)
-    compiled = compile_program(program, value="i32")
+    compiled = compile_program(program, value=value_type("i32"))
     (graph,) = compiled.design.runs
     assert max(channel.depth for channel in graph.channels) > 70_000
     rows = np.arange(140_000).reshape(2, 70_000) % 100 - 50

@@ -9,6 +9,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Capacity, parse
 from samhw.graph import Design, MemoryRole
+from samhw.numerics import value_type
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.sim.traced import traced_regions
@@ -34,7 +35,7 @@ Y[i,j] = U[i,j] + T[i,j]
 
 def layers(value: str = "i32") -> Compiled:
     capacity = Capacity({"i": 6, "k": 6, "j": 4}, {"A": 36, "T": 24, "U": 24, "Y": 24})
-    return compile_program(parse(LAYERS, "layers.ein"), value=value, capacity=capacity)
+    return compile_program(parse(LAYERS, "layers.ein"), value=value_type(value), capacity=capacity)
 
 
 def random_inputs(seed: int) -> dict[str, Tensor]:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from samhw.cli import main
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch
+from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.targets import sweep as package
 from samhw.targets.sweep import Configuration, State, local, product, read_description, sweep
@@ -84,9 +85,9 @@ arch.slack = 2
 """)
     found = [(c.program, c.value, c.schedule.fuse, c.settings) for c in read_description(path)]
     assert len(found) == len(set(found)) == 4 + 8 - 1
-    assert ("spmv", "i32", "partial", (("slack", 0),)) in found
-    assert ("gcn", "f32", "full", (("slack", 0), ("memory", 3))) in found
-    assert ("gcn", "f32", "full", (("slack", 2), ("memory", 3))) not in found
+    assert ("spmv", value_type("i32"), "partial", (("slack", 0),)) in found
+    assert ("gcn", value_type("f32"), "full", (("slack", 0), ("memory", 3))) in found
+    assert ("gcn", value_type("f32"), "full", (("slack", 2), ("memory", 3))) not in found
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_a_key_stands_for_all_that_a_result_follows_from(
     key = base.key()
     assert base.key() == key
     others = [
-        Configuration(str(program), f"A={matrix}", value="i32"),
+        Configuration(str(program), f"A={matrix}", value=value_type("i32")),
         Configuration(str(program), f"A={matrix}", depth=3),
         Configuration(str(program), f"A={matrix}", settings=(("slack", 5),)),
         Configuration(str(program), f"A={matrix}", memory="ddr4"),
@@ -185,7 +186,7 @@ def test_every_end_has_a_row() -> None:
     refused = outcome(Configuration("spmm", SMALL, schedule=Schedule(order=("i", "j", "k"))))
     assert refused["status"] == "refused"
     assert "declare X with the mode order" in refused["error"]
-    failed = outcome(Configuration("mttkrp", "random", value="i8"))
+    failed = outcome(Configuration("mttkrp", "random", value=value_type("i8")))
     assert failed["status"] == "failed"
     assert "overflow" in failed["error"]
     deadlock = outcome(Configuration("gcn_softmax", "karate", depth=1))

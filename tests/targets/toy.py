@@ -13,12 +13,14 @@ from samhw.graph import (
     Memory,
     MemoryRole,
     Node,
+    Payload,
     Port,
     Stream,
     StreamKind,
     TensorBinding,
 )
 from samhw.graph.address_map import AddressMap
+from samhw.numerics import value_type
 
 __all__ = ["ARCH", "CAPACITY", "DESIGN", "GRAPH", "verilog"]
 
@@ -29,7 +31,7 @@ _IN, _OUT = MemoryRole.INPUT, MemoryRole.OUTPUT
 
 
 def _port(name: str, kind: StreamKind, depth: int) -> tuple[Port, ...]:
-    return (Port(name, Stream(kind, depth)),)
+    return (Port(name, Stream(Payload(kind), depth)),)
 
 
 def _channel(source: str, sink: str) -> Channel:
@@ -38,7 +40,7 @@ def _channel(source: str, sink: str) -> Channel:
 
 GRAPH = Graph(
     name="copy",
-    value="i32",
+    value=value_type("i32"),
     nodes=(
         Node("root", "root", {}, (), _port("out", StreamKind.REF, 0)),
         Node(

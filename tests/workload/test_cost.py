@@ -14,6 +14,7 @@ import scipy.sparse
 
 from samhw.compiler import Compiled
 from samhw.frontend import load_kernel, parse
+from samhw.numerics import value_type
 from samhw.reference import Rounding, results
 from samhw.targets.check import check
 from samhw.tensors import (
@@ -184,7 +185,7 @@ def test_capacities(name: str, operands: dict[str, Tensor]) -> None:
 @pytest.mark.parametrize("name", ["spmv", "spmm", "sum", "product"])
 def test_checks(name: str, value: str, operands: dict[str, Tensor]) -> None:
     workload = bound(name, operands)
-    compiled = compile_workload(workload, value=value)
+    compiled = compile_workload(workload, value=value_type(value))
     outputs = product(workload, compiled)
     most, found = peak(lambda: check(workload, compiled, outputs))
     assert found.good

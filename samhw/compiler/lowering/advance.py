@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from samhw.compiler.einsum import Apply, Einsum, Intermediate, Number, Reduce, Unary, View, reachable
-from samhw.compiler.lowering.lockstep import Bundle, Payload
+from samhw.compiler.lowering.lockstep import Bundle, OperandStream
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import RowStream, Space
 
@@ -41,7 +41,7 @@ def _operands(space: Space, e: Einsum) -> Iterator[View | Apply | Unary]:
             yield node
 
 
-def _take_up(row: OpenRow, payloads: Iterable[Payload]) -> None:
+def _take_up(row: OpenRow, payloads: Iterable[OperandStream]) -> None:
     """Operands that have the row go on with their payloads."""
     for operand, payload in payloads:
         if isinstance(operand, View):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from samhw.compiler.einsum import Apply, Einsum, Number, Segment, View
 from samhw.compiler.lowering.joiners import StreamJoiner
-from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, Payload, Payloads
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, OperandStream, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.scans import Scanner
@@ -52,7 +52,7 @@ class Bundles:
         row, *further = stream.pending
         if further:
             return Bundle(Lockstep(row.crd, row.domain, nested=e))
-        return Bundle(Lockstep(row.crd, row.domain, Payloads((Payload(e, stream.val),))))
+        return Bundle(Lockstep(row.crd, row.domain, Payloads((OperandStream(e, stream.val),))))
 
     def _apply(self, e: Apply, found: Roles) -> Bundle:
         leaders = found.leaders

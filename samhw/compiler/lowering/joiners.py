@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View
-from samhw.compiler.lowering.lockstep import Lockstep, Meeting, Payload, Payloads, met_domain
+from samhw.compiler.lowering.lockstep import Lockstep, Meeting, OperandStream, Payloads, met_domain
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.space import CrdDomain
 from samhw.compiler.table import Feed, PlannedOutput
@@ -63,7 +63,7 @@ class StreamJoiner:
         streams = joined.payloads.streams
         if not leader.full:
             # What only the other one has goes again: the leader's own coordinates select.
-            select = Lockstep(leader.crd, leader.domain, Payloads((Payload(None, leader.crd),)))
+            select = Lockstep(leader.crd, leader.domain, Payloads((OperandStream(None, leader.crd),)))
             joined = self._met(Meeting.INTERSECTION, [select, joined], leader.domain)
             streams = joined.payloads.streams[1:]
         for operand in mine.operands:
@@ -91,12 +91,15 @@ class StreamJoiner:
                 self._row.space.set_missing(operand, True)
             self._move(meeting, operand, output)
         leaving = [
-            Payload(payload.operand, output) for (_, payload), output in zip(entering, outputs, strict=True)
+            OperandStream(payload.operand, output)
+            for (_, payload), output in zip(entering, outputs, strict=True)
         ]
         payloads = Payloads.met(meeting, [part.payloads for part in parts], leaving)
         return Lockstep(outputs[0].node.output("crd"), domain, payloads)
 
-    def _node(self, meeting: Meeting, entering: Sequence[tuple[Lockstep, Payload]]) -> list[PlannedOutput]:
+    def _node(
+        self, meeting: Meeting, entering: Sequence[tuple[Lockstep, OperandStream]]
+    ) -> list[PlannedOutput]:
         """The outputs of a new joiner, one for each payload."""
         row = self._row
         if len(entering) > MOST:

@@ -13,7 +13,7 @@ from samhw.compiler.einsum import Einsum, View
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed
 
-__all__ = ["Bundle", "Lockstep", "Meeting", "Payload", "Payloads", "met_domain"]
+__all__ = ["Bundle", "Lockstep", "Meeting", "OperandStream", "Payloads", "met_domain"]
 
 
 class Meeting(Enum):
@@ -25,7 +25,7 @@ class Meeting(Enum):
     UNION = "union"
 
 
-class Payload(NamedTuple):
+class OperandStream(NamedTuple):
     """A stream in lockstep with coordinates, and the operand that it belongs to (None: nobody's)."""
 
     operand: Einsum | None
@@ -42,7 +42,7 @@ class Payloads:
     Where a union takes an operand's payload from another part, what was known of the one it left stays known.
     """
 
-    streams: tuple[Payload, ...] = ()
+    streams: tuple[OperandStream, ...] = ()
     narrow: frozenset[Einsum] = frozenset()
     partial: frozenset[Einsum] = frozenset()
 
@@ -61,7 +61,7 @@ class Payloads:
 
     @classmethod
     def met(
-        cls, meeting: Meeting, parts: "Sequence[Payloads]", streams: Iterable[Payload] = ()
+        cls, meeting: Meeting, parts: "Sequence[Payloads]", streams: Iterable[OperandStream] = ()
     ) -> "Payloads":
         """What is known where parts meet. Of the streams that come out, the first of each operand stays."""
         narrow = frozenset[Einsum]().union(*(p.narrow for p in parts))
@@ -81,7 +81,7 @@ class Payloads:
 
     @classmethod
     def led(
-        cls, leader: "Payloads", optional: "Payloads", streams: Iterable[Payload], *, full: bool
+        cls, leader: "Payloads", optional: "Payloads", streams: Iterable[OperandStream], *, full: bool
     ) -> "Payloads":
         """What is known where optional operands have been brought to the coordinates of a leader.
 
@@ -100,7 +100,7 @@ class Payloads:
         return Payloads.met(Meeting.ALIKE, [self, other], self.without(better).streams + other.streams)
 
 
-def _one_each(streams: Iterable[Payload]) -> tuple[Payload, ...]:
+def _one_each(streams: Iterable[OperandStream]) -> tuple[OperandStream, ...]:
     """The first stream of each operand, and all that are nobody's."""
     seen: set[Einsum] = set()
     result = []
@@ -139,9 +139,9 @@ class Lockstep:
         return self.domain == FULL
 
     @property
-    def streams(self) -> tuple[Payload, ...]:
+    def streams(self) -> tuple[OperandStream, ...]:
         """The payloads, or the coordinates themselves for want of any."""
-        return self.payloads.streams or (Payload(None, self.crd),)
+        return self.payloads.streams or (OperandStream(None, self.crd),)
 
     def and_that_of(self, other: "Lockstep") -> "Lockstep":
         """With what comes along with the same coordinates elsewhere."""

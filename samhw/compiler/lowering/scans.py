@@ -1,7 +1,7 @@
 """Scanners: the coordinates and references that a tensor view gives at a row."""
 
 from samhw.compiler.einsum import Part, View
-from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Payload, Payloads
+from samhw.compiler.lowering.lockstep import Bundle, Lockstep, OperandStream, Payloads
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed, PlannedNode
@@ -78,7 +78,7 @@ class Scanner:
         for extent in part.before:
             name = f"{view.name}_{row.index}"
             crd = row.make_inside("shift", name, {"crd": crd}, extent=extent).output("crd")
-        return Lockstep(crd, domain, Payloads((Payload(view, scan.output("ref")),)))
+        return Lockstep(crd, domain, Payloads((OperandStream(view, scan.output("ref")),)))
 
     def _sieve(self, view: View, stream: Lockstep) -> Lockstep:
         """The coordinates at which a mask is not zero."""
@@ -90,7 +90,7 @@ class Scanner:
         val = sieve.output("val")
         row.fill(view.name, val, f"NonZero(⟨{view.name}_{row.index}⟩)")
         domain = ("nonzero", view.tensor, *view.indices)
-        return Lockstep(sieve.output("crd"), domain, Payloads((Payload(view, val),)))
+        return Lockstep(sieve.output("crd"), domain, Payloads((OperandStream(view, val),)))
 
     def _scan_compressed(self, view: View, extent: str) -> PlannedNode:
         row, cursor = self._row, self._row.cursor(view)
@@ -123,4 +123,4 @@ class Scanner:
 
 
 def _stream_of(view: View | None, scan: PlannedNode, domain: CrdDomain | None) -> Lockstep:
-    return Lockstep(scan.output("crd"), domain, Payloads((Payload(view, scan.output("ref")),)))
+    return Lockstep(scan.output("crd"), domain, Payloads((OperandStream(view, scan.output("ref")),)))

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.machine_code import Table
 from samhw.primitives.step import NONE
+from samhw.sim.compiled.packing import kind_of, packed, payload_of
 from samhw.sim.compiled.phases import SLACK
-from samhw.sim.compiled.records import KIND_BITS, ChannelRecord
+from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.worker import Queue
 
@@ -91,7 +92,7 @@ class Channels:
         taken = len(queue.free)
         rows[FREED, 1 : 1 + taken] = queue.free
         for at, (kind, payload, ready, pushed) in enumerate(queue.tokens, 1 + taken):
-            rows[TOKENS, at] = payload << KIND_BITS | kind
+            rows[TOKENS, at] = packed(kind, payload)
             rows[READY, at] = ready
             if queue.off_chip:
                 rows[COME, at] = pushed + queue.latency
@@ -148,7 +149,7 @@ class Channels:
         shown = rows[[TOKENS, _come(queue), FREED], first - base : last - base]
         for token, come, freed in shown.T.tolist():
             if begin <= freed - 1 < end:
-                queue.tap(come - queue.latency, freed - 1, token & 3, token >> KIND_BITS)
+                queue.tap(come - queue.latency, freed - 1, kind_of(token), payload_of(token))
         return last
 
     def store(self) -> None:
@@ -182,10 +183,10 @@ class Channels:
         """
         queue, rows = self.queues[n], self.rows(n)
         for token, ready, come in rows[[TOKENS, READY, _come(queue)], popped:pushed].T.tolist():
-            queue.append(token & 3, token >> KIND_BITS, ready, come - queue.latency)
+            queue.append(kind_of(token), payload_of(token), ready, come - queue.latency)
             queue.spare -= 1
         # These were counted when it was found who takes them.
-        for kind in (rows[TOKENS, popped:found] & 3).tolist():
+        for kind in kind_of(rows[TOKENS, popped:found]).tolist():
             queue.kinds[kind] -= 1
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, Record, local_words, words_at
 from samhw.primitives.step import NONE, PUSHES, TAKES, Memory, Words
-from samhw.sim.compiled.records import KIND_BITS, ActorRecord, input_channel, output_channel
+from samhw.sim.compiled.packing import kind_of, packed, payload_of
+from samhw.sim.compiled.records import ActorRecord, input_channel, output_channel
 from samhw.sim.compiled.shapes import NO_KEY, FinderShape
 from samhw.sim.compiled.tokens import count_taken
 
@@ -135,8 +136,8 @@ def behead(finding: Finding, i: int, sure: int) -> None:
     arguments.kind[i] = NONE
     if sure or head.next < head.end:
         token = words_at(head.next, 1)[0]
-        arguments.kind[i] = token & 3
-        arguments.data[i] = token >> KIND_BITS
+        arguments.kind[i] = kind_of(token)
+        arguments.data[i] = payload_of(token)
 
 
 def do_firing(shape: FinderShape, finding: Finding, word: int, sure: int) -> None:
@@ -175,7 +176,7 @@ def push_tokens(shape: FinderShape, finding: Finding, word: int) -> None:
         port = shape.ports[q]
         pushed = word >> PUSHES + port & 1
         if shape.joins or pushed:
-            words_at(tails[q].next, 1)[0] = arguments.out_data[port] << KIND_BITS | arguments.out_kind[port]
+            words_at(tails[q].next, 1)[0] = packed(arguments.out_kind[port], arguments.out_data[port])
             tails[q].next += 8 * pushed
     for c in range(len(shape.circles)):
         taker, pusher = shape.circles[c]

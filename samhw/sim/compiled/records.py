@@ -8,7 +8,6 @@ though only the words that are still needed exist. Rows of an actor have a word 
 from samhw.machine_code import UNKNOWN, Record, words_at
 
 __all__ = [
-    "KIND_BITS",
     "NEVER",
     "UP_TO_DATE",
     "ActorRecord",
@@ -23,9 +22,6 @@ NEVER = 1 << 62
 
 UP_TO_DATE = 2 * NEVER - 1
 """In place of a cycle: nothing has to be timed again."""
-
-KIND_BITS = 2
-"""Of a token, below its payload."""
 
 
 class ActorRecord(Record):
@@ -121,7 +117,7 @@ class ChannelRecord(Record):
     """A channel."""
 
     tokens: int
-    """Row of tokens: payload << KIND_BITS | kind."""
+    """Row of tokens (packing.py)."""
     ready: int
     """Row of the first cycles in which they are available."""
     freed: int

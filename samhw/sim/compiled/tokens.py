@@ -1,6 +1,7 @@
 """What tokens add to the statistics of a channel."""
 
 from samhw.machine_code import apart, words_at
+from samhw.sim.compiled.packing import kind_of
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.rows import exceeds, total_difference
 
@@ -52,7 +53,7 @@ def count_kinds(address: int, count: int) -> int:
     tokens = words_at(address, count)
     kinds = 0
     for k in range(count):
-        kinds += 1 << ((tokens[k] & 3) * PART_BITS)
+        kinds += 1 << (kind_of(tokens[k]) * PART_BITS)
     return kinds
 
 

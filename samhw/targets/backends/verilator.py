@@ -96,8 +96,8 @@ def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Pa
     commands += ["start", "wait 100000000"]
     for memory in design.memories:
         if memory.role is MemoryRole.OUTPUT:
-            base = addresses.windows[memory.name].base
-            commands.append(f"read-file {base} {memory.capacity} results/{memory.name}.bin")
+            window = addresses.windows[memory.name]
+            commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")
     (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")
 
 

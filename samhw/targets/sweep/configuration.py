@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import samhw
-from samhw.compiler import AUTO
+from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
 from samhw.frontend import Example, Program, load_named
 from samhw.graph import Arch, Dram
-from samhw.numerics import value_type
+from samhw.numerics import ValueType
 from samhw.schedule import Schedule, lanes_text
 from samhw.script import Script
 from samhw.targets.cache import digest
@@ -43,7 +43,8 @@ class Configuration:
     program: str
     data: str = "auto"
     """What `--data` takes; several of them joined by `+`."""
-    value: str = AUTO
+    value: ValueType | None = None
+    """None is `auto`."""
     schedule: Schedule = field(default_factory=Schedule)
     depth: int | None = None
     """Of every channel between nodes, in tokens, or None for the compiler's depths."""
@@ -55,8 +56,6 @@ class Configuration:
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
-        if self.value != AUTO:
-            value_type(self.value)
         self.dram()
         _known_program(self.program)
         self.arch()
@@ -113,7 +112,8 @@ class Configuration:
     def from_json(cls, data: Mapping[str, Any]) -> "Configuration":
         """The configuration of a JSON object."""
         schedule, settings = Schedule.from_fields(data["schedule"]), tuple(data["settings"].items())
-        return cls(**{**data, "schedule": schedule, "settings": settings})
+        value = asked_type(data["value"])
+        return cls(**{**data, "value": value, "schedule": schedule, "settings": settings})
 
     def key(self) -> str:
         """A name for all that the result follows from: the fields, the whole `Arch`, the contents of the
@@ -144,7 +144,9 @@ class Configuration:
 
 
 def _fields(configuration: Configuration) -> dict[str, Any]:
-    return {field.name: getattr(configuration, field.name) for field in fields(configuration)}
+    """The fields by name, with the name of the value type."""
+    found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
+    return {**found, "value": asked_text(configuration.value)}
 
 
 @cache

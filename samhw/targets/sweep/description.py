@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.files import read_toml
 from samhw.schedule import Schedule, parse_lanes
@@ -52,6 +53,8 @@ def product(axes: Mapping[str, Any], arch: Mapping[str, Any] | None = None) -> I
         numbers = tuple(zip(settings, values[len(chosen) :], strict=True))
         schedule = _schedule(picked)
         others = {name: value for name, value in picked.items() if name in _CONFIGURED}
+        if "value" in others:
+            others["value"] = asked_type(others["value"])
         yield Configuration(**others, schedule=schedule, settings=numbers)
 
 

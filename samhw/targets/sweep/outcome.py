@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
+from samhw.numerics import ValueType
 from samhw.targets.measure import Measure, measure
 from samhw.targets.sweep.configuration import Configuration
 from samhw.targets.verdict import Verdict
@@ -53,7 +54,9 @@ def outcome(configuration: Configuration) -> Outcome:
     except Exception as error:
         return crashed(f"{type(error).__name__}: {error}")
     # What they were on, in place of `auto`.
-    on = {"value": value, "data": workload.name} if configuration.data == AUTO else {"value": value}
+    on = {"value": value.name}
+    if configuration.data == AUTO:
+        on["data"] = workload.name
     figures = asdict(found)
     return {"status": figures.pop("result"), **on, **figures}
 
@@ -78,6 +81,6 @@ def crashed(reason: str) -> Outcome:
 
 
 @lru_cache(maxsize=1)
-def _workload(program: str, data: tuple[str, ...], value: str) -> Workload:
+def _workload(program: str, data: tuple[str, ...], value: ValueType | None) -> Workload:
     """Kept, since neighbours in a sweep mostly differ in other fields."""
     return bind_program(program, data, value=value)

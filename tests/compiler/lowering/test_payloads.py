@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from samhw.compiler.lowering.lockstep import Bundle, Meeting, Payload, Payloads
+from samhw.compiler.lowering.lockstep import Bundle, Meeting, OperandStream, Payloads
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import PlannedNode
 from samhw.errors import ScheduleError
@@ -34,7 +34,7 @@ KNOWN = {where: (narrow, partial) for where, narrow, partial in table("What is k
 def payloads(*, brings: bool = True, narrow: bool = False, partial: bool = False) -> Payloads:
     source = PlannedNode("scan_compressed", "X", 1, {}).output("ref")
     return Payloads(
-        (Payload(X, source),) if brings else (),
+        (OperandStream(X, source),) if brings else (),
         frozenset([X] if narrow else []),
         frozenset([X] if partial else []),
     )

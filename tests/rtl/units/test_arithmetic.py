@@ -109,7 +109,7 @@ def test_default_latencies_suffice(source):
             unit.check_latency(arch.reduce_latency(op, source), op)
         else:
             kind = expected.target if expected.op in ("add", "sub", "mul") else expected.source
-            unit.check_latency(arch.alu_latency(expected.op, kind.name), name)
+            unit.check_latency(arch.alu_latency(expected.op, kind), name)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_every_bit(program: str, op: str, name: str) -> None:
 def test_default_latencies_suffice(program: str, op: str, name: str) -> None:
     unit = function_unit(op, value_type(name))
     assert unit is not None
-    unit.check_latency(Arch().alu_latency(op, name), f"{op} on {name}")
+    unit.check_latency(Arch().alu_latency(op, value_type(name)), f"{op} on {name}")
 
 
 @pytest.mark.parametrize(("op", "name"), [("div", "i32"), ("exp", "fixed<25,8>"), ("add", "f32")])

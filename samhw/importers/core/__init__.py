@@ -1,0 +1,27 @@
+"""What importers of all frameworks share: values on axes that views regroup, and the program that comes of
+them."""
+
+from samhw.importers.core.axes import AxisConflict
+from samhw.importers.core.bounds import MOST_JOINED, grouped
+from samhw.importers.core.build import GREATEST_MASKED, Build
+from samhw.importers.core.emit import Emitted, emit
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.inputs import InputSource, input_sources
+from samhw.importers.core.piece import Piece
+from samhw.importers.core.value import Arguments, Value
+
+__all__ = [
+    "GREATEST_MASKED",
+    "MOST_JOINED",
+    "Arguments",
+    "AxisConflict",
+    "Build",
+    "Emitted",
+    "HostArray",
+    "InputSource",
+    "Piece",
+    "Value",
+    "emit",
+    "grouped",
+    "input_sources",
+]

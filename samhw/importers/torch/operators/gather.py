@@ -1,0 +1,110 @@
+"""Tables and lists of edges: an index tensor is stored as a matrix with a one in each row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from samhw.importers.core import Value
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operators.products import contracted
+from samhw.importers.torch.registry import operator
+
+__all__: list[str] = []
+
+
+def letters(count: int, first: str) -> str:
+    return "".join(chr(ord(first) + n) for n in range(count))
+
+
+@operator("embedding")
+def import_embedding(importer: Importer, weight: Any, ids: Any, *_: Any) -> Value:
+    weight = importer.value(weight)
+    hot = importer.one_hot(ids, importer.build.shape(weight)[0])
+    places = letters(len(hot.modes) - 1, "A")
+    return contracted(importer, f"{places}v,vd->{places}d", hot, weight)
+
+
+@operator("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
+def import_embedding_bag(importer: Importer, weight: Any, ids: Any, offsets: Any, *rest: Any) -> Any:
+    """`rest`: whether gradients are scaled, and the mode: 0 for a sum, 1 for a mean."""
+    mode = rest[1] if len(rest) > 1 else 0
+    if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
+        raise importer.refuse("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
+    weight = importer.value(weight)
+    bags = importer.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
+    made = contracted(importer, "Av,vd->Ad", bags, weight)
+    return (made, *importer.first_of_three(made)[1:], importer.first_of_three(made)[1])
+
+
+@operator("index_select")
+def import_index_select(importer: Importer, x: Any, dim: int, ids: Any) -> Value:
+    x = importer.value(x)
+    return importer.by_matrix(x, dim, importer.one_hot(ids, importer.build.shape(x)[dim]))
+
+
+@operator("index", "_unsafe_index")
+def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
+    x = importer.value(x)
+    given = [dim for dim, index in enumerate(indices) if index is not None]
+    if len(given) == 1:
+        dim = given[0]
+        if importer.is_truth(indices[dim]):
+            raise importer.refuse("picks elements by a condition", "multiply by the condition")
+        return importer.by_matrix(x, dim, importer.one_hot(indices[dim], importer.build.shape(x)[dim]))
+    if given != list(range(given[0], given[-1] + 1)):
+        raise importer.refuse(
+            "takes indices of dimensions that are apart", "index one dimension after another"
+        )
+    shape = importer.build.shape(x)
+    hot = importer.one_hot_of([indices[dim] for dim in given], [shape[dim] for dim in given])
+    rank = len(shape)
+    own, places = letters(rank, "a"), letters(len(hot.modes) - len(given), "A")
+    picked = "".join(own[dim] for dim in given)
+    out = own[: given[0]] + places + own[given[-1] + 1 :]
+    return contracted(importer, f"{own},{places}{picked}->{out}", x, hot)
+
+
+@operator("gather")
+def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> Value:
+    x = importer.value(x)
+    rank = len(x.modes)
+    dim %= rank
+    if importer.shape(ids)[:dim] + importer.shape(ids)[dim + 1 :] != [
+        size for d, size in enumerate(importer.build.shape(x)) if d != dim
+    ]:
+        raise importer.refuse("gathers a part only", "slice the tensor first")
+    hot = importer.one_hot(ids, importer.build.shape(x)[dim])
+    own = letters(rank, "a")
+    out = own[:dim] + "Z" + own[dim + 1 :]
+    return contracted(importer, f"{own},{out}{own[dim]}->{out}", x, hot)
+
+
+@operator("index_add", "index_add_")
+def import_index_add(
+    importer: Importer, x: Any, dim: int, ids: Any, source: Any, *, alpha: float = 1
+) -> Value:
+    if 0 in importer.shape(source):
+        return importer.value(x)
+    source = importer.value(source)
+    size = importer.shape(x)[dim]
+    made = importer.by_matrix(source, dim, importer.one_hot(ids, size, by_place=True))
+    return importer.plus(made, x) if alpha == 1 else importer.plus(importer.value(x), made, alpha)
+
+
+@operator("scatter_add", "scatter_add_", "scatter_reduce")
+def import_scatter_add(
+    importer: Importer, x: Any, dim: int, ids: Any, source: Any, reduce: str = "sum", **_: Any
+) -> Value:
+    if reduce != "sum":
+        raise importer.refuse(f"scatters by '{reduce}'", "use scatter_add")
+    if 0 in importer.shape(source):
+        return importer.value(x)
+    rank = len(importer.shape(x))
+    dim %= rank
+    line = importer.one_line(ids, dim)
+    source = importer.value(source)
+    if line is None or importer.shape(ids) != list(importer.build.shape(source)):
+        raise importer.refuse(
+            "scatters each column elsewhere", "use index_add, or expand one list of indices"
+        )
+    hot = importer.one_hot(line, importer.shape(x)[dim], by_place=True)
+    return importer.plus(importer.by_matrix(source, dim, hot), x)

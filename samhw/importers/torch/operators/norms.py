@@ -1,0 +1,95 @@
+"""Normalisations, as inference has them."""
+
+import math
+from typing import Any
+
+import torch
+
+from samhw.frontend.functions import rsqrt
+from samhw.importers.core import Value
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operators.reductions import total, variance
+from samhw.importers.torch.registry import operator
+from samhw.importers.torch.value import Known
+
+__all__: list[str] = []
+
+
+def normalised(importer: Importer, x: Value, dims: list[int], eps: float) -> Value:
+    """(x - mean) / sqrt(variance + eps) along some modes."""
+    apart, found = variance(importer, x, dims, 0, True)
+    root = importer.simple(importer.elementwise(lambda v: rsqrt(v + eps), importer.simple(found)))
+    return importer.elementwise(lambda d, r: d * r, apart, root)
+
+
+@operator("layer_norm", "native_layer_norm")
+def import_layer_norm(
+    importer: Importer,
+    x: Any,
+    shape: list[int],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    *_: Any,
+) -> Any:
+    x = importer.value(x)
+    rank = len(x.modes)
+    made = importer.scaled(normalised(importer, x, list(range(rank - len(shape), rank)), eps), weight, bias)
+    return made if importer.operator == "aten.layer_norm" else importer.first_of_three(made)
+
+
+@operator("rms_norm")
+def import_rms_norm(
+    importer: Importer, x: Any, shape: list[int], weight: Any = None, eps: float | None = None
+) -> Value:
+    x = importer.simple(x)
+    rank = len(x.modes)
+    squares = importer.elementwise(lambda e: e * e, x)
+    mean = total(importer, squares, list(range(rank - len(shape), rank)), True, 1 / math.prod(shape))
+    least = 1.1920929e-07 if eps is None else eps
+    root = importer.simple(importer.elementwise(lambda v: rsqrt(v + least), importer.simple(mean)))
+    return importer.scaled(importer.elementwise(lambda e, r: e * r, x, root), weight, None)
+
+
+@operator("batch_norm", "_native_batch_norm_legit_no_training", "instance_norm")
+def import_batch_norm(
+    importer: Importer, x: Any, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any
+) -> Any:
+    training = rest[0] if importer.operator != "aten._native_batch_norm_legit_no_training" else False
+    if importer.operator == "aten.batch_norm" and (training is True or mean is None):
+        raise importer.refuse("takes the statistics of the batch", "call model.eval() before")
+    if importer.operator == "aten.instance_norm":
+        if training is not True and mean is not None:
+            raise importer.refuse("has running statistics", "use batch_norm for them")
+        x = importer.value(x)
+        eps = rest[2]
+        made = normalised(importer, x, list(range(2, len(x.modes))), eps)
+        return importer.scaled(made, weight, bias, mode=1)
+    # Scale and offset are constants, and so is what they make.
+    eps = rest[2] if importer.operator == "aten.batch_norm" else rest[1]
+    scale, offset = _folded(weight, bias, mean, var, eps)
+    made = importer.scaled(importer.value(x), scale, offset, mode=1)
+    return made if importer.operator == "aten.batch_norm" else importer.first_of_three(made)
+
+
+@operator("group_norm")
+def import_group_norm(
+    importer: Importer, x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
+) -> Value:
+    x = importer.value(x)
+    shape = importer.build.shape(x)
+    split = importer.viewed(x, [shape[0], groups, shape[1] // groups, *shape[2:]])
+    made = normalised(importer, split, list(range(2, len(split.modes))), eps)
+    return importer.scaled(importer.viewed(made, list(shape)), weight, bias, mode=1)
+
+
+def _folded(weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> tuple[Known, Known]:
+    """The scale and the offset of a batch norm, worked out before."""
+    scale = 1 / torch.sqrt(var.dense().double() + eps)
+    if weight is not None:
+        scale = scale * weight.dense().double()
+    offset = -mean.dense().double() * scale
+    if bias is not None:
+        offset = offset + bias.dense().double()
+    name = mean.name.removesuffix("running_mean")
+    return Known(scale.float(), f"{name}scale"), Known(offset.float(), f"{name}offset")

@@ -8,6 +8,7 @@ from samhw.importers.core.emit import Emitted, emit
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.inputs import InputSource, input_sources
 from samhw.importers.core.piece import Piece
+from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Arguments, Value
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "HostArray",
     "InputSource",
     "Piece",
+    "UnsupportedError",
     "Value",
     "emit",
     "grouped",

@@ -5,7 +5,7 @@ from samhw.importers.torch import operators
 from samhw.importers.torch.annotations import annotate
 from samhw.importers.torch.given import check_arguments
 from samhw.importers.torch.imported import ImportedModule
-from samhw.importers.torch.importer import Importer, Refusal
+from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.module import import_module
 from samhw.importers.torch.registry import OPERATORS, mapping
 from samhw.importers.torch.value import Host, Known
@@ -16,7 +16,6 @@ __all__ = [
     "ImportedModule",
     "Importer",
     "Known",
-    "Refusal",
     "Value",
     "annotate",
     "check_arguments",

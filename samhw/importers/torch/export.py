@@ -42,7 +42,7 @@ def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
     except InputError:
         raise
     except Exception as error:
-        raise _refusal(module, error) from error
+        raise _export_error(module, error) from error
     return program
 
 
@@ -151,7 +151,7 @@ def _is_users(path: str) -> bool:
     return not own and not _is_torch(path) and Path(path).is_file()
 
 
-def _refusal(module: nn.Module, error: Exception) -> InputError:
+def _export_error(module: nn.Module, error: Exception) -> InputError:
     """What PyTorch could not export, in a sentence."""
     frames = traceback.extract_tb(error.__traceback__)
     users = [f for f in frames if _is_users(f.filename)]

@@ -19,13 +19,14 @@ from samhw.importers.core import (
     Build,
     HostArray,
     Piece,
+    UnsupportedError,
     Value,
 )
 from samhw.importers.torch import host
 from samhw.importers.torch.registry import OPERATORS
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
-__all__ = ["Importer", "Refusal"]
+__all__ = ["Importer"]
 
 Tensor = Any
 """Of PyTorch."""
@@ -42,14 +43,6 @@ _COMPUTED = ("takes indices that the module computes", "give it indices that are
 """What is refused of index tensors, and the way out."""
 
 
-class Refusal(InputError):
-    """What an importer cannot take, without the operator and the line, which the caller knows."""
-
-    def __init__(self, what: str, mend: str) -> None:
-        super().__init__(f"{what}; {mend}")
-        self.what, self.mend = what, mend
-
-
 @dataclass
 class Importer:
     """Importers of operators get this first, and the operator's arguments behind it.
@@ -63,17 +56,13 @@ class Importer:
     operator: str = ""
     """The name of the operator at hand."""
 
-    def refuse(self, what: str, mend: str) -> Refusal:
-        """For what cannot be taken: `what` goes on after the operator's name."""
-        return Refusal(what, mend)
-
-    def without(self, what: str, mend: str) -> Any:
+    def missing(self, what: str, way_out: str) -> UnsupportedError:
         """A result that is not there, but may be asked for."""
-        return self.refuse(f"gives {what}, which is not there", mend)
+        return UnsupportedError(f"gives {what}, which is not there", way_out)
 
     def first_of_three(self, x: Value) -> tuple[Any, Any, Any]:
         """A normalisation with the statistics that training would keep."""
-        statistics = self.without("the statistics of training", "use the normalised tensor")
+        statistics = self.missing("the statistics of training", "use the normalised tensor")
         return x, statistics, statistics
 
     # Inputs
@@ -106,13 +95,13 @@ class Importer:
                 return self.input(("host", x.key), x.name, held.example, held.fetch)
             case int() | float():
                 return self.build.literal(float(x))
-        if isinstance(x, Refusal):
+        if isinstance(x, UnsupportedError):
             raise x
-        raise self.refuse(f"takes {type(x).__name__}", "give it tensors and numbers")
+        raise UnsupportedError(f"takes {type(x).__name__}", "give it tensors and numbers")
 
     def _of_constant(self, x: Known) -> Value:
         if not x.numel():
-            raise self.refuse(f"takes a tensor without elements, of the shape {x.shape}", "leave it out")
+            raise UnsupportedError(f"takes a tensor without elements, of the shape {x.shape}", "leave it out")
         if x.base is not None:
             source, apply = x.base
             return apply(self, self.value(source))
@@ -160,7 +149,7 @@ class Importer:
         nodes = _walk(made)
         for node in nodes:
             if isinstance(node, Literal) and not math.isfinite(node.value):
-                raise self.refuse(f"has the number {node.value:g}", "use a finite one")
+                raise UnsupportedError(f"has the number {node.value:g}", "use a finite one")
         result = Value(modes, made, mask, truth)
         return self.build.stored_value(result) if len(nodes) > LARGEST_EXPRESSION else result
 
@@ -201,7 +190,7 @@ class Importer:
 
     def truth(self, x: Operand) -> Operand:
         if not self.is_truth(x):
-            raise self.refuse("goes through the bits of numbers", "use it on conditions, such as x > 0")
+            raise UnsupportedError("goes through the bits of numbers", "use it on conditions, such as x > 0")
         return x
 
     def negated(self, condition: Operand) -> Operand:
@@ -219,7 +208,7 @@ class Importer:
         if isinstance(condition, Value) and isinstance(condition.expr, Literal):
             if condition.expr.value:
                 return self.elementwise(lambda e, _: e, x, condition)
-            raise self.refuse("masks everything", "leave some points of each row")
+            raise UnsupportedError("masks everything", "leave some points of each row")
         mask = self.simple(condition)
         modes, (expr, access), before = self.build.broadcast([self.value(x), mask])
         assert isinstance(access, Access)
@@ -263,7 +252,7 @@ class Importer:
 
     def refuse_masked(self, *operands: Operand) -> None:
         if any(isinstance(x, Value) and x.mask is not None for x in operands):
-            raise self.refuse(
+            raise UnsupportedError(
                 "takes a value that is -inf at places",
                 "only softmax and max do; mask right before it",
             )
@@ -369,13 +358,13 @@ class Importer:
     def indices(self, ids: Operand) -> Known | Host:
         """An index tensor; refuses one that the hardware would have to compute."""
         if not isinstance(ids, Known | Host):
-            raise self.refuse(*_COMPUTED)
+            raise UnsupportedError(*_COMPUTED)
         return ids
 
     def one_hot(self, ids: Operand, size: int, *, by_place: bool = False) -> Value:
         """A matrix with a one in each row, at the place that an index tensor names; or its transpose."""
         if self.is_truth(ids):
-            raise self.refuse(*_COMPUTED)
+            raise UnsupportedError(*_COMPUTED)
         ids = self.indices(ids)
         hot = host.one_hot(ids, size, by_place=by_place)
         key = ("hot", ids.key, size, by_place)

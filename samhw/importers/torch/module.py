@@ -10,13 +10,13 @@ from torch import nn
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
-from samhw.importers.core import Build, Emitted, Value, emit, input_sources
+from samhw.importers.core import Build, Emitted, UnsupportedError, Value, emit, input_sources
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.export import arguments_by_name, exported, sparse_parts
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule, OutputSource
-from samhw.importers.torch.importer import Importer, Refusal
+from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
     is_complex,
@@ -215,23 +215,25 @@ class _Walk:
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.wish_name)
         if handler is None:
-            raise Refusal(
+            raise UnsupportedError(
                 "is an operator that the importer does not know",
                 "write it with others, or register one with samhw.torch.mapping",
             )
         if name not in MASKED:
             self.importer.refuse_masked(*held)
         if is_complex(node):
-            raise Refusal("computes complex numbers", "compute with their real and imaginary parts")
+            raise UnsupportedError("computes complex numbers", "compute with their real and imaginary parts")
         if makes_integers(node) and name not in _OF_TRUTH and not is_truth(node):
-            raise Refusal("computes whole numbers", "hardware has one type of values; give indices as inputs")
+            raise UnsupportedError(
+                "computes whole numbers", "hardware has one type of values; give indices as inputs"
+            )
         plain = [_as_number(item) for item in arguments]
         return handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
 
     def folded(self, node: Any, name: str, arguments: list[Any], named: dict[str, Any], handler: Any) -> Any:
         """What is computed of constants alone."""
         if name in _RANDOM:
-            raise Refusal("draws random numbers", "call model.eval(), or give them as an argument")
+            raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         source = arguments[0] if arguments else None
         if name in VIEWS and isinstance(source, Known) and handler is not None and source.tensor is None:
             rest = arguments[1:]
@@ -284,7 +286,7 @@ class _Walk:
 
     def kept(self, node: Any, found: Any) -> Any:
         """A value that several operators use is a tensor of its own."""
-        if isinstance(found, Refusal) and node.target is python_operator.getitem:
+        if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
             raise located(node, operator_name(node.args[0].target), found)
         if isinstance(found, Value) and len(node.users) > 1:
             return self.build.stored_value(found)

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from samhw.errors import InputError
+from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.export import in_users_file
-from samhw.importers.torch.importer import Refusal
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
@@ -44,7 +44,7 @@ def located(node: Any, name: str, error: InputError) -> InputError:
     where, line = place if place else ("", "")
     written = written_as(node) or name
     by = "" if written in (name, *OPERATORS) else f" (by '{name}')"
-    said = f"'{written}'{by}{'' if isinstance(error, Refusal) else ':'} {error}"
+    said = f"'{written}'{by}{'' if isinstance(error, UnsupportedError) else ':'} {error}"
     return InputError(
         f"{where}{': ' if where else ''}{said.rstrip('.')}.{f'{chr(10)}  {line}' if line else ''}"
     )

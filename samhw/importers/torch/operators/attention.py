@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from samhw.importers.core import Value
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operators.products import import_matmul
 from samhw.importers.torch.operators.reductions import softmax
@@ -30,7 +30,7 @@ def import_attention(
 ) -> Value:
     """Shapes (batch.., rows, features). Rows that are masked out entirely give 0."""
     if dropout_p:
-        raise importer.refuse("draws random numbers (dropout)", "call model.eval() before")
+        raise UnsupportedError("draws random numbers (dropout)", "call model.eval() before")
     query, key, value = importer.value(query), importer.value(key), importer.value(value)
     shapes = [importer.build.shape(each) for each in (query, key, value)]
     if enable_gqa and shapes[0][-3] != shapes[1][-3]:

@@ -224,7 +224,7 @@ def import_max_pool(
             made = importer.by_matrix(made, dim, window.matrix(importer, repeated=True))
         made = reduced(importer, made, dim + 1, False, "max")
     if importer.operator.endswith("indices"):
-        return made, importer.without("the places of extremes", "use the extremes")
+        return made, importer.missing("the places of extremes", "use the extremes")
     return made
 
 

@@ -28,7 +28,7 @@ from samhw.frontend.functions import (
 )
 from samhw.frontend.functions import max as max_
 from samhw.frontend.functions import min as min_
-from samhw.importers.core import Value
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 
@@ -182,7 +182,7 @@ def import_mul(importer: Importer, a: Any, b: Any) -> Value:
 @operator("div", "div_", "true_divide", masked=True)
 def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
-        raise importer.refuse(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
+        raise UnsupportedError(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
     importer.refuse_masked(b)
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
@@ -192,11 +192,11 @@ def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None 
 @operator("pow", "pow_", "float_power")
 def import_pow(importer: Importer, x: Any, power: Any) -> Value:
     if not isinstance(power, int | float):
-        raise importer.refuse("takes a tensor as the power", "use a number, or exp(p * log(x))")
+        raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
     if not isinstance(x, int | float):
         x = importer.simple(x)
     else:
-        raise importer.refuse("takes a tensor as the power", "write exp(p * log(base))")
+        raise UnsupportedError("takes a tensor as the power", "write exp(p * log(base))")
     roots: dict[float, Callable[[Any], Expr]] = {
         0.5: sqrt,
         -0.5: rsqrt,
@@ -207,7 +207,7 @@ def import_pow(importer: Importer, x: Any, power: Any) -> Value:
     if float(power) in roots:
         return importer.elementwise(roots[float(power)], x)
     if float(power) != int(power) or not 1 <= power <= 16:
-        raise importer.refuse(f"has the power {power}", "use 0.5, 1.5, -0.5, -1, -2 or a whole one up to 16")
+        raise UnsupportedError(f"has the power {power}", "use 0.5, 1.5, -0.5, -1, -2 or a whole one up to 16")
 
     def powered(e: Expr) -> Expr:
         made = e

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from samhw.importers.core import Value
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operators.products import contracted
 from samhw.importers.torch.registry import operator
@@ -28,7 +28,7 @@ def import_embedding_bag(importer: Importer, weight: Any, ids: Any, offsets: Any
     """`rest`: whether gradients are scaled, and the mode: 0 for a sum, 1 for a mean."""
     mode = rest[1] if len(rest) > 1 else 0
     if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
-        raise importer.refuse("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
+        raise UnsupportedError("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
     weight = importer.value(weight)
     bags = importer.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
     made = contracted(importer, "Av,vd->Ad", bags, weight)
@@ -48,10 +48,10 @@ def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
     if len(given) == 1:
         dim = given[0]
         if importer.is_truth(indices[dim]):
-            raise importer.refuse("picks elements by a condition", "multiply by the condition")
+            raise UnsupportedError("picks elements by a condition", "multiply by the condition")
         return importer.by_matrix(x, dim, importer.one_hot(indices[dim], importer.build.shape(x)[dim]))
     if given != list(range(given[0], given[-1] + 1)):
-        raise importer.refuse(
+        raise UnsupportedError(
             "takes indices of dimensions that are apart", "index one dimension after another"
         )
     shape = importer.build.shape(x)
@@ -71,7 +71,7 @@ def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> V
     if importer.shape(ids)[:dim] + importer.shape(ids)[dim + 1 :] != [
         size for d, size in enumerate(importer.build.shape(x)) if d != dim
     ]:
-        raise importer.refuse("gathers a part only", "slice the tensor first")
+        raise UnsupportedError("gathers a part only", "slice the tensor first")
     hot = importer.one_hot(ids, importer.build.shape(x)[dim])
     own = letters(rank, "a")
     out = own[:dim] + "Z" + own[dim + 1 :]
@@ -95,7 +95,7 @@ def import_scatter_add(
     importer: Importer, x: Any, dim: int, ids: Any, source: Any, reduce: str = "sum", **_: Any
 ) -> Value:
     if reduce != "sum":
-        raise importer.refuse(f"scatters by '{reduce}'", "use scatter_add")
+        raise UnsupportedError(f"scatters by '{reduce}'", "use scatter_add")
     if 0 in importer.shape(source):
         return importer.value(x)
     rank = len(importer.shape(x))
@@ -103,7 +103,7 @@ def import_scatter_add(
     line = importer.one_line(ids, dim)
     source = importer.value(source)
     if line is None or importer.shape(ids) != list(importer.build.shape(source)):
-        raise importer.refuse(
+        raise UnsupportedError(
             "scatters each column elsewhere", "use index_add, or expand one list of indices"
         )
     hot = importer.one_hot(line, importer.shape(x)[dim], by_place=True)

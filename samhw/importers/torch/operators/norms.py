@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from samhw.frontend.functions import rsqrt
-from samhw.importers.core import Value
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operators.reductions import total, variance
 from samhw.importers.torch.registry import operator
@@ -57,10 +57,10 @@ def import_batch_norm(
 ) -> Any:
     training = rest[0] if importer.operator != "aten._native_batch_norm_legit_no_training" else False
     if importer.operator == "aten.batch_norm" and (training is True or mean is None):
-        raise importer.refuse("takes the statistics of the batch", "call model.eval() before")
+        raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
     if importer.operator == "aten.instance_norm":
         if training is not True and mean is not None:
-            raise importer.refuse("has running statistics", "use batch_norm for them")
+            raise UnsupportedError("has running statistics", "use batch_norm for them")
         x = importer.value(x)
         eps = rest[2]
         made = normalised(importer, x, list(range(2, len(x.modes))), eps)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from samhw.frontend.expr import Access, Expr, Literal, free_indices
-from samhw.importers.core import AxisConflict, Value
+from samhw.importers.core import AxisConflict, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 
@@ -25,7 +25,7 @@ def contracted(importer: Importer, equation: str, *operands: Value) -> Value:
         for place, letter in enumerate(letters):
             size = build.axes.size(value.modes[place])
             if letters.count(letter) > 1:
-                raise importer.refuse(f"takes a diagonal ('{letters}')", "multiply by an identity matrix")
+                raise UnsupportedError(f"takes a diagonal ('{letters}')", "multiply by an identity matrix")
             if size == 1:
                 sizes.setdefault(letter, 1)
                 continue

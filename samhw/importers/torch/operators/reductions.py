@@ -9,7 +9,7 @@ import torch
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import exp, log, sqrt
-from samhw.importers.core import Value
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 
@@ -101,7 +101,7 @@ def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fals
     if dim is not None and not isinstance(dim, int):
         return importer.elementwise_named("maximum" if kind == "max" else "minimum", x, dim)
     found = reduced(importer, importer.value(x), dim, keepdim, kind)
-    return found if dim is None else (found, importer.without("the place of an extreme", "use amax or amin"))
+    return found if dim is None else (found, importer.missing("the place of an extreme", "use amax or amin"))
 
 
 @operator("cumsum")
@@ -127,7 +127,7 @@ def import_norm(
     magnitude = importer.simple(importer.elementwise(abs_, x))
     if ord in (1, math.inf):
         return reduced(importer, magnitude, dim, keepdim, "sum" if ord == 1 else "max")
-    raise importer.refuse(f"is a norm of order {ord}", "use 1, 2 or inf")
+    raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
 
 
 @operator("softmax", "_softmax", "_safe_softmax", masked=True)

@@ -8,7 +8,7 @@ import torch
 
 from samhw.frontend.expr import Expr
 from samhw.frontend.functions import eq
-from samhw.importers.core import MOST_JOINED, Value, grouped
+from samhw.importers.core import MOST_JOINED, UnsupportedError, Value, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
@@ -45,14 +45,14 @@ def import_same(importer: Importer, x: Any, *_: Any, **named: Any) -> Value:
         importer.refuse_masked(x)
         return importer.elementwise(lambda e: 1 - eq(e, 0), x, truth=True)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
-        raise importer.refuse(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
+        raise UnsupportedError(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
     return importer.value(x)
 
 
 @operator("dropout", "dropout_", "feature_dropout", "alpha_dropout", "native_dropout", view=True)
 def import_dropout(importer: Importer, x: Any, p: float, train: bool) -> Value:
     if train and p:
-        raise importer.refuse("draws random numbers", "call model.eval() before")
+        raise UnsupportedError("draws random numbers", "call model.eval() before")
     return importer.value(x)
 
 
@@ -141,7 +141,7 @@ def import_repeat(importer: Importer, x: Any, repeats: Sequence[int]) -> Value:
 @operator("repeat_interleave", view=True)
 def import_repeat_interleave(importer: Importer, x: Any, repeats: Any, dim: Any = None, **_: Any) -> Value:
     if not isinstance(repeats, int) or dim is None:
-        raise importer.refuse("repeats by a tensor, or without a dimension", "give a number and a dimension")
+        raise UnsupportedError("repeats by a tensor, or without a dimension", "give a number and a dimension")
     return importer.repeated(importer.value(x), dim, repeats)
 
 

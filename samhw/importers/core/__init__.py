@@ -4,12 +4,16 @@ them."""
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.bounds import MOST_JOINED, grouped
 from samhw.importers.core.build import GREATEST_MASKED, Build
+from samhw.importers.core.contraction import contract
 from samhw.importers.core.emit import Emitted, emit
+from samhw.importers.core.hints import hint_order
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.inputs import InputSource, input_sources
-from samhw.importers.core.piece import Piece
+from samhw.importers.core.operations import Operations
+from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import Arguments, Value
+from samhw.importers.core.value import Arguments, Value, check_unmasked
+from samhw.importers.core.views import Views
 
 __all__ = [
     "GREATEST_MASKED",
@@ -20,10 +24,15 @@ __all__ = [
     "Emitted",
     "HostArray",
     "InputSource",
-    "Piece",
+    "Operations",
+    "Tensors",
     "UnsupportedError",
     "Value",
+    "Views",
+    "check_unmasked",
+    "contract",
     "emit",
     "grouped",
+    "hint_order",
     "input_sources",
 ]

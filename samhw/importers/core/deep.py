@@ -100,7 +100,7 @@ class _Merger:
         """The indices of an access within which the tensor may have others: all, or those of each mode if it
         is stored in a format."""
         stored = self.build.stored[access.tensor]
-        if stored.fetch is None or stored.format is None:
+        if stored.has_free_order:
             return [access.indices]
         left = iter(access.indices)
         return [tuple(next(left) for _ in self.build.axes.resolved([mode])) for mode in stored.modes]

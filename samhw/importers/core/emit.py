@@ -96,8 +96,8 @@ class _Emitter:
 
     def resolved(self, made: Made) -> Made:
         build = self.build
-        mask = None if made.mask is None else build.resolved_access(made.mask)
-        return Made(build.resolved_access(made.lhs), build.resolved(made.rhs), made.reduction, mask)
+        mask = None if made.mask is None else build.resolve_access(made.mask)
+        return Made(build.resolve_access(made.lhs), build.resolve_expr(made.rhs), made.reduction, mask)
 
     def own(self, tensor: str) -> Indices:
         """A tensor's own indices."""

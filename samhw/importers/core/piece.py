@@ -20,46 +20,46 @@ class Piece:
     length: int
     step: int
 
-    def of(self, expr: Expr, index: str, new: str | None, depth: int = 2) -> Expr | None:
+    def slice_expr(self, expr: Expr, index: str, new: str | None, depth: int = 2) -> Expr | None:
         """The expression at those coordinates, under a new index; None if that would compute something
         anew."""
         swaps: dict[Access, Expr] = {}
         for access in accesses(expr):
             if index in access.indices:
-                swap = self.access(access, index, new, depth)
+                swap = self.slice_access(access, index, new, depth)
                 if swap is None:
                     return None
                 swaps[access] = swap
         return rewritten(expr, lambda node: swaps.get(node, node) if isinstance(node, Access) else node)
 
-    def access(self, access: Access, index: str, new: str | None, depth: int) -> Access | None:
+    def slice_access(self, access: Access, index: str, new: str | None, depth: int) -> Access | None:
         build = self.build
         stored = build.stored[access.tensor]
         place = build.axes.resolved(access.indices).index(index)
         indices = [i if i != index else new for i in build.axes.resolved(access.indices)]
         left = tuple(i for i in indices if i is not None)
         if stored.fetch is not None:
-            name = self.input(stored, place)
+            name = self.slice_input(stored, place)
             build.axes.align(left, build.stored[name].modes)
             return Access(name, left)
         (made,) = [s for s in build.statements if s.lhs.tensor == access.tensor]
         own = build.axes.resolved(made.lhs.indices)[place]
-        mask = None if made.mask is None else build.resolved_access(made.mask)
-        if not depth or (mask is not None and own in mask.indices) or build.is_move(made):
+        mask = None if made.mask is None else build.resolve_access(made.mask)
+        if not depth or (mask is not None and own in mask.indices) or made.is_move:
             return None
         fresh = None if new is None else build.axes.like(new)
-        rhs = self.of(build.resolved(made.rhs), own, fresh, depth - 1)
+        rhs = self.slice_expr(build.resolve_expr(made.rhs), own, fresh, depth - 1)
         if rhs is None:
             return None
         lhs = [i if i != own else fresh for i in build.axes.resolved(made.lhs.indices)]
         scope, build.scope = build.scope, stored.scope
         found = build.statement(
-            [i for i in lhs if i is not None], rhs, wish=access.tensor, reduction=made.reduction, mask=mask
+            [i for i in lhs if i is not None], rhs, label=access.tensor, reduction=made.reduction, mask=mask
         )
         build.scope = scope
         return Access(found.tensor, left)
 
-    def input(self, stored: Stored, place: int) -> str:
+    def slice_input(self, stored: Stored, place: int) -> str:
         """An input with some of another one's data."""
         build = self.build
         sizes = [build.axes.size([i]) for i in build.axes.resolved(stored.modes)]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from samhw.frontend.expr import Access, Expr
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.unsupported import UnsupportedError
 
-__all__ = ["Arguments", "Fetch", "Stored", "Value"]
+__all__ = ["Arguments", "Fetch", "Stored", "Value", "check_unmasked"]
 
 Indices = tuple[str, ...]
 
@@ -26,13 +27,13 @@ class Value:
         modes: the indices of each mode, outermost first; none for a mode of extent 1. An index that the
             expression lacks has one value all along it.
         mask: where it is zero the value counts as -inf, whatever the expression gives.
-        truth: it has the values 0 and 1 only.
+        condition: it has the values 0 and 1 only.
     """
 
     modes: tuple[Indices, ...]
     expr: Expr
     mask: Access | None = None
-    truth: bool = False
+    condition: bool = False
 
     @property
     def indices(self) -> Indices:
@@ -60,3 +61,17 @@ class Stored:
     format: str | None = None
     wish: Indices = ()
     scope: str = ""
+
+    @property
+    def has_free_order(self) -> bool:
+        """Whether it may be stored in any order of its modes."""
+        return self.fetch is None or self.format is None
+
+
+def check_unmasked(*operands: object) -> None:
+    """Raises `UnsupportedError` for a value under a mask."""
+    if any(isinstance(x, Value) and x.mask is not None for x in operands):
+        raise UnsupportedError(
+            "takes a value that is -inf at places",
+            "only softmax and max do; mask right before it",
+        )

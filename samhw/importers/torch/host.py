@@ -1,9 +1,9 @@
 """What the host does to tensors of PyTorch before they are loaded."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -18,7 +18,9 @@ __all__ = [
     "as_numbers",
     "bags",
     "format_of",
+    "is_finite_number",
     "mapped",
+    "of_data",
     "one_hot",
     "one_hot_of",
     "rows_of",
@@ -37,15 +39,27 @@ def array_of(tensor: torch.Tensor) -> HostArray:
     return HostArray(tuple(held.shape), held.values().numpy(), held.indices().numpy())
 
 
-def mapped(x: Host, change: Callable[[Any], Any]) -> Host:
-    """What a function makes of it, with each run's data."""
+def mapped(x: Known | Host, change: Callable[[Any], Any]) -> Known | Host:
+    """What a function makes of it, with each run's data if these differ."""
+    if isinstance(x, Known):
+        return Known(change(x.dense()), x.name)
+    return of_data(x, change)
+
+
+def of_data(x: Known | Host, change: Callable[[Any], Any]) -> Host:
+    """What a function makes of it as the data of a run are loaded."""
     fetch = x.fetch
-    return replace(x, example=change(x.example), fetch=lambda env: change(fetch(env)))
+    return Host(change(x.example), lambda env: change(fetch(env)), x.name)
 
 
 def as_numbers(x: Host) -> Host:
     """The same as floating-point numbers."""
-    return mapped(x, lambda tensor: tensor if tensor.is_floating_point() else tensor.float())
+    return of_data(x, lambda tensor: tensor if tensor.is_floating_point() else tensor.float())
+
+
+def is_finite_number(x: object) -> TypeGuard[int | float]:
+    """Whether it is a number of Python that a program can have."""
+    return isinstance(x, int | float) and math.isfinite(x)
 
 
 def uniform(tensor: Any) -> float | None:
@@ -99,7 +113,7 @@ def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
             shape = (*tensor.shape, size)
         return torch.sparse_coo_tensor(coords, torch.ones(count), shape).coalesce()
 
-    return _from(ids, hot)
+    return of_data(ids, hot)
 
 
 def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
@@ -147,8 +161,3 @@ def _checked(tensor: Any, size: int) -> Any:
     if bool(((where < 0) | (where >= size)).any()):
         raise InputError(f"an index lies outside of 0 to {size - 1}; mend the indices")
     return where
-
-
-def _from(x: Known | Host, change: Callable[[Any], Any]) -> Host:
-    fetch = x.fetch
-    return Host(change(x.example), lambda env: change(fetch(env)), x.name)

@@ -2,7 +2,7 @@
 them."""
 
 import operator as python_operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch import nn
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
-from samhw.importers.core import Build, Emitted, UnsupportedError, Value, emit, input_sources
+from samhw.importers.core import Build, Emitted, UnsupportedError, Value, check_unmasked, emit, input_sources
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.export import arguments_by_name, exported, sparse_parts
@@ -20,7 +20,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
     is_complex,
-    is_truth,
+    is_condition,
     located,
     makes_integers,
     name_of,
@@ -164,12 +164,12 @@ class _Walk:
 
         if not example.is_floating_point():
             if example.layout != torch.strided:
-                return self.importer.input(
+                return self.importer.operands.input(
                     ("argument", name), name, example, fetch, host.format_of(example, None, None)
                 )
             return Host(example, fetch, name)
         fmt = host.format_of(example, annotation_of(example), None)
-        return self.importer.input(("argument", name), name, example.detach(), fetch, fmt)
+        return self.importer.operands.input(("argument", name), name, example.detach(), fetch, fmt)
 
     # Operators
 
@@ -192,7 +192,7 @@ class _Walk:
             return None
         self.importer.operator = name
         self.build.scope = scope_of(node)
-        self.build.wish_name = name_of(self.build.scope, name)
+        self.build.result_name = name_of(self.build.scope, name)
         try:
             return self.kept(node, self.made(node, name, arguments, named))
         except InputError as error:
@@ -206,24 +206,24 @@ class _Walk:
         ]
         handler = handler_of(node.target)
         if (empty := empty_of(node)) is not None:
-            return Known(empty, self.build.wish_name)
+            return Known(empty, self.build.result_name)
         if not any(isinstance(item, Value) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
-            return Known(of_shape(node, name, arguments), self.build.wish_name)
+            return Known(of_shape(node, name, arguments), self.build.result_name)
         if handler is None:
             raise UnsupportedError(
                 "is an operator that the importer does not know",
                 "write it with others, or register one with samhw.torch.mapping",
             )
         if name not in MASKED:
-            self.importer.refuse_masked(*held)
+            check_unmasked(*held)
         if is_complex(node):
             raise UnsupportedError("computes complex numbers", "compute with their real and imaginary parts")
-        if makes_integers(node) and name not in _OF_TRUTH and not is_truth(node):
+        if makes_integers(node) and name not in _OF_CONDITIONS and not is_condition(node):
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )
@@ -242,7 +242,7 @@ class _Walk:
                 source.name,
                 # Of a shape alone; the values stay with what it is a view of.
                 torch.zeros(()).expand(tuple(node.meta["val"].shape)),
-                _replayed(source, name, handler, rest, named),
+                self.replayed(source, name, handler, rest, named),
             )
         plain = [_dense(item) for item in arguments]
         found = node.target(*plain, **{key: _dense(item) for key, item in named.items() if key != "device"})
@@ -255,11 +255,27 @@ class _Walk:
         ):
             rest = arguments[1:]
             if source.tensor.is_floating_point():
-                base = _replayed(source, name, handler, rest, named)
-        wish = source.name if isinstance(source, Known) and base else self.build.wish_name
+                base = self.replayed(source, name, handler, rest, named)
+        label = source.name if isinstance(source, Known) and base else self.build.result_name
         if isinstance(found, list | tuple):
-            return [Known(item, wish) for item in found]
-        return Known(found, wish, base=base) if isinstance(found, torch.Tensor) else found
+            return [Known(item, label) for item in found]
+        return Known(found, label, base=base) if isinstance(found, torch.Tensor) else found
+
+    def replayed(
+        self, source: Known, operator: str, handler: Any, rest: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[Known, Callable[[Value], Value]]:
+        """What a view is one of, and the view of that one's value."""
+        importer = self.importer
+
+        def apply(value: Value) -> Value:
+            before, importer.operator = importer.operator, operator
+            try:
+                found: Value = handler(importer, value, *rest, **named)
+            finally:
+                importer.operator = before
+            return found
+
+        return source, apply
 
     def on_host(self, node: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """What is computed of indices and conditions, as the data are loaded."""
@@ -275,21 +291,21 @@ class _Walk:
         def fetch(env: Mapping[str, Any]) -> Any:
             return run(lambda x: x.dense() if isinstance(x, Known) else x.fetch(env))
 
-        wish = names[0] if names else self.build.wish_name
+        label = names[0] if names else self.build.result_name
         if isinstance(example, list | tuple):
 
             def part(place: int) -> Any:
                 return lambda env: fetch(env)[place]
 
-            return [Host(item, part(place), wish) for place, item in enumerate(example)]
-        return Host(example, fetch, wish)
+            return [Host(item, part(place), label) for place, item in enumerate(example)]
+        return Host(example, fetch, label)
 
     def kept(self, node: Any, found: Any) -> Any:
         """A value that several operators use is a tensor of its own."""
         if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
             raise located(node, operator_name(node.args[0].target), found)
         if isinstance(found, Value) and len(node.users) > 1:
-            return self.build.stored_value(found)
+            return self.importer.tensors.materialized(found)
         return found
 
     # What comes out
@@ -306,8 +322,8 @@ class _Walk:
             return OutputSource(None, (), fetch=lambda _: output)
         if output.mask is not None:
             raise InputError("An output of the module is -inf at places; mask it after the run.")
-        build.scope, build.wish_name = "", "output"
-        value = build.stored_value(output)
+        build.scope, build.result_name = "", "output"
+        value = self.importer.tensors.materialized(output)
         if isinstance(value.expr, Literal):
             held = torch.full(build.shape(value), float(value.expr.value))
             return OutputSource(None, tuple(held.shape), fetch=lambda _: held)
@@ -316,7 +332,7 @@ class _Walk:
         read = {a.tensor for made in build.statements for a in made.reads}
         taken = {other.tensor for other, _ in self.wanted}
         if access.tensor in read | taken or build.stored[access.tensor].fetch is not None:
-            access = build.statement(access.indices, access, wish="output")
+            access = build.statement(access.indices, access, label="output")
         self.wanted.append((access, value))
         return OutputSource(access.tensor, build.shape(value))
 
@@ -353,22 +369,7 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
-_OF_TRUTH = frozenset(f"aten.{name}" for name in ("where", "masked_fill"))
-
-
-def _replayed(
-    source: Known, operator: str, handler: Any, rest: Sequence[Any], named: Mapping[str, Any]
-) -> tuple[Known, Any]:
-    """What a view is one of, and the view of that one's value."""
-
-    def apply(importer: Importer, value: Value) -> Any:
-        before, importer.operator = importer.operator, operator
-        try:
-            return handler(importer, value, *rest, **named)
-        finally:
-            importer.operator = before
-
-    return source, apply
+_OF_CONDITIONS = frozenset(f"aten.{name}" for name in ("where", "masked_fill"))
 
 
 def _as_number(item: Any) -> Any:

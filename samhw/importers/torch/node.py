@@ -13,7 +13,7 @@ from samhw.importers.torch.registry import OPERATORS
 __all__ = [
     "empty_of",
     "is_complex",
-    "is_truth",
+    "is_condition",
     "located",
     "makes_integers",
     "name_of",
@@ -91,6 +91,6 @@ def is_complex(node: Any) -> bool:
     return isinstance(meta, torch.Tensor) and meta.is_complex()
 
 
-def is_truth(node: Any) -> bool:
+def is_condition(node: Any) -> bool:
     """Whether it gives conditions."""
     return bool(node.meta["val"].dtype == torch.bool)

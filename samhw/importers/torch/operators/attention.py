@@ -34,17 +34,19 @@ def import_attention(
     query, key, value = importer.value(query), importer.value(key), importer.value(value)
     shapes = [importer.build.shape(each) for each in (query, key, value)]
     if enable_gqa and shapes[0][-3] != shapes[1][-3]:
-        key, value = (importer.repeated(each, -3, shapes[0][-3] // shapes[1][-3]) for each in (key, value))
+        times = shapes[0][-3] // shapes[1][-3]
+        key, value = (importer.views.repeat_interleave(each, -3, times) for each in (key, value))
     rows, columns = shapes[0][-2], shapes[1][-2]
     factor = 1 / math.sqrt(shapes[0][-1]) if scale is None else scale
     scores = import_matmul(importer, query, transposed(importer, key, -2, -1))
     scores = importer.elementwise(lambda s: s * factor, scores)
     if is_causal:
         # To what is not later.
-        scores = importer.masked(scores, Known(torch.ones(rows, columns, dtype=torch.bool).tril(), "causal"))
+        causal = Known(torch.ones(rows, columns, dtype=torch.bool).tril(), "causal")
+        scores = importer.masks.masked(scores, causal)
     if attn_mask is not None:
-        if importer.is_truth(attn_mask):
-            scores = importer.masked(scores, attn_mask)
+        if importer.masks.is_condition(attn_mask):
+            scores = importer.masks.masked(scores, attn_mask)
         else:
-            scores = importer.elementwise(lambda a, b: a + b, *importer.unmasked_sum(scores, attn_mask))
+            scores = importer.elementwise(lambda a, b: a + b, *importer.masks.unmasked_sum(scores, attn_mask))
     return import_matmul(importer, softmax(importer, scores, -1), value)

@@ -8,9 +8,8 @@ from typing import Any
 
 import torch
 
-from samhw.importers.core import Value
+from samhw.importers.core import Value, contract
 from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.operators.products import contracted
 from samhw.importers.torch.operators.reductions import reduced, total
 from samhw.importers.torch.registry import operator
 
@@ -46,7 +45,7 @@ def import_convolution(
     if backwards:
         each = zip(*(_each(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
         made = _transposed(importer, x, weight, list(each), groups)
-        return importer.scaled(made, None, bias, mode=1) if bias is not None else made
+        return importer.affine(made, None, bias, mode=1) if bias is not None else made
     shape = importer.build.shape(x)
     strides, dilations = _each(stride, count), _each(dilation, count)
     pads = _padding(padding, kernel, dilations)
@@ -61,14 +60,16 @@ def import_convolution(
         letters += outside + inside if window.is_view else place
         if not window.is_view:
             matrices.append((f"{outside}{inside}{place}", window.matrix(importer)))
-    x = importer.viewed(x, sizes)
+    x = importer.views.view(x, sizes)
     out_channels = importer.build.shape(weight)[0] // groups
-    weight = importer.viewed(weight, [groups, out_channels, shape[1] // groups, *kernel])
+    weight = importer.views.view(weight, [groups, out_channels, shape[1] // groups, *kernel])
     outside = "yxz"[:count]
     equation = ",".join([letters, f"goc{'uvw'[:count]}", *(text for text, _ in matrices)])
-    made = contracted(importer, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices))
-    made = importer.viewed(made, [shape[0], groups * out_channels, *(window.count for window in windows)])
-    return importer.scaled(made, None, bias, mode=1) if bias is not None else made
+    made = contract(
+        importer.tensors, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices)
+    )
+    made = importer.views.view(made, [shape[0], groups * out_channels, *(window.count for window in windows)])
+    return importer.affine(made, None, bias, mode=1) if bias is not None else made
 
 
 def _transposed(
@@ -95,12 +96,14 @@ def _transposed(
         outside += made
         matrix = _spreading(importer, (counts[-1], window, size), stride, padding, dilation)
         matrices.append((f"{made}{inside}{place}", matrix))
-    x = importer.viewed(x, [batch, groups, channels // groups, *sizes])
-    weight = importer.viewed(weight, [groups, channels // groups, out_channels, *kernel])
+    x = importer.views.view(x, [batch, groups, channels // groups, *sizes])
+    weight = importer.views.view(weight, [groups, channels // groups, out_channels, *kernel])
     count = len(sizes)
     equation = ",".join([f"ngc{'pqr'[:count]}", f"gco{'uvw'[:count]}", *(text for text, _ in matrices)])
-    found = contracted(importer, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices))
-    return importer.viewed(found, [batch, groups * out_channels, *counts])
+    found = contract(
+        importer.tensors, f"{equation}->ngo{outside}", x, weight, *(matrix for _, matrix in matrices)
+    )
+    return importer.views.view(found, [batch, groups * out_channels, *counts])
 
 
 def _spreading(
@@ -221,7 +224,7 @@ def import_max_pool(
         if window.is_side_by_side:
             made = _parted(importer, made, dim, window)
         else:
-            made = importer.by_matrix(made, dim, window.matrix(importer, repeated=True))
+            made = importer.views.product_along(made, dim, window.matrix(importer, repeated=True))
         made = reduced(importer, made, dim + 1, False, "max")
     if importer.operator.endswith("indices"):
         return made, importer.missing("the places of extremes", "use the extremes")
@@ -278,9 +281,9 @@ def import_adaptive_pool(importer: Importer, x: Any, size: Sequence[int] | int) 
 
 def _parted(importer: Importer, x: Value, dim: int, window: _Windows) -> Value:
     """A mode as windows and what is in them: a view."""
-    x = importer.cut(x, dim, 0, window.count * window.kernel)
+    x = importer.views.slice(x, dim, 0, window.count * window.kernel)
     shape = importer.build.shape(x)
-    return importer.viewed(x, [*shape[:dim], window.count, window.kernel, *shape[dim + 1 :]])
+    return importer.views.view(x, [*shape[:dim], window.count, window.kernel, *shape[dim + 1 :]])
 
 
 def _averaged(
@@ -291,4 +294,4 @@ def _averaged(
     held = torch.zeros(len(places), size)
     for n, (inside, share) in enumerate(zip(places, shares, strict=True)):
         held[n, [place for place in inside if 0 <= place < size]] = share
-    return importer.by_matrix(x, dim, importer.constant(held, "windows", "csr"))
+    return importer.views.product_along(x, dim, importer.constant(held, "windows", "csr"))

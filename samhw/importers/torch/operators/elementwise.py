@@ -28,7 +28,7 @@ from samhw.frontend.functions import (
 )
 from samhw.frontend.functions import max as max_
 from samhw.frontend.functions import min as min_
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 
@@ -37,11 +37,11 @@ __all__: list[str] = []
 Maker = Callable[..., Expr]
 
 
-def register(names: str, make: Maker, *, truth: bool = False) -> None:
+def register(names: str, make: Maker, *, condition: bool = False) -> None:
     """An operator that is one expression of its arguments, each of which stands in it once."""
 
     def handler(importer: Importer, *arguments: Any, **_: Any) -> Value:
-        return importer.elementwise(make, *arguments, truth=truth)
+        return importer.elementwise(make, *arguments, condition=condition)
 
     for name in names.split():
         operator(name)(handler)
@@ -52,7 +52,7 @@ def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
 
     def handler(importer: Importer, x: Any, *numbers: Any, **named: Any) -> Value:
         made = partial(make, **named) if parameters else make
-        return importer.elementwise(lambda e: made(e, *numbers[:parameters]), importer.simple(x))
+        return importer.elementwise(lambda e: made(e, *numbers[:parameters]), importer.materialized(x))
 
     for name in names.split():
         operator(name)(handler)
@@ -91,7 +91,7 @@ _CONDITIONS: dict[str, Maker] = {
     "logical_not": lambda a: eq(a, 0),
 }
 for _names, _function in _CONDITIONS.items():
-    register(_names, _function, truth=True)
+    register(_names, _function, condition=True)
 
 
 def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
@@ -150,7 +150,7 @@ def import_leaky_relu(importer: Importer, x: Any, slope: float = 0.01) -> Value:
 
 @operator("prelu", "_prelu_kernel")
 def import_prelu(importer: Importer, x: Any, weight: Any) -> Value:
-    x, weight = importer.simple(x), importer.value(weight)
+    x, weight = importer.materialized(x), importer.value(weight)
     rank = len(x.modes)
     if importer.build.shape(weight) != (1,) and len(weight.modes) == 1:
         weight = Value((weight.modes[0], *[()] * (rank - 2)), weight.expr)
@@ -159,13 +159,13 @@ def import_prelu(importer: Importer, x: Any, weight: Any) -> Value:
 
 @operator("add", "add_", masked=True)
 def import_add(importer: Importer, a: Any, b: Any, *, alpha: float = 1) -> Value:
-    a, b = importer.unmasked_sum(a, b) if alpha == 1 else (a, b)
+    a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
     return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
 
 
 @operator("sub", "sub_", masked=True)
 def import_sub(importer: Importer, a: Any, b: Any, *, alpha: float = 1) -> Value:
-    importer.refuse_masked(b)
+    check_unmasked(b)
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
@@ -183,7 +183,7 @@ def import_mul(importer: Importer, a: Any, b: Any) -> Value:
 def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
         raise UnsupportedError(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
-    importer.refuse_masked(b)
+    check_unmasked(b)
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
     return importer.elementwise(lambda x, y: x / y, a, b)
@@ -194,7 +194,7 @@ def import_pow(importer: Importer, x: Any, power: Any) -> Value:
     if not isinstance(power, int | float):
         raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
     if not isinstance(x, int | float):
-        x = importer.simple(x)
+        x = importer.materialized(x)
     else:
         raise UnsupportedError("takes a tensor as the power", "write exp(p * log(base))")
     roots: dict[float, Callable[[Any], Expr]] = {
@@ -220,42 +220,45 @@ def import_pow(importer: Importer, x: Any, power: Any) -> Value:
 
 @operator("logical_and", "bitwise_and", "__and__")
 def import_and(importer: Importer, a: Any, b: Any) -> Value:
-    return importer.elementwise(lambda x, y: x * y, importer.truth(a), importer.truth(b), truth=True)
+    a, b = importer.masks.condition(a), importer.masks.condition(b)
+    return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
 
 
 @operator("logical_or", "bitwise_or", "__or__")
 def import_or(importer: Importer, a: Any, b: Any) -> Value:
-    return importer.elementwise(max_, importer.truth(a), importer.truth(b), truth=True)
+    a, b = importer.masks.condition(a), importer.masks.condition(b)
+    return importer.elementwise(max_, a, b, condition=True)
 
 
 @operator("bitwise_not")
 def import_not(importer: Importer, a: Any) -> Value:
-    return importer.elementwise(lambda x: eq(x, 0), importer.truth(a), truth=True)
+    return importer.elementwise(lambda x: eq(x, 0), importer.masks.condition(a), condition=True)
 
 
 @operator("where", masked=True)
 def import_where(importer: Importer, condition: Any, a: Any, b: Any) -> Value:
-    if importer.is_minus_infinity(b):
-        return importer.masked(a, condition)
-    if importer.is_minus_infinity(a):
-        return importer.masked(b, importer.negated(condition))
-    importer.refuse_masked(a, b)
+    if importer.masks.is_minus_infinity(b):
+        return importer.masks.masked(a, condition)
+    if importer.masks.is_minus_infinity(a):
+        return importer.masks.masked(b, importer.masks.negated(condition))
+    check_unmasked(a, b)
     return importer.elementwise(select, condition, a, b)
 
 
 @operator("masked_fill", "masked_fill_", masked=True)
 def import_masked_fill(importer: Importer, x: Any, condition: Any, number: Any) -> Value:
-    if importer.is_minus_infinity(number):
-        return importer.masked(x, importer.negated(condition))
-    importer.refuse_masked(x)
+    if importer.masks.is_minus_infinity(number):
+        return importer.masks.masked(x, importer.masks.negated(condition))
+    check_unmasked(x)
     return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
 
 
 @operator("fill", "fill_")
 def import_fill(importer: Importer, x: Any, number: Any) -> Value:
-    return importer.elementwise(lambda n: n, importer.onto(number, importer.build.shape(importer.value(x))))
+    expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
+    return importer.elementwise(lambda n: n, expanded)
 
 
 @operator("threshold", "threshold_")
 def import_threshold(importer: Importer, x: Any, threshold: float, number: float) -> Value:
-    return importer.elementwise(lambda e: select(lt(threshold, e), e, number), importer.simple(x))
+    return importer.elementwise(lambda e: select(lt(threshold, e), e, number), importer.materialized(x))

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.operators.products import contracted
 from samhw.importers.torch.registry import operator
 
 __all__: list[str] = []
@@ -18,9 +17,9 @@ def letters(count: int, first: str) -> str:
 @operator("embedding")
 def import_embedding(importer: Importer, weight: Any, ids: Any, *_: Any) -> Value:
     weight = importer.value(weight)
-    hot = importer.one_hot(ids, importer.build.shape(weight)[0])
+    hot = importer.indices.one_hot(ids, importer.build.shape(weight)[0])
     places = letters(len(hot.modes) - 1, "A")
-    return contracted(importer, f"{places}v,vd->{places}d", hot, weight)
+    return contract(importer.tensors, f"{places}v,vd->{places}d", hot, weight)
 
 
 @operator("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
@@ -30,15 +29,21 @@ def import_embedding_bag(importer: Importer, weight: Any, ids: Any, offsets: Any
     if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
         raise UnsupportedError("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
     weight = importer.value(weight)
-    bags = importer.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
-    made = contracted(importer, "Av,vd->Ad", bags, weight)
-    return (made, *importer.first_of_three(made)[1:], importer.first_of_three(made)[1])
+    bags = importer.indices.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
+    made = contract(importer.tensors, "Av,vd->Ad", bags, weight)
+    statistics = importer.missing("the statistics of training", "use the normalised tensor")
+    return made, statistics, statistics, statistics
 
 
 @operator("index_select")
 def import_index_select(importer: Importer, x: Any, dim: int, ids: Any) -> Value:
     x = importer.value(x)
-    return importer.by_matrix(x, dim, importer.one_hot(ids, importer.build.shape(x)[dim]))
+    return _gathered(importer, x, dim, ids)
+
+
+def _gathered(importer: Importer, x: Value, dim: int, ids: Any) -> Value:
+    """The elements of a mode that an index tensor names."""
+    return importer.views.product_along(x, dim, importer.indices.one_hot(ids, importer.build.shape(x)[dim]))
 
 
 @operator("index", "_unsafe_index")
@@ -47,20 +52,20 @@ def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
     given = [dim for dim, index in enumerate(indices) if index is not None]
     if len(given) == 1:
         dim = given[0]
-        if importer.is_truth(indices[dim]):
+        if importer.masks.is_condition(indices[dim]):
             raise UnsupportedError("picks elements by a condition", "multiply by the condition")
-        return importer.by_matrix(x, dim, importer.one_hot(indices[dim], importer.build.shape(x)[dim]))
+        return _gathered(importer, x, dim, indices[dim])
     if given != list(range(given[0], given[-1] + 1)):
         raise UnsupportedError(
             "takes indices of dimensions that are apart", "index one dimension after another"
         )
     shape = importer.build.shape(x)
-    hot = importer.one_hot_of([indices[dim] for dim in given], [shape[dim] for dim in given])
+    hot = importer.indices.one_hot_of([indices[dim] for dim in given], [shape[dim] for dim in given])
     rank = len(shape)
     own, places = letters(rank, "a"), letters(len(hot.modes) - len(given), "A")
     picked = "".join(own[dim] for dim in given)
     out = own[: given[0]] + places + own[given[-1] + 1 :]
-    return contracted(importer, f"{own},{places}{picked}->{out}", x, hot)
+    return contract(importer.tensors, f"{own},{places}{picked}->{out}", x, hot)
 
 
 @operator("gather")
@@ -72,10 +77,10 @@ def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> V
         size for d, size in enumerate(importer.build.shape(x)) if d != dim
     ]:
         raise UnsupportedError("gathers a part only", "slice the tensor first")
-    hot = importer.one_hot(ids, importer.build.shape(x)[dim])
+    hot = importer.indices.one_hot(ids, importer.build.shape(x)[dim])
     own = letters(rank, "a")
     out = own[:dim] + "Z" + own[dim + 1 :]
-    return contracted(importer, f"{own},{out}{own[dim]}->{out}", x, hot)
+    return contract(importer.tensors, f"{own},{out}{own[dim]}->{out}", x, hot)
 
 
 @operator("index_add", "index_add_")
@@ -86,8 +91,8 @@ def import_index_add(
         return importer.value(x)
     source = importer.value(source)
     size = importer.shape(x)[dim]
-    made = importer.by_matrix(source, dim, importer.one_hot(ids, size, by_place=True))
-    return importer.plus(made, x) if alpha == 1 else importer.plus(importer.value(x), made, alpha)
+    made = importer.views.product_along(source, dim, importer.indices.one_hot(ids, size, by_place=True))
+    return importer.add(made, x) if alpha == 1 else importer.add(importer.value(x), made, alpha)
 
 
 @operator("scatter_add", "scatter_add_", "scatter_reduce")
@@ -100,11 +105,11 @@ def import_scatter_add(
         return importer.value(x)
     rank = len(importer.shape(x))
     dim %= rank
-    line = importer.one_line(ids, dim)
+    line = importer.indices.repeated_line(ids, dim)
     source = importer.value(source)
     if line is None or importer.shape(ids) != list(importer.build.shape(source)):
         raise UnsupportedError(
             "scatters each column elsewhere", "use index_add, or expand one list of indices"
         )
-    hot = importer.one_hot(line, importer.shape(x)[dim], by_place=True)
-    return importer.plus(importer.by_matrix(source, dim, hot), x)
+    hot = importer.indices.one_hot(line, importer.shape(x)[dim], by_place=True)
+    return importer.add(importer.views.product_along(source, dim, hot), x)

@@ -18,7 +18,7 @@ __all__: list[str] = []
 def normalised(importer: Importer, x: Value, dims: list[int], eps: float) -> Value:
     """(x - mean) / sqrt(variance + eps) along some modes."""
     apart, found = variance(importer, x, dims, 0, True)
-    root = importer.simple(importer.elementwise(lambda v: rsqrt(v + eps), importer.simple(found)))
+    root = importer.materialized(importer.elementwise(lambda v: rsqrt(v + eps), importer.materialized(found)))
     return importer.elementwise(lambda d, r: d * r, apart, root)
 
 
@@ -34,21 +34,22 @@ def import_layer_norm(
 ) -> Any:
     x = importer.value(x)
     rank = len(x.modes)
-    made = importer.scaled(normalised(importer, x, list(range(rank - len(shape), rank)), eps), weight, bias)
-    return made if importer.operator == "aten.layer_norm" else importer.first_of_three(made)
+    made = importer.affine(normalised(importer, x, list(range(rank - len(shape), rank)), eps), weight, bias)
+    return made if importer.operator == "aten.layer_norm" else with_missing_statistics(importer, made)
 
 
 @operator("rms_norm")
 def import_rms_norm(
     importer: Importer, x: Any, shape: list[int], weight: Any = None, eps: float | None = None
 ) -> Value:
-    x = importer.simple(x)
+    x = importer.materialized(x)
     rank = len(x.modes)
     squares = importer.elementwise(lambda e: e * e, x)
     mean = total(importer, squares, list(range(rank - len(shape), rank)), True, 1 / math.prod(shape))
     least = 1.1920929e-07 if eps is None else eps
-    root = importer.simple(importer.elementwise(lambda v: rsqrt(v + least), importer.simple(mean)))
-    return importer.scaled(importer.elementwise(lambda e, r: e * r, x, root), weight, None)
+    root = importer.elementwise(lambda v: rsqrt(v + least), importer.materialized(mean))
+    root = importer.materialized(root)
+    return importer.affine(importer.elementwise(lambda e, r: e * r, x, root), weight, None)
 
 
 @operator("batch_norm", "_native_batch_norm_legit_no_training", "instance_norm")
@@ -64,12 +65,12 @@ def import_batch_norm(
         x = importer.value(x)
         eps = rest[2]
         made = normalised(importer, x, list(range(2, len(x.modes))), eps)
-        return importer.scaled(made, weight, bias, mode=1)
+        return importer.affine(made, weight, bias, mode=1)
     # Scale and offset are constants, and so is what they make.
     eps = rest[2] if importer.operator == "aten.batch_norm" else rest[1]
     scale, offset = _folded(weight, bias, mean, var, eps)
-    made = importer.scaled(importer.value(x), scale, offset, mode=1)
-    return made if importer.operator == "aten.batch_norm" else importer.first_of_three(made)
+    made = importer.affine(importer.value(x), scale, offset, mode=1)
+    return made if importer.operator == "aten.batch_norm" else with_missing_statistics(importer, made)
 
 
 @operator("group_norm")
@@ -78,9 +79,15 @@ def import_group_norm(
 ) -> Value:
     x = importer.value(x)
     shape = importer.build.shape(x)
-    split = importer.viewed(x, [shape[0], groups, shape[1] // groups, *shape[2:]])
+    split = importer.views.view(x, [shape[0], groups, shape[1] // groups, *shape[2:]])
     made = normalised(importer, split, list(range(2, len(split.modes))), eps)
-    return importer.scaled(importer.viewed(made, list(shape)), weight, bias, mode=1)
+    return importer.affine(importer.views.view(made, list(shape)), weight, bias, mode=1)
+
+
+def with_missing_statistics(importer: Importer, x: Value) -> tuple[Value, UnsupportedError, UnsupportedError]:
+    """A normalisation with the statistics that training would keep."""
+    statistics = importer.missing("the statistics of training", "use the normalised tensor")
+    return x, statistics, statistics
 
 
 def _folded(weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> tuple[Known, Known]:

@@ -9,7 +9,7 @@ import torch
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import exp, log, sqrt
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, check_unmasked, hint_order
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 
@@ -22,8 +22,8 @@ def reduced(
     """The sum, the greatest or the least along some modes, by default along all. Of a value under a mask only
     the greatest: of its points, and 0 where there are none."""
     build = importer.build
-    x = importer.factor(x) if kind == "sum" else importer.simple(x)
-    x = build.resolve(x if x.mask is None else importer.with_indices(x, x.mask.indices))
+    x = importer.tensors.as_product(x) if kind == "sum" else importer.materialized(x)
+    x = build.resolve(x if x.mask is None else importer.tensors.expanded_over(x, x.mask.indices))
     rank = len(x.modes)
     chosen = range(rank) if dims is None or dims == [] else ([dims] if isinstance(dims, int) else dims)
     gone = {dim % rank for dim in chosen} if rank else set()
@@ -52,7 +52,8 @@ def count(importer: Importer, x: Value, dims: Sequence[int] | int | None) -> int
 
 def total(importer: Importer, x: Value, dims: Any, keepdim: bool, scale: float) -> Value:
     """A sum times a number; one statement."""
-    return reduced(importer, importer.elementwise(lambda e: e * scale, importer.factor(x)), dims, keepdim)
+    scaled = importer.elementwise(lambda e: e * scale, importer.tensors.as_product(x))
+    return reduced(importer, scaled, dims, keepdim)
 
 
 @operator("sum")
@@ -68,10 +69,10 @@ def import_mean(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fal
 
 def variance(importer: Importer, x: Value, dim: Any, correction: float, keepdim: bool) -> tuple[Value, Value]:
     """The differences from the mean, and the mean of their squares."""
-    x = importer.simple(x)
+    x = importer.materialized(x)
     number = count(importer, x, dim)
     mean = total(importer, x, dim, True, 1 / number)
-    apart = importer.simple(importer.elementwise(lambda e, m: e - m, x, mean))
+    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, mean))
     squares = importer.elementwise(lambda d: d * d, apart)
     return apart, total(importer, squares, dim, keepdim, 1 / max(number - correction, 1e-300))
 
@@ -97,9 +98,9 @@ def import_amin(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fal
 def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     kind = importer.operator.removeprefix("aten.")
     if kind == "min" or not isinstance(dim, int | None):
-        importer.refuse_masked(x, dim)
+        check_unmasked(x, dim)
     if dim is not None and not isinstance(dim, int):
-        return importer.elementwise_named("maximum" if kind == "max" else "minimum", x, dim)
+        return importer.call("maximum" if kind == "max" else "minimum", x, dim)
     found = reduced(importer, importer.value(x), dim, keepdim, kind)
     return found if dim is None else (found, importer.missing("the place of an extreme", "use amax or amin"))
 
@@ -113,18 +114,18 @@ def import_cumsum(importer: Importer, x: Any, dim: int, **_: Any) -> Value:
     size = importer.build.shape(x)[dim]
     held = torch.ones(size, size).tril()
     triangle = importer.constant(held, f"triangle_{size}", "csr")
-    return importer.by_matrix(x, dim, triangle)
+    return importer.views.product_along(x, dim, triangle)
 
 
 @operator("linalg_vector_norm", "norm")
 def import_norm(
     importer: Importer, x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    x = importer.simple(x)
+    x = importer.materialized(x)
     if ord in (2, None):
         squares = importer.elementwise(lambda e: e * e, x)
         return importer.elementwise(sqrt, reduced(importer, squares, dim, keepdim))
-    magnitude = importer.simple(importer.elementwise(abs_, x))
+    magnitude = importer.materialized(importer.elementwise(abs_, x))
     if ord in (1, math.inf):
         return reduced(importer, magnitude, dim, keepdim, "sum" if ord == 1 else "max")
     raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
@@ -139,25 +140,25 @@ def softmax(importer: Importer, x: Value, dim: int) -> Value:
     """Over the points of a mask, where there is one."""
     exponentials, sums = _exponentials(importer, x, dim)
     found = importer.elementwise(lambda e, s: e / s, exponentials, sums)
-    return importer.simple(found)
+    return importer.materialized(found)
 
 
 @operator("log_softmax", "_log_softmax")
 def import_log_softmax(importer: Importer, x: Any, dim: int, *_: Any, **__: Any) -> Value:
-    x = importer.build.whole(importer.simple(x), [dim])
-    x = importer.simple(x)
+    x = importer.tensors.expanded(importer.materialized(x), [dim])
+    x = importer.materialized(x)
     most = reduced(importer, x, dim, True, "max")
-    apart = importer.simple(importer.elementwise(lambda e, m: e - m, x, most))
-    sums = reduced(importer, importer.simple(importer.elementwise(exp, apart)), dim, True)
+    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, most))
+    sums = reduced(importer, importer.materialized(importer.elementwise(exp, apart)), dim, True)
     return importer.elementwise(lambda d, s: d - log(s), apart, sums)
 
 
 @operator("logsumexp")
 def import_logsumexp(importer: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
-    x = importer.simple(x)
-    most = importer.simple(reduced(importer, x, dim, True, "max"))
+    x = importer.materialized(x)
+    most = importer.materialized(reduced(importer, x, dim, True, "max"))
     apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
-    sums = reduced(importer, importer.simple(apart), dim, keepdim)
+    sums = reduced(importer, importer.materialized(apart), dim, keepdim)
     last = reduced(importer, x, dim, keepdim, "max") if not keepdim else most
     return importer.elementwise(lambda s, m: log(s) + m, sums, last)
 
@@ -165,21 +166,21 @@ def import_logsumexp(importer: Importer, x: Any, dim: Any, keepdim: bool = False
 def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]:
     """exp(x - max x), and its sums along a mode; where there is a mask, over its points only."""
     build = importer.build
-    x = build.resolve(build.whole(x, [dim]))
+    x = build.resolve(importer.tensors.expanded(x, [dim]))
     mask = x.mask
     if mask is not None:
-        x = importer.with_indices(x, mask.indices)
-        x = build.resolve(build.stored_value(Value(x.modes, x.expr), wish="scores", mask=mask))
-        mask = build.resolved_access(mask)
-    x, access = build.tensor(x)
+        x = importer.tensors.expanded_over(x, mask.indices)
+        x = build.resolve(importer.tensors.materialized(Value(x.modes, x.expr), label="scores", mask=mask))
+        mask = build.resolve_access(mask)
+    x, access = importer.tensors.as_tensor(x)
     dim %= len(x.modes)
     removed = x.modes[dim]
     lhs = [i for i in access.indices if i not in removed]
-    most = build.statement(lhs, access, reduction="max", mask=mask, wish=f"{build.wish_name}_max")
-    above = build.statement(access.indices, exp(access - most), mask=mask, wish=f"{build.wish_name}_exp")
-    sums = build.statement(lhs, above, wish=f"{build.wish_name}_sum")
+    most = build.statement(lhs, access, reduction="max", mask=mask, label=f"{build.result_name}_max")
+    above = build.statement(access.indices, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
+    sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
-    build.stored[access.tensor].wish = build.stored[access.tensor].wish or importer.last(access, removed)
+    hint_order(build, access, [*lhs, *(i for i in access.indices if i in removed)])
     return Value(x.modes, above), Value(modes, sums)
 
 

@@ -28,18 +28,18 @@ def import_pad(importer: Importer, x: Any, padding: Sequence[int], number: float
     x = importer.value(x)
     for dim, before, behind in _pads(padding):
         size = importer.build.shape(x)[dim] + min(before, 0) + min(behind, 0)
-        x = importer.cut(x, dim, max(-before, 0), size)
+        x = importer.views.slice(x, dim, max(-before, 0), size)
         before, behind = max(before, 0), max(behind, 0)
         if before or behind:
             held = torch.eye(before + size + behind)[:, before : before + size].contiguous()
-            x = importer.by_matrix(x, dim, importer.constant(held, "resize", "csr"))
+            x = importer.views.product_along(x, dim, importer.constant(held, "resize", "csr"))
     if not number:
         return x
     padded = importer.build.shape(x)
     inside = torch.ones([n - max(b, 0) - max(e, 0) for n, b, e in _by_dimension(padded, padding)])
     grown = [max(each, 0) for each in padding]
-    if importer.is_minus_infinity(number):
-        return importer.masked(x, Known(F.pad(inside, grown).bool(), "inside"))
+    if importer.masks.is_minus_infinity(number):
+        return importer.masks.masked(x, Known(F.pad(inside, grown).bool(), "inside"))
     border = Known(F.pad(torch.zeros_like(inside), grown, value=float(number)), "border")
     return importer.elementwise(lambda e, b: e + b, x, border)
 
@@ -58,7 +58,7 @@ def import_repeating_pad(importer: Importer, x: Any, padding: Sequence[int]) -> 
     for dim, before, behind in _pads(padding):
         places = torch.arange(importer.build.shape(x)[dim]).double()[None]
         padded = F.pad(places, (before, behind), mode=mode)[0]
-        x = importer.picked(x, dim, [int(place) for place in padded])
+        x = importer.views.index_select(x, dim, [int(place) for place in padded])
     return x
 
 
@@ -105,8 +105,8 @@ def _resized(
     want = size or [int(one * (scale or 1)) for one, scale in zip(have, each, strict=True)]
     for n, (one, length, scale) in enumerate(zip(have, want, each, strict=True)):
         if is_nearest and length % one == 0 and scale in (None, length // one):
-            x = importer.repeated(x, n + 2, length // one)
+            x = importer.views.repeat_interleave(x, n + 2, length // one)
         elif one != length or scale not in (None, 1):
             held = stretch(torch.eye(one, dtype=torch.float64)[None], length, scale)[0].T.float().contiguous()
-            x = importer.by_matrix(x, n + 2, importer.constant(held, "resize", "csr"))
+            x = importer.views.product_along(x, n + 2, importer.constant(held, "resize", "csr"))
     return x

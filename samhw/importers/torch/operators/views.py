@@ -8,7 +8,7 @@ import torch
 
 from samhw.frontend.expr import Expr
 from samhw.frontend.functions import eq
-from samhw.importers.core import MOST_JOINED, UnsupportedError, Value, grouped
+from samhw.importers.core import MOST_JOINED, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
@@ -41,9 +41,9 @@ def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
 )
 def import_same(importer: Importer, x: Any, *_: Any, **named: Any) -> Value:
     dtype = named.get("dtype")
-    if dtype == torch.bool and not importer.is_truth(x):
-        importer.refuse_masked(x)
-        return importer.elementwise(lambda e: 1 - eq(e, 0), x, truth=True)
+    if dtype == torch.bool and not importer.masks.is_condition(x):
+        check_unmasked(x)
+        return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         raise UnsupportedError(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
     return importer.value(x)
@@ -58,17 +58,17 @@ def import_dropout(importer: Importer, x: Any, p: float, train: bool) -> Value:
 
 @operator("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", view=True)
 def import_view(importer: Importer, x: Any, shape: Sequence[int], *_: Any) -> Value:
-    return importer.viewed(importer.value(x), list(shape))
+    return importer.views.view(importer.value(x), list(shape))
 
 
 @operator("flatten", view=True)
 def import_flatten(importer: Importer, x: Any, start: int = 0, end: int = -1) -> Value:
     x = importer.value(x)
     if not x.modes:
-        return importer.viewed(x, [1])
+        return importer.views.view(x, [1])
     shape = list(importer.build.shape(x))
     start, end = start % len(shape), end % len(shape)
-    return importer.viewed(x, [*shape[:start], -1, *shape[end + 1 :]])
+    return importer.views.view(x, [*shape[:start], -1, *shape[end + 1 :]])
 
 
 @operator("unflatten", view=True)
@@ -76,7 +76,7 @@ def import_unflatten(importer: Importer, x: Any, dim: int, sizes: Sequence[int])
     x = importer.value(x)
     shape = list(importer.build.shape(x))
     dim %= len(shape)
-    return importer.viewed(x, [*shape[:dim], *sizes, *shape[dim + 1 :]])
+    return importer.views.view(x, [*shape[:dim], *sizes, *shape[dim + 1 :]])
 
 
 @operator("permute", "movedim", view=True)
@@ -125,7 +125,7 @@ def import_squeeze(importer: Importer, x: Any, dim: Any = None) -> Value:
 def import_expand(importer: Importer, x: Any, shape: Any, **_: Any) -> Value:
     x = importer.value(x)
     sizes = list(shape) if isinstance(shape, list | tuple) else importer.shape(shape)
-    return importer.onto(x, sizes)
+    return importer.views.expand(x, sizes)
 
 
 @operator("repeat", "tile", view=True)
@@ -142,14 +142,14 @@ def import_repeat(importer: Importer, x: Any, repeats: Sequence[int]) -> Value:
 def import_repeat_interleave(importer: Importer, x: Any, repeats: Any, dim: Any = None, **_: Any) -> Value:
     if not isinstance(repeats, int) or dim is None:
         raise UnsupportedError("repeats by a tensor, or without a dimension", "give a number and a dimension")
-    return importer.repeated(importer.value(x), dim, repeats)
+    return importer.views.repeat_interleave(importer.value(x), dim, repeats)
 
 
 @operator("select", view=True)
 def import_select(importer: Importer, x: Any, dim: int, place: int) -> Value:
     x = importer.value(x)
     size = importer.build.shape(x)[dim]
-    part = importer.cut(x, dim, place % size, 1)
+    part = importer.views.slice(x, dim, place % size, 1)
     modes = list(part.modes)
     del modes[dim % len(modes)]
     return replace(part, modes=tuple(modes))
@@ -164,7 +164,7 @@ def import_slice(
     if importer.operator == "aten.narrow":
         end = start + end
     first, last, step = slice(start, end, step).indices(size)
-    return importer.cut(x, dim, first, len(range(first, last, step)), step)
+    return importer.views.slice(x, dim, first, len(range(first, last, step)), step)
 
 
 @operator(
@@ -183,7 +183,7 @@ def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Any]:
     kind = importer.operator.removeprefix("aten.")
     if kind == "unbind":
         dim = arguments[0] if arguments else 0
-        parts = [importer.cut(x, dim, n, 1) for n in range(importer.build.shape(x)[dim])]
+        parts = [importer.views.slice(x, dim, n, 1) for n in range(importer.build.shape(x)[dim])]
         dim %= len(x.modes)
         return [replace(p, modes=(*p.modes[:dim], *p.modes[dim + 1 :])) for p in parts]
     how, dim = arguments[0], arguments[1] if len(arguments) > 1 else 0
@@ -195,7 +195,7 @@ def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Any]:
     sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
     starts = [sum(sizes[:n]) for n in range(len(sizes))]
     return [
-        importer.cut(x, dim, start, length) if length else _empty(importer, x, dim)
+        importer.views.slice(x, dim, start, length) if length else _empty(importer, x, dim)
         for start, length in zip(starts, sizes, strict=True)
     ]
 
@@ -211,7 +211,7 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
 def import_cat(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
-    return held[0] if len(held) == 1 else importer.build.joined(held, dim % len(held[0].modes))
+    return held[0] if len(held) == 1 else importer.tensors.concatenated(held, dim % len(held[0].modes))
 
 
 @operator("stack")
@@ -221,9 +221,9 @@ def import_stack(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Va
     dim %= rank
     if len(tensors) > MOST_JOINED:
         stacks = [import_stack(importer, group, dim) for group in grouped(tensors)]
-        return importer.build.joined(stacks, dim)
-    parts = [importer.simple(tensor) for tensor in tensors]
-    units = [importer.unit(len(parts), place) for place in range(len(parts))]
+        return importer.tensors.concatenated(stacks, dim)
+    parts = [importer.materialized(tensor) for tensor in tensors]
+    units = [_unit(importer, len(parts), place) for place in range(len(parts))]
     held = []
     for part in parts:
         modes = list(part.modes)
@@ -240,12 +240,19 @@ def import_stack(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Va
     return importer.elementwise(add, *held, *spread)
 
 
+def _unit(importer: Importer, size: int, place: int) -> Value:
+    """A vector with a one at a place."""
+    held = torch.zeros(size)
+    held[place] = 1
+    return importer.constant(held, f"unit_{place}", "csf")
+
+
 @operator("flip")
 def import_flip(importer: Importer, x: Any, dims: Sequence[int]) -> Value:
     x = importer.value(x)
     for dim in dims:
         size = importer.build.shape(x)[dim]
-        x = importer.picked(x, dim, list(range(size))[::-1])
+        x = importer.views.index_select(x, dim, list(range(size))[::-1])
     return x
 
 
@@ -254,7 +261,7 @@ def import_roll(importer: Importer, x: Any, shifts: Any, dims: Any = ()) -> Valu
     x = importer.value(x)
     for shift, dim in zip(_list(shifts), _list(dims), strict=True):
         size = importer.build.shape(x)[dim]
-        x = importer.picked(x, dim, [(n - shift) % size for n in range(size)])
+        x = importer.views.index_select(x, dim, [(n - shift) % size for n in range(size)])
     return x
 
 

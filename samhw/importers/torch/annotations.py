@@ -1,6 +1,6 @@
 """Formats that users ask for: they stay with the tensor."""
 
-from typing import Any
+from torch import Tensor
 
 from samhw.errors import InputError
 from samhw.tensors import Format
@@ -10,10 +10,9 @@ __all__ = ["annotate", "annotation_of"]
 _ATTRIBUTE = "_samhw_format"
 
 
-def annotate(tensor: Any, format: str) -> None:
+def annotate(tensor: Tensor, format: str) -> None:
     """Asks for a parameter, buffer or argument to be stored in a format, in the words of a declaration, by
-    PyTorch's
-    modes: `annotate(model.fc1.weight, "csr")`.
+    PyTorch's modes: `annotate(model.fc1.weight, "csr")`.
 
     Raises:
         InputError: for a format that it cannot have.
@@ -24,6 +23,6 @@ def annotate(tensor: Any, format: str) -> None:
     setattr(tensor, _ATTRIBUTE, format)
 
 
-def annotation_of(tensor: Any) -> str | None:
+def annotation_of(tensor: Tensor) -> str | None:
     """The format that was asked for."""
     return getattr(tensor, _ATTRIBUTE, None)

@@ -5,25 +5,31 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx import Node
 
 from samhw.errors import InputError
+from samhw.importers.core import Arguments
 from samhw.importers.torch.registry import handler_of
 from samhw.importers.torch.state import restored
 
 __all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
 
+T = TypeVar("T")
+
 _ATTRIBUTES = ("_parameters", "_buffers")
 
 
-def exported(module: nn.Module, arguments: Sequence[Any]) -> Any:
+def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
     """The exported program of a module, in operators that the importer knows as far as PyTorch can say them.
 
     Raises:
@@ -78,15 +84,15 @@ def _quiet() -> Iterator[None]:
         sys.stderr.write(text if graph is None else text.replace(f"{graph}\n", ""))
 
 
-def sparse_parts(module: nn.Module) -> dict[str, Any]:
+def sparse_parts(module: nn.Module) -> dict[str, Tensor]:
     """The parameters and buffers that are not dense, by name."""
     named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
     return {name: tensor.detach() for name, tensor in named if tensor.layout != torch.strided}
 
 
-def dense_stand_in(argument: Any) -> Any:
+def dense_stand_in(argument: T) -> T | Tensor:
     """A dense tensor of the same shape that takes no room, for a sparse one; any other argument itself."""
-    if not isinstance(argument, torch.Tensor) or argument.layout == torch.strided:
+    if not isinstance(argument, Tensor) or argument.layout == torch.strided:
         return argument
     return torch.zeros((), dtype=argument.dtype).expand(argument.shape)
 
@@ -111,7 +117,7 @@ def _make_attributes(module: nn.Module) -> None:
         setattr(module, name, None)
     register = module.register_buffer
 
-    def as_attribute(name: str, tensor: Any, persistent: bool = True) -> None:
+    def as_attribute(name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         if name in module._buffers:
             register(name, tensor, persistent)
         else:
@@ -120,7 +126,7 @@ def _make_attributes(module: nn.Module) -> None:
     module.__dict__["register_buffer"] = as_attribute
 
 
-def _is_unknown(node: Any) -> bool:
+def _is_unknown(node: Node) -> bool:
     return (
         node.op == "call_function"
         and isinstance(node.target, torch._ops.OpOverload)
@@ -180,9 +186,10 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     )
 
 
-def arguments_by_name(program: Any, arguments: Sequence[Any]) -> Mapping[str, Any]:
+def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:
     """The arguments of a call by the placeholders of an exported program."""
     flat, _ = torch.utils._pytree.tree_flatten((tuple(arguments), {}))
-    kind = torch.export.graph_signature.InputKind.USER_INPUT
-    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == kind]
+    specs = program.graph_signature.input_specs
+    names = [spec.arg.name for spec in specs if spec.kind is InputKind.USER_INPUT]
+
     return dict(zip(names, flat, strict=True))

@@ -1,7 +1,6 @@
 """What a module and its arguments may hold: ordinary numbers, in sparse layouts that are whole."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import nn
@@ -15,7 +14,7 @@ _INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torc
 _DTYPES = (*_INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-def check_arguments(arguments: Sequence[Any]) -> None:
+def check_arguments(arguments: Sequence[object]) -> None:
     """Raises `InputError` for what no module can be traced with, and no values come from."""
     found = torch.utils._pytree.tree_leaves(tuple(arguments))
     for leaf in found:

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from samhw.errors import InputError
 from samhw.importers.core import HostArray
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-def array_of(tensor: torch.Tensor) -> HostArray:
+def array_of(tensor: Tensor) -> HostArray:
     """A tensor of any layout as what is loaded."""
     held = tensor.detach()
     if held.dtype == torch.bfloat16:
@@ -39,14 +40,14 @@ def array_of(tensor: torch.Tensor) -> HostArray:
     return HostArray(tuple(held.shape), held.values().numpy(), held.indices().numpy())
 
 
-def mapped(x: Known | Host, change: Callable[[Any], Any]) -> Known | Host:
+def mapped(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Known | Host:
     """What a function makes of it, with each run's data if these differ."""
     if isinstance(x, Known):
         return Known(change(x.dense()), x.name)
     return of_data(x, change)
 
 
-def of_data(x: Known | Host, change: Callable[[Any], Any]) -> Host:
+def of_data(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Host:
     """What a function makes of it as the data of a run are loaded."""
     fetch = x.fetch
     return Host(change(x.example), lambda env: change(fetch(env)), x.name)
@@ -62,7 +63,7 @@ def is_finite_number(x: object) -> TypeGuard[int | float]:
     return isinstance(x, int | float) and math.isfinite(x)
 
 
-def uniform(tensor: Any) -> float | None:
+def uniform(tensor: Tensor) -> float | None:
     """The number that all elements are."""
     if not tensor.numel():
         return None
@@ -70,7 +71,7 @@ def uniform(tensor: Any) -> float | None:
     return float(first) if tensor.numel() == 1 or bool((tensor == first).all()) else None
 
 
-def format_of(tensor: Any, annotation: str | None, sparsify: float | None) -> str | None:
+def format_of(tensor: Tensor, annotation: str | None, sparsify: float | None) -> str | None:
     """How an input is stored: as it was annotated, or as its layout says; None for dense, in any order.
 
     With `sparsify`, what has at least that share of zeros is stored by its nonzeros.
@@ -88,7 +89,7 @@ def format_of(tensor: Any, annotation: str | None, sparsify: float | None) -> st
     return None
 
 
-def rows_of(tensor: Any, compressed: int = 1) -> str:
+def rows_of(tensor: Tensor, compressed: int = 1) -> str:
     """The format with its last levels compressed, but for those of extent 1."""
     kinds = []
     for size in reversed(tensor.shape):
@@ -101,7 +102,7 @@ def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
     """For each index a row with a one at its place; with `by_place`, for each place a row with ones at the
     indices that name it."""
 
-    def hot(tensor: Any) -> Any:
+    def hot(tensor: Tensor) -> Tensor:
         where = _checked(tensor, size)
         count = where.numel()
         coords = torch.stack([torch.arange(count), where.reshape(-1)])
@@ -120,7 +121,7 @@ def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     """For each place a one at the coordinates that several index tensors name together."""
     fetches = [index.fetch for index in ids]
 
-    def hot(tensors: Sequence[Any]) -> Any:
+    def hot(tensors: Sequence[Tensor]) -> Tensor:
         held = torch.broadcast_tensors(*(_checked(t, size) for t, size in zip(tensors, sizes, strict=True)))
         coords = torch.cat([_places(held[0].shape), torch.stack([t.reshape(-1) for t in held])])
         count = held[0].numel()
@@ -134,7 +135,7 @@ def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> 
     """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
     first, second = ids.fetch, offsets.fetch
 
-    def hot(tensor: Any, starts: Any) -> Any:
+    def hot(tensor: Tensor, starts: Tensor) -> Tensor:
         where = _checked(tensor.reshape(-1), size)
         bag = torch.searchsorted(starts, torch.arange(len(where)), right=True) - 1
         counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
@@ -145,7 +146,7 @@ def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> 
     return Host(hot(ids.example, offsets.example), lambda env: hot(first(env), second(env)), ids.name)
 
 
-def _places(shape: Sequence[int]) -> Any:
+def _places(shape: Sequence[int]) -> Tensor:
     count = prod(shape)
     return (
         torch.from_numpy(np.stack(np.unravel_index(np.arange(count), tuple(shape))))
@@ -154,7 +155,7 @@ def _places(shape: Sequence[int]) -> Any:
     )
 
 
-def _checked(tensor: Any, size: int) -> Any:
+def _checked(tensor: Tensor, size: int) -> Tensor:
     if tensor.is_floating_point():
         raise InputError("indices are whole numbers; give a tensor of integers")
     where = torch.where(tensor < 0, tensor + size, tensor)

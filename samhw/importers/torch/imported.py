@@ -1,14 +1,16 @@
 """An imported module: its program, how a run's arguments become inputs, and results the module's outputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch.export import ExportedProgram
 
 from samhw.frontend.program import Program
-from samhw.importers.core import InputSource
+from samhw.importers.core import Arguments, InputSource
 from samhw.importers.torch.export import arguments_by_name
 from samhw.tensors import Tensor
 
@@ -31,15 +33,17 @@ class ImportedModule:
     inputs: Mapping[str, InputSource]
     results: Sequence["OutputSource"]
     scopes: Mapping[str, str]
-    _exported: Any = field(repr=False)
+    _exported: ExportedProgram = field(repr=False)
 
-    def tensors(self, arguments: Sequence[Any]) -> dict[str, Tensor]:
+    def tensors(self, arguments: Sequence[object]) -> dict[str, Tensor]:
         """The program's inputs for a call of the module; raises InputError for arguments that it cannot
         take."""
         env = arguments_by_name(self._exported, arguments)
         return {name: made.of(env) for name, made in self.inputs.items()}
 
-    def outputs(self, tensors: Mapping[str, Any], arguments: Sequence[Any], *, exact: bool = False) -> Any:
+    def outputs(
+        self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Sequence[object], *, exact: bool = False
+    ) -> Any:
         """What the module gives, in its own structure, of the arrays of the program's results.
 
         Args:
@@ -48,8 +52,11 @@ class ImportedModule:
         env = arguments_by_name(self._exported, arguments)
         flat = [result.of(tensors, env) for result in self.results]
         if not exact:
-            kinds = [node.meta["val"].dtype if _has_type(node) else None for node in _outputs(self._exported)]
-            flat = [item if kind is None else item.to(kind) for item, kind in zip(flat, kinds, strict=True)]
+            kinds = map(_type_of, _outputs(self._exported))
+            flat = [
+                item.to(kind) if kind is not None and isinstance(item, torch.Tensor) else item
+                for item, kind in zip(flat, kinds, strict=True)
+            ]
         return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
 
 
@@ -61,11 +68,12 @@ class OutputSource:
     shape: tuple[int, ...]
     order: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
-    fetch: Any = None
+    fetch: Callable[[Arguments], object] | None = None
 
-    def of(self, tensors: Mapping[str, Any], env: Mapping[str, Any]) -> Any:
+    def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments) -> object:
         if self.name is None:
-            return self.fetch(env)
+            assert self.fetch is not None
+            return self.fetch(arguments)
         array = np.asarray(tensors[self.name]).transpose(self.order).reshape(self.sizes)
         spread = tuple(self.shape_of_atoms)
         return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
@@ -73,11 +81,13 @@ class OutputSource:
     shape_of_atoms: tuple[int, ...] = ()
 
 
-def _outputs(exported: Any) -> Sequence[Any]:
+def _outputs(exported: ExportedProgram) -> Sequence[object]:
     """What the graph's last node gives."""
     (last,) = [node for node in exported.graph.nodes if node.op == "output"]
     return list(last.args[0])
 
 
-def _has_type(node: Any) -> bool:
-    return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
+def _type_of(output: object) -> torch.dtype | None:
+    """That of a tensor; None for any other output."""
+    example = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
+    return example.dtype if isinstance(example, torch.Tensor) else None

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+
+from torch import Tensor
 
 from samhw.frontend.expr import Expr
 from samhw.importers.core import Build, Operations, Tensors, UnsupportedError, Value, Views
@@ -11,13 +12,10 @@ from samhw.importers.torch.host import is_finite_number
 from samhw.importers.torch.index_matrices import IndexMatrices
 from samhw.importers.torch.masks import Masks
 from samhw.importers.torch.operands import Operand, Operands
-from samhw.importers.torch.registry import OPERATORS
+from samhw.importers.torch.registry import OPERATORS, Results
 from samhw.importers.torch.value import Known
 
 __all__ = ["Importer"]
-
-Tensor = Any
-"""Of PyTorch."""
 
 
 class Importer:
@@ -99,7 +97,7 @@ class Importer:
             x = self.elementwise(lambda e, w: e * w, x, spread(weight))
         return x if bias is None else self.elementwise(lambda e, b: e + b, x, spread(bias))
 
-    def call(self, name: str, *operands: Any) -> Any:
+    def call(self, name: str, *operands: object) -> Results:
         """What another operator of PyTorch gives, by its name in `torch.ops.aten`."""
         return OPERATORS[f"aten.{name}"](self, *operands)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
+from torch import Tensor
 
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError, Value
@@ -13,9 +13,6 @@ from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Host, Known
 
 __all__ = ["IndexMatrices"]
-
-Tensor = Any
-"""Of PyTorch."""
 
 _COMPUTED = ("takes indices that the module computes", "give it indices that are inputs")
 

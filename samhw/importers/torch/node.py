@@ -1,9 +1,10 @@
 """What a node of an exported graph says of itself: its place, its name, and the kind of what it gives."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
+from torch import Tensor
+from torch.fx import Node
 
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-def scope_of(node: Any) -> str:
+def scope_of(node: Node) -> str:
     """The path of the module that an operator stands in."""
     stack = list(node.meta.get("nn_module_stack", {}).values())
     return str(stack[-1][0]).replace("L['self'].", "").removeprefix("L['self']") if stack else ""
@@ -38,7 +39,7 @@ def name_of(scope: str, operator: str) -> str:
     return f"{path}_{short}" if path else short
 
 
-def located(node: Any, name: str, error: InputError) -> InputError:
+def located(node: Node, name: str, error: InputError) -> InputError:
     """A refusal with the operator's name and the user's line."""
     place = in_users_file(node.meta.get("stack_trace") or "")
     where, line = place if place else ("", "")
@@ -50,7 +51,7 @@ def located(node: Any, name: str, error: InputError) -> InputError:
     )
 
 
-def written_as(node: Any) -> str | None:
+def written_as(node: Node) -> str | None:
     """The operator that a node is a part of, as the module has it, before any decomposition."""
     name = None
     sources = node.meta.get("from_node") or []
@@ -60,37 +61,38 @@ def written_as(node: Any) -> str | None:
     return name or None
 
 
-def of_shape(node: Any, name: str, arguments: Sequence[Any]) -> Any:
+def of_shape(node: Node, name: str, arguments: Sequence[object]) -> Tensor:
     """A tensor that depends on another one's shape only."""
     meta = node.meta["val"]
-    number = 0.0
+    number: object = 0.0
     if "ones" in name:
         number = 1.0
     elif "full" in name:
         number = arguments[-1]
+    assert isinstance(number, int | float)
     return torch.full(tuple(meta.shape), number, dtype=meta.dtype)
 
 
-def empty_of(node: Any) -> Any:
+def empty_of(node: Node) -> Tensor | None:
     """What an operator gives if that is a tensor without elements, which nobody has to compute."""
     meta = node.meta.get("val")
-    if not isinstance(meta, torch.Tensor) or meta.numel():
+    if not isinstance(meta, Tensor) or meta.numel():
         return None
     return torch.empty(tuple(meta.shape), dtype=meta.dtype)
 
 
-def makes_integers(node: Any) -> bool:
+def makes_integers(node: Node) -> bool:
     """Whether it gives a tensor of whole numbers, or of conditions."""
     meta = node.meta.get("val")
-    return isinstance(meta, torch.Tensor) and not meta.is_floating_point()
+    return isinstance(meta, Tensor) and not meta.is_floating_point()
 
 
-def is_complex(node: Any) -> bool:
+def is_complex(node: Node) -> bool:
     """Whether it gives complex numbers."""
     meta = node.meta.get("val")
-    return isinstance(meta, torch.Tensor) and meta.is_complex()
+    return isinstance(meta, Tensor) and meta.is_complex()
 
 
-def is_condition(node: Any) -> bool:
+def is_condition(node: Node) -> bool:
     """Whether it gives conditions."""
     return bool(node.meta["val"].dtype == torch.bool)

@@ -1,18 +1,20 @@
 """Operands of operators: what the hardware computes, what is known, what the host works out, and numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from torch import Tensor
 
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value
 from samhw.importers.torch import host
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
-__all__ = ["Operand", "Operands"]
-
-Tensor = Any
-"""Of PyTorch."""
+__all__ = ["Ints", "Operand", "Operands"]
 
 Operand = Value | Known | Host | int | float
+
+Ints = int | Sequence[int]
+"""One whole number, or one for each dimension."""
 
 
 @dataclass

@@ -1,12 +1,22 @@
 """Which function imports which operator of PyTorch."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-__all__ = ["OPERATORS", "VIEWS", "Handler", "handler_of", "mapping", "operator"]
+from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.torch.value import Known
 
-Handler = Callable[..., Any]
-"""Takes the importer and the operator's arguments; gives a `Value`, or several."""
+__all__ = ["OPERATORS", "VIEWS", "Handler", "Result", "Results", "handler_of", "mapping", "operator"]
+
+Result = Value | Known | UnsupportedError
+"""Of an operator: a tensor, or an error for one that is not there, but may be asked for."""
+
+Results = Result | Sequence[Result]
+
+Handler = Callable[..., Results]
+"""Takes the importer and the operator's arguments; gives what the operator does."""
+
+H = TypeVar("H", bound=Handler)
 
 OPERATORS: dict[str, Handler] = {}
 """By the operator's name, without its overload: `aten.linear`."""
@@ -18,10 +28,10 @@ VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[[Handler], Handler]:
+def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[[H], H]:
     """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`."""
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: H) -> H:
         for name in names:
             OPERATORS[f"aten.{name}"] = handler
             if masked or view:
@@ -33,23 +43,23 @@ def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[
     return register
 
 
-def mapping(target: Any) -> Callable[[Handler], Handler]:
+def mapping(target: object) -> Callable[[H], H]:
     """Registers an importer of an operator, such as `torch.ops.mine.scaled.default`; see docs/pytorch.md."""
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: H) -> H:
         OPERATORS[operator_name(target)] = handler
         return handler
 
     return register
 
 
-def operator_name(target: Any) -> str:
+def operator_name(target: object) -> str:
     """`aten.linear` for `torch.ops.aten.linear.default`; a Python function has its own name."""
     packet = getattr(target, "overloadpacket", target)
     is_packet = packet is not target or hasattr(target, "overloads")
-    return str(packet) if is_packet else str(target.__name__)
+    return str(packet) if is_packet else str(getattr(target, "__name__", target))
 
 
-def handler_of(target: Any) -> Handler | None:
+def handler_of(target: object) -> Handler | None:
     """What imports an operator, if anything does."""
     return OPERATORS.get(operator_name(target))

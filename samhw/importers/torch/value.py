@@ -4,14 +4,15 @@ host."""
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+
+from torch import Tensor
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments
+from samhw.importers.core import Arguments, Value
 
 __all__ = ["Host", "Known", "Same", "TensorFetch"]
 
-TensorFetch = Callable[[Arguments], Any]
+TensorFetch = Callable[[Arguments], Tensor]
 """Gives a tensor of PyTorch."""
 
 
@@ -45,16 +46,16 @@ class Known:
         annotation: the format that its user has asked for.
     """
 
-    tensor: Any
+    tensor: Tensor | None
     name: str
-    held: Any = None
-    base: Any = None
+    held: Tensor | None = None
+    base: "tuple[Known, Callable[[Value], Value]] | None" = None
     annotation: str | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
         """As PyTorch has it."""
-        return tuple((self.held if self.tensor is None else self.tensor).shape)
+        return tuple(self._given.shape)
 
     def numel(self) -> int:
         """The number of its elements."""
@@ -63,10 +64,10 @@ class Known:
     @property
     def key(self) -> Same:
         """Equal for the same tensor."""
-        return Same(self.held if self.tensor is None else self.tensor)
+        return Same(self._given)
 
     @property
-    def example(self) -> Any:
+    def example(self) -> Tensor:
         """As of a `Host`."""
         return self.dense()
 
@@ -76,26 +77,34 @@ class Known:
         tensor = self.dense()
         return lambda _: tensor
 
-    def stored(self) -> Any:
+    def stored(self) -> Tensor:
         """In its own layout."""
-        return self.tensor if self.held is None else self.held
+        return self._given if self.held is None else self.held
 
-    def dense(self) -> Any:
+    @property
+    def _given(self) -> Tensor:
+        """Dense if it is known so."""
+        found = self.held if self.tensor is None else self.tensor
+        assert found is not None
+        return found
+
+    def dense(self) -> Tensor:
         """To compute with. Raises InputError where that would be too large to have been meant."""
         if self.tensor is not None:
             return self.tensor
-        if self.held.numel() > LARGEST_FOLDED:
+        held = self._given
+        if held.numel() > LARGEST_FOLDED:
             raise InputError(
                 f"'{self.name}' is sparse, and something is computed of it alone; compute that before"
             )
-        return self.held.to_dense()
+        return held.to_dense()
 
 
 @dataclass(frozen=True)
 class Host:
     """A tensor of indices, or of conditions on them, that is worked out as the data of a run are loaded."""
 
-    example: Any
+    example: Tensor
     fetch: TensorFetch = field(compare=False)
     name: str = "index"
 

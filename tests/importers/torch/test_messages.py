@@ -82,6 +82,15 @@ def test_numbers_that_are_not_finite():
     samhw.torch.compile(Infinite(), (torch.tensor([0.0, 1.0, 4.0]),), value="f32").run().check()
 
 
+def test_a_batch_norm_by_what_is_computed():
+    class Normed(nn.Module):
+        def forward(self, x: Tensor, mean: Tensor, weight: Tensor) -> Tensor:
+            return F.batch_norm(x, mean, torch.ones(3), weight)
+
+    with pytest.raises(InputError, match="takes statistics or weights that are no constants; make them buf"):
+        import_module(Normed(), (torch.randn(2, 3), torch.zeros(3), torch.ones(3)))
+
+
 def test_an_index_that_is_one_list_in_the_example_only():
     class Scatter(nn.Module):
         def forward(self, x: Tensor, ids: Tensor) -> Tensor:

@@ -1,12 +1,12 @@
 """Attention as one operator."""
 
 import math
-from typing import Any
 
 import torch
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.products import import_matmul
 from samhw.importers.torch.operators.reductions import softmax
 from samhw.importers.torch.operators.views import transposed
@@ -19,10 +19,10 @@ __all__: list[str] = []
 @operator("scaled_dot_product_attention")
 def import_attention(
     importer: Importer,
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    attn_mask: Operand | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,

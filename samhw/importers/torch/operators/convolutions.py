@@ -10,15 +10,16 @@ import torch
 
 from samhw.importers.core import Value, contract
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.reductions import reduced, total
-from samhw.importers.torch.registry import operator
+from samhw.importers.torch.registry import Results, operator
 
 __all__: list[str] = []
 
 Pads = tuple[int, int]
 
 
-def _each(number: Any, count: int) -> list[int]:
+def _each(number: Ints, count: int) -> list[int]:
     given = [number] if isinstance(number, int) else list(number)
     return given * count if len(given) == 1 else given
 
@@ -26,12 +27,12 @@ def _each(number: Any, count: int) -> list[int]:
 @operator("convolution", "conv1d", "conv2d", "conv3d")
 def import_convolution(
     importer: Importer,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    x: Operand,
+    weight: Operand,
+    bias: Operand | None = None,
+    stride: Ints = 1,
+    padding: Ints | str = 0,
+    dilation: Ints = 1,
     *rest: Any,
 ) -> Value:
     backwards, more, groups = rest if importer.operator == "aten.convolution" else (False, 0, *rest, 1)[:3]
@@ -43,6 +44,7 @@ def import_convolution(
         made = import_convolution(importer, batch, weight, bias, stride, padding, dilation, *rest)
         return replace(made, modes=made.modes[1:])
     if backwards:
+        assert not isinstance(padding, str)
         each = zip(*(_each(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
         made = _transposed(importer, x, weight, list(each), groups)
         return importer.affine(made, None, bias, mode=1) if bias is not None else made
@@ -119,12 +121,13 @@ def _spreading(
     return importer.constant(held, "windows", "(dense, compressed, compressed)")
 
 
-def _padding(padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
+def _padding(padding: Ints | str, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
     """Along each dimension, what stands before and behind it."""
     if padding == "same":
         wide = [dilation * (size - 1) for size, dilation in zip(kernel, dilations, strict=True)]
         return [(number // 2, number - number // 2) for number in wide]
-    return [(number, number) for number in _each(0 if padding == "valid" else padding, len(kernel))]
+    numbers = 0 if isinstance(padding, str) else padding
+    return [(number, number) for number in _each(numbers, len(kernel))]
 
 
 @dataclass(frozen=True)
@@ -186,16 +189,24 @@ class _Windows:
         return [first + n * self.dilation for n in range(self.kernel)]
 
 
-def _pooling(importer: Importer, x: Value, *numbers: Any, ceil: bool = False) -> tuple[int, list[_Windows]]:
+def _pooling(
+    importer: Importer,
+    x: Value,
+    kernel: Ints,
+    stride: Ints | None,
+    padding: Ints,
+    dilation: Ints = 1,
+    *,
+    ceil: bool = False,
+) -> tuple[int, list[_Windows]]:
     """How many modes of the data are pooled, and the windows along each of them.
 
     Args:
-        numbers: kernel, stride, padding and dilation.
+        stride: that of the kernel where there is none.
         ceil: a last window that only begins within the data counts.
     """
     count = 1 if "1d" in importer.operator else 2
-    kernel, stride, padding, dilation = numbers
-    stride = kernel if stride in (None, []) else stride
+    stride = kernel if stride is None or stride == [] else stride
     each = zip(*(_each(n, count) for n in (kernel, stride, padding, dilation)), strict=True)
     windows = []
     for size, (k, step, pad, d) in zip(importer.build.shape(x)[-count:], each, strict=True):
@@ -210,13 +221,13 @@ def _pooling(importer: Importer, x: Value, *numbers: Any, ceil: bool = False) ->
 @operator("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
 def import_max_pool(
     importer: Importer,
-    x: Any,
-    kernel: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    x: Operand,
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil: bool = False,
-) -> Any:
+) -> Results:
     made = importer.value(x)
     count, windows = _pooling(importer, made, kernel, stride, padding, dilation, ceil=ceil)
     for n, window in enumerate(windows):
@@ -234,16 +245,16 @@ def import_max_pool(
 @operator("avg_pool1d", "avg_pool2d")
 def import_avg_pool(
     importer: Importer,
-    x: Any,
-    kernel: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Operand,
+    kernel: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil: bool = False,
     with_padding: bool = True,
     divisor: int | None = None,
 ) -> Value:
     made = importer.value(x)
-    count, windows = _pooling(importer, made, kernel, stride, padding, 1, ceil=ceil)
+    count, windows = _pooling(importer, made, kernel, stride, padding, ceil=ceil)
     if all(window.is_side_by_side for window in windows):
         first = len(made.modes) - count
         for n, window in enumerate(windows):
@@ -263,7 +274,7 @@ def import_avg_pool(
 
 
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
-def import_adaptive_pool(importer: Importer, x: Any, size: Sequence[int] | int) -> Value:
+def import_adaptive_pool(importer: Importer, x: Operand, size: Sequence[int] | int) -> Value:
     made = importer.value(x)
     count = 1 if "1d" in importer.operator else 2
     have, want = importer.build.shape(made)[-count:], _each(size, count)

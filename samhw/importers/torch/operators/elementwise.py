@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from samhw.frontend.expr import Expr
 from samhw.frontend.functions import (
@@ -30,6 +29,7 @@ from samhw.frontend.functions import max as max_
 from samhw.frontend.functions import min as min_
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 
 __all__: list[str] = []
@@ -40,7 +40,7 @@ Maker = Callable[..., Expr]
 def register(names: str, make: Maker, *, condition: bool = False) -> None:
     """An operator that is one expression of its arguments, each of which stands in it once."""
 
-    def handler(importer: Importer, *arguments: Any, **_: Any) -> Value:
+    def handler(importer: Importer, *arguments: Operand, **_: object) -> Value:
         return importer.elementwise(make, *arguments, condition=condition)
 
     for name in names.split():
@@ -50,7 +50,7 @@ def register(names: str, make: Maker, *, condition: bool = False) -> None:
 def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
     """An operator of one tensor, which stands in its expression several times, and of numbers behind it."""
 
-    def handler(importer: Importer, x: Any, *numbers: Any, **named: Any) -> Value:
+    def handler(importer: Importer, x: Operand, *numbers: float, **named: object) -> Value:
         made = partial(make, **named) if parameters else make
         return importer.elementwise(lambda e: made(e, *numbers[:parameters]), importer.materialized(x))
 
@@ -144,12 +144,12 @@ for _names, _function, _parameters in (
 
 
 @operator("leaky_relu", "leaky_relu_")
-def import_leaky_relu(importer: Importer, x: Any, slope: float = 0.01) -> Value:
+def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Value:
     return importer.elementwise(lambda e: leaky_relu(e, slope), x)
 
 
 @operator("prelu", "_prelu_kernel")
-def import_prelu(importer: Importer, x: Any, weight: Any) -> Value:
+def import_prelu(importer: Importer, x: Operand, weight: Operand) -> Value:
     x, weight = importer.materialized(x), importer.value(weight)
     rank = len(x.modes)
     if importer.build.shape(weight) != (1,) and len(weight.modes) == 1:
@@ -158,29 +158,29 @@ def import_prelu(importer: Importer, x: Any, weight: Any) -> Value:
 
 
 @operator("add", "add_", masked=True)
-def import_add(importer: Importer, a: Any, b: Any, *, alpha: float = 1) -> Value:
+def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
     return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
 
 
 @operator("sub", "sub_", masked=True)
-def import_sub(importer: Importer, a: Any, b: Any, *, alpha: float = 1) -> Value:
+def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     check_unmasked(b)
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
 @operator("rsub")
-def import_rsub(importer: Importer, a: Any, b: Any, *, alpha: float = 1) -> Value:
+def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     return importer.elementwise(lambda x, y: y - (x if alpha == 1 else x * alpha), a, b)
 
 
 @operator("mul", "mul_", masked=True)
-def import_mul(importer: Importer, a: Any, b: Any) -> Value:
+def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
     return importer.elementwise(lambda x, y: x * y, a, b)
 
 
 @operator("div", "div_", "true_divide", masked=True)
-def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None = None) -> Value:
+def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
         raise UnsupportedError(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
     check_unmasked(b)
@@ -190,14 +190,14 @@ def import_div(importer: Importer, a: Any, b: Any, *, rounding_mode: str | None 
 
 
 @operator("pow", "pow_", "float_power")
-def import_pow(importer: Importer, x: Any, power: Any) -> Value:
+def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if not isinstance(power, int | float):
         raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
     if not isinstance(x, int | float):
         x = importer.materialized(x)
     else:
         raise UnsupportedError("takes a tensor as the power", "write exp(p * log(base))")
-    roots: dict[float, Callable[[Any], Expr]] = {
+    roots: dict[float, Callable[[Expr], Expr]] = {
         0.5: sqrt,
         -0.5: rsqrt,
         1.5: lambda e: e * sqrt(e),
@@ -219,24 +219,24 @@ def import_pow(importer: Importer, x: Any, power: Any) -> Value:
 
 
 @operator("logical_and", "bitwise_and", "__and__")
-def import_and(importer: Importer, a: Any, b: Any) -> Value:
+def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
 
 
 @operator("logical_or", "bitwise_or", "__or__")
-def import_or(importer: Importer, a: Any, b: Any) -> Value:
+def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(max_, a, b, condition=True)
 
 
 @operator("bitwise_not")
-def import_not(importer: Importer, a: Any) -> Value:
+def import_not(importer: Importer, a: Operand) -> Value:
     return importer.elementwise(lambda x: eq(x, 0), importer.masks.condition(a), condition=True)
 
 
 @operator("where", masked=True)
-def import_where(importer: Importer, condition: Any, a: Any, b: Any) -> Value:
+def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand) -> Value:
     if importer.masks.is_minus_infinity(b):
         return importer.masks.masked(a, condition)
     if importer.masks.is_minus_infinity(a):
@@ -246,7 +246,7 @@ def import_where(importer: Importer, condition: Any, a: Any, b: Any) -> Value:
 
 
 @operator("masked_fill", "masked_fill_", masked=True)
-def import_masked_fill(importer: Importer, x: Any, condition: Any, number: Any) -> Value:
+def import_masked_fill(importer: Importer, x: Operand, condition: Operand, number: Operand) -> Value:
     if importer.masks.is_minus_infinity(number):
         return importer.masks.masked(x, importer.masks.negated(condition))
     check_unmasked(x)
@@ -254,11 +254,11 @@ def import_masked_fill(importer: Importer, x: Any, condition: Any, number: Any) 
 
 
 @operator("fill", "fill_")
-def import_fill(importer: Importer, x: Any, number: Any) -> Value:
+def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
     expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
     return importer.elementwise(lambda n: n, expanded)
 
 
 @operator("threshold", "threshold_")
-def import_threshold(importer: Importer, x: Any, threshold: float, number: float) -> Value:
+def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
     return importer.elementwise(lambda e: select(lt(threshold, e), e, number), importer.materialized(x))

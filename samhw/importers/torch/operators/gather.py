@@ -5,7 +5,8 @@ from typing import Any
 
 from samhw.importers.core import UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.registry import operator
+from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.registry import Result, operator
 
 __all__: list[str] = []
 
@@ -15,7 +16,7 @@ def letters(count: int, first: str) -> str:
 
 
 @operator("embedding")
-def import_embedding(importer: Importer, weight: Any, ids: Any, *_: Any) -> Value:
+def import_embedding(importer: Importer, weight: Operand, ids: Operand, *_: object) -> Value:
     weight = importer.value(weight)
     hot = importer.indices.one_hot(ids, importer.build.shape(weight)[0])
     places = letters(len(hot.modes) - 1, "A")
@@ -23,7 +24,9 @@ def import_embedding(importer: Importer, weight: Any, ids: Any, *_: Any) -> Valu
 
 
 @operator("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
-def import_embedding_bag(importer: Importer, weight: Any, ids: Any, offsets: Any, *rest: Any) -> Any:
+def import_embedding_bag(
+    importer: Importer, weight: Operand, ids: Operand, offsets: Operand, *rest: Any
+) -> Sequence[Result]:
     """`rest`: whether gradients are scaled, and the mode: 0 for a sum, 1 for a mean."""
     mode = rest[1] if len(rest) > 1 else 0
     if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
@@ -36,31 +39,33 @@ def import_embedding_bag(importer: Importer, weight: Any, ids: Any, offsets: Any
 
 
 @operator("index_select")
-def import_index_select(importer: Importer, x: Any, dim: int, ids: Any) -> Value:
+def import_index_select(importer: Importer, x: Operand, dim: int, ids: Operand) -> Value:
     x = importer.value(x)
     return _gathered(importer, x, dim, ids)
 
 
-def _gathered(importer: Importer, x: Value, dim: int, ids: Any) -> Value:
+def _gathered(importer: Importer, x: Value, dim: int, ids: Operand) -> Value:
     """The elements of a mode that an index tensor names."""
     return importer.views.product_along(x, dim, importer.indices.one_hot(ids, importer.build.shape(x)[dim]))
 
 
 @operator("index", "_unsafe_index")
-def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
+def import_index(importer: Importer, x: Operand, indices: Sequence[Operand | None]) -> Value:
     x = importer.value(x)
     given = [dim for dim, index in enumerate(indices) if index is not None]
+    tensors = [index for index in indices if index is not None]
     if len(given) == 1:
         dim = given[0]
-        if importer.masks.is_condition(indices[dim]):
+        (ids,) = tensors
+        if importer.masks.is_condition(ids):
             raise UnsupportedError("picks elements by a condition", "multiply by the condition")
-        return _gathered(importer, x, dim, indices[dim])
+        return _gathered(importer, x, dim, ids)
     if given != list(range(given[0], given[-1] + 1)):
         raise UnsupportedError(
             "takes indices of dimensions that are apart", "index one dimension after another"
         )
     shape = importer.build.shape(x)
-    hot = importer.indices.one_hot_of([indices[dim] for dim in given], [shape[dim] for dim in given])
+    hot = importer.indices.one_hot_of(tensors, [shape[dim] for dim in given])
     rank = len(shape)
     own, places = letters(rank, "a"), letters(len(hot.modes) - len(given), "A")
     picked = "".join(own[dim] for dim in given)
@@ -69,7 +74,7 @@ def import_index(importer: Importer, x: Any, indices: Sequence[Any]) -> Value:
 
 
 @operator("gather")
-def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> Value:
+def import_gather(importer: Importer, x: Operand, dim: int, ids: Operand, **_: object) -> Value:
     x = importer.value(x)
     rank = len(x.modes)
     dim %= rank
@@ -85,7 +90,7 @@ def import_gather(importer: Importer, x: Any, dim: int, ids: Any, **_: Any) -> V
 
 @operator("index_add", "index_add_")
 def import_index_add(
-    importer: Importer, x: Any, dim: int, ids: Any, source: Any, *, alpha: float = 1
+    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, *, alpha: float = 1
 ) -> Value:
     if 0 in importer.shape(source):
         return importer.value(x)
@@ -97,7 +102,7 @@ def import_index_add(
 
 @operator("scatter_add", "scatter_add_", "scatter_reduce")
 def import_scatter_add(
-    importer: Importer, x: Any, dim: int, ids: Any, source: Any, reduce: str = "sum", **_: Any
+    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, reduce: str = "sum", **_: object
 ) -> Value:
     if reduce != "sum":
         raise UnsupportedError(f"scatters by '{reduce}'", "use scatter_add")

@@ -1,16 +1,17 @@
 """Products that are summed."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from samhw.importers.core import Value, contract
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 
 __all__ = ["import_matmul"]
 
 
 @operator("linear")
-def import_linear(importer: Importer, x: Any, weight: Any, bias: Any = None) -> Value:
+def import_linear(importer: Importer, x: Operand, weight: Operand, bias: Operand | None = None) -> Value:
     x = importer.value(x)
     letters = "".join(chr(ord("A") + n) for n in range(len(x.modes) - 1))
     made = contract(importer.tensors, f"{letters}i,oi->{letters}o", x, importer.value(weight))
@@ -18,7 +19,7 @@ def import_linear(importer: Importer, x: Any, weight: Any, bias: Any = None) -> 
 
 
 @operator("matmul", "mm", "bmm", "_sparse_mm", "mv", "dot", "vdot", "inner_product")
-def import_matmul(importer: Importer, a: Any, b: Any, *_: Any) -> Value:
+def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Value:
     a, b = importer.value(a), importer.value(b)
     ranks = len(a.modes), len(b.modes)
     batch = "".join(chr(ord("A") + n) for n in range(max(0, max(ranks) - 2)))
@@ -29,7 +30,9 @@ def import_matmul(importer: Importer, a: Any, b: Any, *_: Any) -> Value:
 
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
-def import_addmm(importer: Importer, c: Any, a: Any, b: Any, *, beta: float = 1, alpha: float = 1) -> Value:
+def import_addmm(
+    importer: Importer, c: Operand, a: Operand, b: Operand, *, beta: float = 1, alpha: float = 1
+) -> Value:
     made = import_matmul(importer, a, b)
     if alpha != 1:
         made = importer.elementwise(lambda x: x * alpha, made)
@@ -37,19 +40,21 @@ def import_addmm(importer: Importer, c: Any, a: Any, b: Any, *, beta: float = 1,
 
 
 @operator("einsum")
-def import_einsum(importer: Importer, equation: str, operands: Any, **_: Any) -> Value:
+def import_einsum(importer: Importer, equation: str, operands: Sequence[Operand], **_: object) -> Value:
     equation = equation.replace(" ", "")
     values = [importer.value(operand) for operand in operands]
     return contract(importer.tensors, _explicit(importer, equation, values), *values)
 
 
 @operator("outer", "ger")
-def import_outer(importer: Importer, a: Any, b: Any) -> Value:
+def import_outer(importer: Importer, a: Operand, b: Operand) -> Value:
     return contract(importer.tensors, "i,j->ij", importer.value(a), importer.value(b))
 
 
 @operator("bilinear")
-def import_bilinear(importer: Importer, a: Any, b: Any, weight: Any, bias: Any = None) -> Value:
+def import_bilinear(
+    importer: Importer, a: Operand, b: Operand, weight: Operand, bias: Operand | None = None
+) -> Value:
     a = importer.value(a)
     letters = "".join(chr(ord("A") + n) for n in range(len(a.modes) - 1))
     first = contract(importer.tensors, f"{letters}i,oij->{letters}oj", a, importer.value(weight))

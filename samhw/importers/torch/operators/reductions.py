@@ -1,7 +1,6 @@
 """Operators that reduce some modes."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,13 +10,14 @@ from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import exp, log, sqrt
 from samhw.importers.core import UnsupportedError, Value, check_unmasked, hint_order
 from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.registry import operator
+from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.registry import Results, operator
 
 __all__ = ["reduced", "total"]
 
 
 def reduced(
-    importer: Importer, x: Value, dims: Sequence[int] | int | None, keepdim: bool = False, kind: str = "sum"
+    importer: Importer, x: Value, dims: Ints | None, keepdim: bool = False, kind: str = "sum"
 ) -> Value:
     """The sum, the greatest or the least along some modes, by default along all. Of a value under a mask only
     the greatest: of its points, and 0 where there are none."""
@@ -42,7 +42,7 @@ def reduced(
     return Value(modes, build.statement(lhs, expr, reduction=kind, mask=x.mask), left)
 
 
-def count(importer: Importer, x: Value, dims: Sequence[int] | int | None) -> int:
+def count(importer: Importer, x: Value, dims: Ints | None) -> int:
     """How many elements a reduction goes through for each of its results."""
     shape = importer.build.shape(x)
     if dims is None or dims == []:
@@ -50,24 +50,30 @@ def count(importer: Importer, x: Value, dims: Sequence[int] | int | None) -> int
     return math.prod(shape[dim] for dim in ([dims] if isinstance(dims, int) else dims))
 
 
-def total(importer: Importer, x: Value, dims: Any, keepdim: bool, scale: float) -> Value:
+def total(importer: Importer, x: Value, dims: Ints | None, keepdim: bool, scale: float) -> Value:
     """A sum times a number; one statement."""
     scaled = importer.elementwise(lambda e: e * scale, importer.tensors.as_product(x))
     return reduced(importer, scaled, dims, keepdim)
 
 
 @operator("sum")
-def import_sum(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def import_sum(
+    importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
+) -> Value:
     return reduced(importer, importer.value(x), dim, keepdim)
 
 
 @operator("mean")
-def import_mean(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def import_mean(
+    importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
+) -> Value:
     x = importer.value(x)
     return total(importer, x, dim, keepdim, 1 / count(importer, x, dim))
 
 
-def variance(importer: Importer, x: Value, dim: Any, correction: float, keepdim: bool) -> tuple[Value, Value]:
+def variance(
+    importer: Importer, x: Value, dim: Ints | None, correction: float, keepdim: bool
+) -> tuple[Value, Value]:
     """The differences from the mean, and the mean of their squares."""
     x = importer.materialized(x)
     number = count(importer, x, dim)
@@ -78,24 +84,24 @@ def variance(importer: Importer, x: Value, dim: Any, correction: float, keepdim:
 
 
 @operator("var", "std")
-def import_var(importer: Importer, x: Any, *arguments: Any, **named: Any) -> Value:
+def import_var(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> Value:
     dim, correction, keepdim = _variance_arguments(*arguments, **named)
     _, found = variance(importer, importer.value(x), dim, correction, keepdim)
     return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
 
 
 @operator("amax", masked=True)
-def import_amax(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+def import_amax(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
     return reduced(importer, importer.value(x), dim, keepdim, "max")
 
 
 @operator("amin")
-def import_amin(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+def import_amin(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
     return reduced(importer, importer.value(x), dim, keepdim, "min")
 
 
 @operator("max", "min", masked=True)
-def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepdim: bool = False) -> Results:
     kind = importer.operator.removeprefix("aten.")
     if kind == "min" or not isinstance(dim, int | None):
         check_unmasked(x, dim)
@@ -106,7 +112,7 @@ def import_max(importer: Importer, x: Any, dim: Any = None, keepdim: bool = Fals
 
 
 @operator("cumsum")
-def import_cumsum(importer: Importer, x: Any, dim: int, **_: Any) -> Value:
+def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
     """By a triangle of ones."""
     x = importer.value(x)
     if not x.modes:
@@ -119,7 +125,12 @@ def import_cumsum(importer: Importer, x: Any, dim: int, **_: Any) -> Value:
 
 @operator("linalg_vector_norm", "norm")
 def import_norm(
-    importer: Importer, x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
+    importer: Importer,
+    x: Operand,
+    ord: float | None = 2,
+    dim: Ints | None = None,
+    keepdim: bool = False,
+    **_: object,
 ) -> Value:
     x = importer.materialized(x)
     if ord in (2, None):
@@ -132,7 +143,7 @@ def import_norm(
 
 
 @operator("softmax", "_softmax", "_safe_softmax", masked=True)
-def import_softmax(importer: Importer, x: Any, dim: int, *_: Any, **__: Any) -> Value:
+def import_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
     return softmax(importer, importer.value(x), dim)
 
 
@@ -144,7 +155,7 @@ def softmax(importer: Importer, x: Value, dim: int) -> Value:
 
 
 @operator("log_softmax", "_log_softmax")
-def import_log_softmax(importer: Importer, x: Any, dim: int, *_: Any, **__: Any) -> Value:
+def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
     x = importer.tensors.expanded(importer.materialized(x), [dim])
     x = importer.materialized(x)
     most = reduced(importer, x, dim, True, "max")
@@ -154,7 +165,7 @@ def import_log_softmax(importer: Importer, x: Any, dim: int, *_: Any, **__: Any)
 
 
 @operator("logsumexp")
-def import_logsumexp(importer: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
+def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: bool = False) -> Value:
     x = importer.materialized(x)
     most = importer.materialized(reduced(importer, x, dim, True, "max"))
     apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
@@ -184,7 +195,7 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]
     return Value(x.modes, above), Value(modes, sums)
 
 
-def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Any, float, bool]:
+def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, float, bool]:
     """Dimensions, correction, and whether they stay."""
     values = list(arguments)
     dim = None if not values or isinstance(values[0], bool) else values.pop(0)

@@ -1,17 +1,20 @@
 """Padding and upsampling: along each dimension a product with a constant matrix, unless a view will do."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from samhw.importers.core import Value
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 
 __all__: list[str] = []
+
+Scale = float | Sequence[float] | None
+"""Of one dimension, or of all of them; none where the sizes say it."""
 
 Pads = list[tuple[int, int, int]]
 """Dimensions, from the last one on, with how many elements stand before and behind what there is."""
@@ -23,7 +26,7 @@ def _pads(padding: Sequence[int]) -> Pads:
 
 
 @operator("constant_pad_nd")
-def import_pad(importer: Importer, x: Any, padding: Sequence[int], number: float = 0) -> Value:
+def import_pad(importer: Importer, x: Operand, padding: Sequence[int], number: float = 0) -> Value:
     """Negative paddings cut."""
     x = importer.value(x)
     for dim, before, behind in _pads(padding):
@@ -51,7 +54,7 @@ def _by_dimension(shape: Sequence[int], padding: Sequence[int]) -> list[tuple[in
 
 
 @operator(*(f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (1, 2, 3)), "_pad_circular")
-def import_repeating_pad(importer: Importer, x: Any, padding: Sequence[int]) -> Value:
+def import_repeating_pad(importer: Importer, x: Operand, padding: Sequence[int]) -> Value:
     x = importer.value(x)
     modes = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
     (mode,) = (mode for name, mode in modes.items() if name in importer.operator)
@@ -63,7 +66,7 @@ def import_repeating_pad(importer: Importer, x: Any, padding: Sequence[int]) -> 
 
 
 @operator("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
-def import_nearest(importer: Importer, x: Any, size: Any, *scales: Any) -> Value:
+def import_nearest(importer: Importer, x: Operand, size: Sequence[int] | None, *scales: Scale) -> Value:
     def stretched(eye: torch.Tensor, length: int, scale: float | None) -> torch.Tensor:
         return torch.ops.aten.upsample_nearest1d(eye, [length], scale)
 
@@ -71,7 +74,9 @@ def import_nearest(importer: Importer, x: Any, size: Any, *scales: Any) -> Value
 
 
 @operator("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
-def import_linear(importer: Importer, x: Any, size: Any, corners: bool, *scales: Any) -> Value:
+def import_linear(
+    importer: Importer, x: Operand, size: Sequence[int] | None, corners: bool, *scales: Scale
+) -> Value:
     def stretched(eye: torch.Tensor, length: int, scale: float | None) -> torch.Tensor:
         return torch.ops.aten.upsample_linear1d(eye, [length], corners, scale)
 
@@ -86,7 +91,7 @@ def _resized(
     importer: Importer,
     x: Value,
     size: Sequence[int] | None,
-    scales: Sequence[Any],
+    scales: Sequence[Scale],
     stretch: Stretch,
     *,
     is_nearest: bool = False,
@@ -99,9 +104,10 @@ def _resized(
         scales: one for each dimension, or a list of them; none where the sizes say it.
     """
     have = importer.build.shape(x)[2:]
-    if scales and isinstance(scales[0], list | tuple):
-        scales = scales[0]
-    each = list(scales) if any(scales) else [None] * len(have)
+    flat: list[float | None] = []
+    for given in scales:
+        flat += given if isinstance(given, Sequence) else [given]
+    each = flat if any(flat) else [None] * len(have)
     want = size or [int(one * (scale or 1)) for one, scale in zip(have, each, strict=True)]
     for n, (one, length, scale) in enumerate(zip(have, want, each, strict=True)):
         if is_nearest and length % one == 0 and scale in (None, length // one):

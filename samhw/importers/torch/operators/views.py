@@ -10,6 +10,7 @@ from samhw.frontend.expr import Expr
 from samhw.frontend.functions import eq
 from samhw.importers.core import MOST_JOINED, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 
@@ -39,8 +40,9 @@ def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
     *("_to_copy", "to", "view_as_real_copy", "positive", "requires_grad_", "lift_fresh"),
     view=True,
 )
-def import_same(importer: Importer, x: Any, *_: Any, **named: Any) -> Value:
+def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> Value:
     dtype = named.get("dtype")
+    assert dtype is None or isinstance(dtype, torch.dtype)
     if dtype == torch.bool and not importer.masks.is_condition(x):
         check_unmasked(x)
         return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
@@ -50,19 +52,19 @@ def import_same(importer: Importer, x: Any, *_: Any, **named: Any) -> Value:
 
 
 @operator("dropout", "dropout_", "feature_dropout", "alpha_dropout", "native_dropout", view=True)
-def import_dropout(importer: Importer, x: Any, p: float, train: bool) -> Value:
+def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Value:
     if train and p:
         raise UnsupportedError("draws random numbers", "call model.eval() before")
     return importer.value(x)
 
 
 @operator("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", view=True)
-def import_view(importer: Importer, x: Any, shape: Sequence[int], *_: Any) -> Value:
+def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
     return importer.views.view(importer.value(x), list(shape))
 
 
 @operator("flatten", view=True)
-def import_flatten(importer: Importer, x: Any, start: int = 0, end: int = -1) -> Value:
+def import_flatten(importer: Importer, x: Operand, start: int = 0, end: int = -1) -> Value:
     x = importer.value(x)
     if not x.modes:
         return importer.views.view(x, [1])
@@ -72,7 +74,7 @@ def import_flatten(importer: Importer, x: Any, start: int = 0, end: int = -1) ->
 
 
 @operator("unflatten", view=True)
-def import_unflatten(importer: Importer, x: Any, dim: int, sizes: Sequence[int]) -> Value:
+def import_unflatten(importer: Importer, x: Operand, dim: int, sizes: Sequence[int]) -> Value:
     x = importer.value(x)
     shape = list(importer.build.shape(x))
     dim %= len(shape)
@@ -80,31 +82,31 @@ def import_unflatten(importer: Importer, x: Any, dim: int, sizes: Sequence[int])
 
 
 @operator("permute", "movedim", view=True)
-def import_permute(importer: Importer, x: Any, dims: Any, places: Any = None) -> Value:
+def import_permute(importer: Importer, x: Operand, dims: Ints, places: Ints | None = None) -> Value:
     x = importer.value(x)
     rank = len(x.modes)
     if places is not None:
-        sources = [d % rank for d in ([dims] if isinstance(dims, int) else dims)]
-        goals = [d % rank for d in ([places] if isinstance(places, int) else places)]
+        sources = [d % rank for d in _list(dims)]
+        goals = [d % rank for d in _list(places)]
         left = iter([d for d in range(rank) if d not in sources])
         moved = dict(zip(goals, sources, strict=True))
         dims = [moved[d] if d in moved else next(left) for d in range(rank)]
-    return replace(x, modes=tuple(x.modes[dim] for dim in dims))
+    return replace(x, modes=tuple(x.modes[dim] for dim in _list(dims)))
 
 
 @operator("transpose", "swapaxes", "swapdims", view=True)
-def import_transpose(importer: Importer, x: Any, one: int, other: int) -> Value:
+def import_transpose(importer: Importer, x: Operand, one: int, other: int) -> Value:
     return transposed(importer, importer.value(x), one, other)
 
 
 @operator("t", "numpy_T", "mT", "adjoint", view=True)
-def import_t(importer: Importer, x: Any) -> Value:
+def import_t(importer: Importer, x: Operand) -> Value:
     x = importer.value(x)
     return transposed(importer, x, -2, -1) if len(x.modes) > 1 else x
 
 
 @operator("unsqueeze", "unsqueeze_", view=True)
-def import_unsqueeze(importer: Importer, x: Any, dim: int) -> Value:
+def import_unsqueeze(importer: Importer, x: Operand, dim: int) -> Value:
     x = importer.value(x)
     modes = list(x.modes)
     modes.insert(dim % (len(modes) + 1), ())
@@ -112,7 +114,7 @@ def import_unsqueeze(importer: Importer, x: Any, dim: int) -> Value:
 
 
 @operator("squeeze", "squeeze_", view=True)
-def import_squeeze(importer: Importer, x: Any, dim: Any = None) -> Value:
+def import_squeeze(importer: Importer, x: Operand, dim: Ints | None = None) -> Value:
     x = importer.build.resolve(importer.value(x))
     rank = len(x.modes)
     dims = range(rank) if dim is None else ([dim] if isinstance(dim, int) else dim)
@@ -122,14 +124,14 @@ def import_squeeze(importer: Importer, x: Any, dim: Any = None) -> Value:
 
 
 @operator("expand", "expand_as", "broadcast_to", view=True)
-def import_expand(importer: Importer, x: Any, shape: Any, **_: Any) -> Value:
+def import_expand(importer: Importer, x: Operand, shape: Sequence[int] | Operand, **_: object) -> Value:
     x = importer.value(x)
-    sizes = list(shape) if isinstance(shape, list | tuple) else importer.shape(shape)
+    sizes = importer.shape(shape) if isinstance(shape, Operand) else shape
     return importer.views.expand(x, sizes)
 
 
 @operator("repeat", "tile", view=True)
-def import_repeat(importer: Importer, x: Any, repeats: Sequence[int]) -> Value:
+def import_repeat(importer: Importer, x: Operand, repeats: Sequence[int]) -> Value:
     x = importer.value(x)
     modes = [()] * (len(repeats) - len(x.modes)) + list(x.modes)
     repeats = [1] * (len(modes) - len(repeats)) + list(repeats)
@@ -139,14 +141,16 @@ def import_repeat(importer: Importer, x: Any, repeats: Sequence[int]) -> Value:
 
 
 @operator("repeat_interleave", view=True)
-def import_repeat_interleave(importer: Importer, x: Any, repeats: Any, dim: Any = None, **_: Any) -> Value:
+def import_repeat_interleave(
+    importer: Importer, x: Operand, repeats: Operand, dim: int | None = None, **_: object
+) -> Value:
     if not isinstance(repeats, int) or dim is None:
         raise UnsupportedError("repeats by a tensor, or without a dimension", "give a number and a dimension")
     return importer.views.repeat_interleave(importer.value(x), dim, repeats)
 
 
 @operator("select", view=True)
-def import_select(importer: Importer, x: Any, dim: int, place: int) -> Value:
+def import_select(importer: Importer, x: Operand, dim: int, place: int) -> Value:
     x = importer.value(x)
     size = importer.build.shape(x)[dim]
     part = importer.views.slice(x, dim, place % size, 1)
@@ -157,12 +161,17 @@ def import_select(importer: Importer, x: Any, dim: int, place: int) -> Value:
 
 @operator("slice", "narrow", view=True)
 def import_slice(
-    importer: Importer, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+    importer: Importer,
+    x: Operand,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
 ) -> Value:
     x = importer.value(x)
     size = importer.build.shape(x)[dim]
     if importer.operator == "aten.narrow":
-        end = start + end
+        end = (start or 0) + (end or 0)
     first, last, step = slice(start, end, step).indices(size)
     return importer.views.slice(x, dim, first, len(range(first, last, step)), step)
 
@@ -178,7 +187,7 @@ def import_slice(
     "tensor_split",
     view=True,
 )
-def import_split(importer: Importer, x: Any, *arguments: Any) -> list[Any]:
+def import_split(importer: Importer, x: Operand, *arguments: Any) -> list[Value | Known]:
     x = importer.value(x)
     kind = importer.operator.removeprefix("aten.")
     if kind == "unbind":
@@ -208,14 +217,14 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
 
 
 @operator("cat", "concat", "concatenate", "hstack", "vstack")
-def import_cat(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
     return held[0] if len(held) == 1 else importer.tensors.concatenated(held, dim % len(held[0].modes))
 
 
 @operator("stack")
-def import_stack(importer: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+def import_stack(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     """Each part times a vector that is one at its place; of many parts, a few at a time."""
     rank = len(importer.shape(tensors[0])) + 1
     dim %= rank
@@ -248,7 +257,7 @@ def _unit(importer: Importer, size: int, place: int) -> Value:
 
 
 @operator("flip")
-def import_flip(importer: Importer, x: Any, dims: Sequence[int]) -> Value:
+def import_flip(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
     x = importer.value(x)
     for dim in dims:
         size = importer.build.shape(x)[dim]
@@ -257,7 +266,7 @@ def import_flip(importer: Importer, x: Any, dims: Sequence[int]) -> Value:
 
 
 @operator("roll")
-def import_roll(importer: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
+def import_roll(importer: Importer, x: Operand, shifts: Ints, dims: Ints = ()) -> Value:
     x = importer.value(x)
     for shift, dim in zip(_list(shifts), _list(dims), strict=True):
         size = importer.build.shape(x)[dim]
@@ -265,5 +274,5 @@ def import_roll(importer: Importer, x: Any, shifts: Any, dims: Any = ()) -> Valu
     return x
 
 
-def _list(item: Any) -> list[int]:
+def _list(item: Ints) -> list[int]:
     return [item] if isinstance(item, int) else list(item)

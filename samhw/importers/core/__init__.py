@@ -6,7 +6,7 @@ from samhw.importers.core.bounds import MOST_JOINED, grouped
 from samhw.importers.core.build import GREATEST_MASKED, Build
 from samhw.importers.core.contraction import contract
 from samhw.importers.core.emit import Emitted, emit
-from samhw.importers.core.hints import hint_order
+from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.inputs import InputSource, input_sources
 from samhw.importers.core.operations import Operations
@@ -18,10 +18,12 @@ from samhw.importers.core.views import Views
 __all__ = [
     "GREATEST_MASKED",
     "MOST_JOINED",
+    "NO_HINTS",
     "Arguments",
     "AxisConflict",
     "Build",
     "Emitted",
+    "Hints",
     "HostArray",
     "InputSource",
     "Operations",
@@ -33,6 +35,5 @@ __all__ = [
     "contract",
     "emit",
     "grouped",
-    "hint_order",
     "input_sources",
 ]

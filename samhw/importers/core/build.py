@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from samhw.frontend.expr import Access, Concat, Expr, Literal, Reshape, accesses, rewritten
 from samhw.importers.core.axes import Axes
+from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Fetch, Stored, Value
 from samhw.names import Names, plain
@@ -70,13 +71,13 @@ class Build:
         return self.names.fresh(plain(label).strip("_")[:120] or "t")
 
     def input(
-        self, key: object, label: str, example: HostArray, fetch: Fetch, format: str | None = None
+        self, key: object, label: str, example: HostArray, fetch: Fetch, hints: Hints = NO_HINTS
     ) -> Value:
         """An input, made once for each key; `example` is its data for the example arguments."""
         if key not in self._inputs:
             modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
             name = self.name(label)
-            self.stored[name] = Stored(name, modes, fetch, example, format)
+            self.stored[name] = Stored(name, modes, fetch, example, hints)
             self._inputs[key] = name
         stored = self.stored[self._inputs[key]]
         fresh = iter([self.axes.like(index) for index in stored.modes])
@@ -84,9 +85,9 @@ class Build:
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
         return Value(tuple(shape), Access(stored.name, tuple(i for mode in shape for i in mode)))
 
-    def constant(self, held: HostArray, label: str, format: str | None = None) -> Value:
+    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS) -> Value:
         """An input that has the same data in every run, made once for all who give these data."""
-        return self.input(("data", held.content, format), label, held, lambda _: held, format)
+        return self.input(("data", held.content, hints), label, held, lambda _: held, hints)
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
         """One number, everywhere. One that is not finite is stored: programs do not have it."""
@@ -110,6 +111,13 @@ class Build:
         self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
         self.statements.append(Made(access, rhs, reduction, mask))
         return access
+
+    def hint_order(self, access: Access, order: Sequence[str]) -> None:
+        """Says in which order of the access a result would best be stored, unless somebody has."""
+        stored = self.stored[access.tensor]
+        if stored.fetch is None and not stored.hints.order:
+            own = dict(zip(access.indices, self.axes.resolved(stored.modes), strict=True))
+            stored.hints = replace(stored.hints, order=tuple(own[index] for index in order))
 
     # Indices
 

@@ -1,9 +1,8 @@
 """Products of several values that are summed over some of their indices."""
 
-from samhw.frontend.expr import Access, Expr, Literal, free_indices
+from samhw.frontend.expr import Access, Expr, Literal, accesses, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
-from samhw.importers.core.hints import hint_order, order_as_computed
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Value
@@ -77,5 +76,22 @@ def _hint_rows(build: Build, inputs: list[str], values: list[Value], output: str
     if isinstance(second.expr, Access):
         common = [i for letter in shared for i in second.modes[inputs[1].index(letter)]]
         common = [i for i in common if i in second.expr.indices]
-        rest = [i for i in order_as_computed(build, second.expr) if i not in common]
-        hint_order(build, second.expr, [*common, *rest])
+        rest = [i for i in _order_as_computed(build, second.expr) if i not in common]
+        build.hint_order(second.expr, [*common, *rest])
+
+
+def _order_as_computed(build: Build, access: Access) -> tuple[str, ...]:
+    """A tensor's indices in the order of what it is computed of: rows before features."""
+    for made in build.statements:
+        if made.lhs.tensor == access.tensor:
+            names = dict(
+                zip(
+                    build.axes.resolved(made.lhs.indices),
+                    build.axes.resolved(access.indices),
+                    strict=True,
+                )
+            )
+            first = next(accesses(build.resolve_expr(made.rhs)))
+            rest = [index for index in names if index not in first.indices]
+            return tuple(names[index] for index in (*first.indices, *rest) if index in names)
+    return access.indices

@@ -9,6 +9,7 @@ from samhw.errors import InputError
 from samhw.frontend.expr import Access, Concat, Expr, Reshape, rewritten
 from samhw.importers.core.bounds import DEEPEST
 from samhw.importers.core.build import Build, Made
+from samhw.importers.core.hints import Hints
 from samhw.importers.core.value import Stored
 
 __all__ = ["without_deep"]
@@ -130,7 +131,7 @@ class _Merger:
     def as_input(self, copy: Stored, stored: Stored) -> None:
         """Gives a copy the data of an input. One with a format has an index for each mode still."""
         axes = self.build.axes
-        if stored.format is not None:
+        if stored.hints.format is not None:
             modes, left = [], list(copy.modes)
             for mode in stored.modes:
                 whole = axes.index(axes.size([mode]))
@@ -140,10 +141,10 @@ class _Merger:
                 axes.align(parts, [whole])
                 modes.append(whole)
             copy.modes = tuple(modes)
-        copy.fetch, copy.example, copy.format, copy.wish = stored.fetch, stored.example, stored.format, ()
+        copy.fetch, copy.example, copy.hints = stored.fetch, stored.example, Hints(stored.hints.format)
 
-    def stored(self, wish: str, row: Indices, scope: str) -> Access:
+    def stored(self, label: str, row: Indices, scope: str) -> Access:
         """A new tensor of these indices, stored in their order as far as that can be."""
-        name = self.build.name(wish)
-        self.build.stored[name] = Stored(name, row, wish=row, scope=scope)
+        name = self.build.name(label)
+        self.build.stored[name] = Stored(name, row, hints=Hints(order=row), scope=scope)
         return Access(name, row)

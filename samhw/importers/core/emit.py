@@ -77,9 +77,9 @@ class _Emitter:
         made = [self.resolved(statement) for statement in self.needed()]
         push_masks(made)
         made = without_deep(self.build, made)
-        wishes = self.wishes(made)
+        hinted = self.hinted_orders(made)
         for statement in made:
-            self.place(statement, wishes.get(statement.lhs.tensor, ()))
+            self.place(statement, hinted.get(statement.lhs.tensor, ()))
         program = Program(self.name, self.tensors, tuple(self.regions))
         check_program(program)
         return Emitted(program, self.placed, self.scopes)
@@ -103,39 +103,39 @@ class _Emitter:
         """A tensor's own indices."""
         return self.build.axes.resolved(self.build.stored[tensor].modes)
 
-    def wishes(self, made: Sequence[Made]) -> dict[str, Indices]:
+    def hinted_orders(self, made: Sequence[Made]) -> dict[str, Indices]:
         """By result, the order that its readers would like, handed on to what has the same indices."""
-        wishes: dict[str, Indices] = {}
+        orders: dict[str, Indices] = {}
         for statement in reversed(made):
             name = statement.lhs.tensor
-            own = self.build.axes.resolved(self.build.stored[name].wish)
+            own = self.build.axes.resolved(self.build.stored[name].hints.order)
             if own:
-                wishes.setdefault(name, own)
-            if name not in wishes or statement.reduction != "sum":
+                orders.setdefault(name, own)
+            if name not in orders or statement.reduction != "sum":
                 continue
             theirs = dict(zip(self.own(name), statement.lhs.indices, strict=True))
-            order = [theirs[index] for index in wishes[name]]
+            order = [theirs[index] for index in orders[name]]
             for read in statement.reads:
                 if self.build.stored[read.tensor].fetch is None and set(order) <= set(read.indices):
                     mine = dict(zip(read.indices, self.own(read.tensor), strict=True))
-                    wishes.setdefault(read.tensor, tuple(mine[index] for index in order))
-        return wishes
+                    orders.setdefault(read.tensor, tuple(mine[index] for index in order))
+        return orders
 
     # One statement
 
-    def place(self, made: Made, wish: Indices) -> None:
+    def place(self, made: Made, hinted: Indices) -> None:
         """Emits a statement, its result stored in the order of its loops."""
         if isinstance(made.rhs, Reshape):
             self.place_reshape(made, made.rhs)
             return
         theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.indices, strict=True))
-        wished = [theirs[index] for index in wish]
+        wanted = [theirs[index] for index in hinted]
         read = made.reads
         storage = [self.storage(access) for access in read]
         rows = [found or access.indices for found, access in zip(storage, read, strict=True)]
         indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.indices) for index in row))
         kept = indices if isinstance(made.rhs, Concat) else made.lhs.indices
-        order, against = loop_order(indices, storage, wished, kept)
+        order, against = loop_order(indices, storage, wanted, kept)
         for number in against:
             made = self.transposed(made, read[number], order)
         self.write(made, order, self.pattern(made))
@@ -151,11 +151,11 @@ class _Emitter:
     def fixed(self, tensor: str) -> Placed | None:
         """How an input is stored that has a format; None for any other tensor."""
         stored = self.build.stored[tensor]
-        if stored.fetch is None or stored.format is None:
+        if stored.fetch is None or stored.hints.format is None:
             return None
         assert stored.example is not None
         shape = stored.example.shape
-        fmt = Format.parse(stored.format, len(shape))
+        fmt = Format.parse(stored.hints.format, len(shape))
         groups = iter(stored.modes)
         modes = [() if size == 1 else self.build.axes.resolved([next(groups)]) for size in shape]
         indices = [

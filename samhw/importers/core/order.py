@@ -13,16 +13,16 @@ Indices = tuple[str, ...]
 def loop_order(
     indices: Sequence[str],
     storage: Sequence[Indices],
-    wish: Sequence[str] = (),
+    hint: Sequence[str] = (),
     kept: Sequence[str] = (),
 ) -> tuple[Indices, tuple[int, ...]]:
     """An order of the indices that follows storage orders, and the numbers of those that it cannot follow.
 
     Inside of a sum at most one of the `kept` indices stands: a sum that keeps more gives fibers of fibers,
     which a dense result cannot take. Where there is a choice, as many storage orders as can be are followed;
-    then the wish comes first, and then the order in which the indices are given.
+    then the hint comes first, and then the order in which the indices are given.
     """
-    rank = {index: place for place, index in enumerate(dict.fromkeys((*wish, *indices)))}
+    rank = {index: place for place, index in enumerate(dict.fromkeys((*hint, *indices)))}
     removed = [index for index in indices if index not in kept]
     inner = sorted(kept, key=lambda index: -rank[index]) if removed else []
     best: tuple[Indices, tuple[int, ...]] | None = None

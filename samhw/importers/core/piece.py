@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from samhw.frontend.expr import Access, Expr, accesses, rewritten
 from samhw.importers.core.build import Build
+from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Arguments, Stored
 
@@ -76,9 +77,9 @@ class Piece:
 
         example = sliced(stored.example)
         rank = len(example.shape)
-        fmt = None if stored.format is None or not rank else "csf" if rank != 2 else "csr"
+        fmt = None if stored.has_free_order or not rank else "csf" if rank != 2 else "csr"
         # The sizes belong to it: a place is another one once the axes before it, or its own, have split.
         key = ("cut", stored.name, tuple(sizes), place, self.start, self.length, self.step)
-        value = build.input(key, f"{stored.name}_{self.start}", example, fetch_slice, fmt)
+        value = build.input(key, f"{stored.name}_{self.start}", example, fetch_slice, Hints(fmt))
         assert isinstance(value.expr, Access)
         return value.expr.tensor

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from samhw.frontend.expr import Access, Expr
+from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.unsupported import UnsupportedError
 
@@ -49,8 +50,7 @@ class Stored:
         modes: its own indices, as it was made; other indices on the same axes may stand for them.
         fetch: where an input's data come from; None for a result.
         example: those data for the example arguments.
-        format: a format that somebody has asked for, in the words of a declaration.
-        wish: for a result, indices in the order in which a reader wants them stored.
+        hints: how its importer would store it.
         scope: the path of the module that computes it.
     """
 
@@ -58,14 +58,13 @@ class Stored:
     modes: Indices
     fetch: Fetch | None = None
     example: HostArray | None = None
-    format: str | None = None
-    wish: Indices = ()
+    hints: Hints = NO_HINTS
     scope: str = ""
 
     @property
     def has_free_order(self) -> bool:
         """Whether it may be stored in any order of its modes."""
-        return self.fetch is None or self.format is None
+        return self.fetch is None or self.hints.format is None
 
 
 def check_unmasked(*operands: object) -> None:

@@ -10,6 +10,7 @@ from samhw.frontend.expr import Reshape, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.contraction import contract
+from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.piece import Piece
 from samhw.importers.core.tensors import Tensors
@@ -110,7 +111,7 @@ class Views:
         shape = count, self.build.shape(x)[dim]
         ones = HostArray(shape, np.ones(count, np.float32), np.array([range(count), places]))
         name, fmt = f"pick_{places[0]}_{count}", "csr" if count > 1 else "csf"
-        return self.product_along(x, dim, self.build.constant(ones, name, fmt))
+        return self.product_along(x, dim, self.build.constant(ones, name, Hints(fmt)))
 
     def product_along(self, x: Value, dim: int, matrix: Value) -> Value:
         """The sum along a mode under a matrix, whose other modes take its place."""

@@ -72,7 +72,8 @@ def uniform(tensor: Tensor) -> float | None:
 
 
 def format_of(tensor: Tensor, annotation: str | None, sparsify: float | None) -> str | None:
-    """How an input is stored: as it was annotated, or as its layout says; None for dense, in any order.
+    """The format that an input hints at: as it was annotated, or as its layout says; None for dense, in any
+    order.
 
     With `sparsify`, what has at least that share of zeros is stored by its nonzeros.
     """

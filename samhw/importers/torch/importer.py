@@ -6,7 +6,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from samhw.frontend.expr import Expr
-from samhw.importers.core import Build, Operations, Tensors, UnsupportedError, Value, Views
+from samhw.importers.core import NO_HINTS, Build, Hints, Operations, Tensors, UnsupportedError, Value, Views
 from samhw.importers.torch import host
 from samhw.importers.torch.host import is_finite_number
 from samhw.importers.torch.index_matrices import IndexMatrices
@@ -52,9 +52,9 @@ class Importer:
         """As PyTorch has it."""
         return self.operands.shape(x)
 
-    def constant(self, held: Tensor, name: str, format: str | None = None) -> Value:
+    def constant(self, held: Tensor, name: str, hints: Hints = NO_HINTS) -> Value:
         """An input that has the same data in every run."""
-        return self.operands.constant(held, name, format)
+        return self.operands.constant(held, name, hints)
 
     def materialized(self, x: Operand) -> Value:
         """A value that is a tensor or a number by itself, and may be used several times."""

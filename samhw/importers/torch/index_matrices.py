@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from samhw.errors import InputError
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import Hints, UnsupportedError, Value
 from samhw.importers.torch import host
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Host, Known
@@ -30,7 +30,8 @@ class IndexMatrices:
             raise UnsupportedError(*_COMPUTED)
         hot = host.one_hot(ids, size, by_place=by_place)
         key = ("hot", ids.key, size, by_place)
-        return self.operands.input(key, f"{ids.name}_hot", hot.example, hot.fetch, host.rows_of(hot.example))
+        hints = Hints(host.rows_of(hot.example))
+        return self.operands.input(key, f"{ids.name}_hot", hot.example, hot.fetch, hints)
 
     def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
         """The same for several index tensors, which name a place together."""
@@ -38,14 +39,14 @@ class IndexMatrices:
         hot = host.one_hot_of(given, sizes)
         key = ("hots", *(index.key for index in given), *sizes)
         fmt = host.rows_of(hot.example, compressed=len(sizes))
-        return self.operands.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, fmt)
+        return self.operands.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, Hints(fmt))
 
     def bags(self, ids: Operand, offsets: Operand, size: int, *, mean: bool) -> Value:
         """A matrix with how often each bag names each row of a table, or with the shares."""
         ids, offsets = _known_indices(ids), _known_indices(offsets)
         hot = host.bags(ids, offsets, size, mean=mean)
         key = ("bags", ids.key, offsets.key, size, mean)
-        return self.operands.input(key, f"{ids.name}_bags", hot.example, hot.fetch, "csr")
+        return self.operands.input(key, f"{ids.name}_bags", hot.example, hot.fetch, Hints("csr"))
 
     def repeated_line(self, ids: Operand, dim: int) -> Operand | None:
         """The list of indices that an index tensor repeats along all dimensions but one."""

@@ -6,7 +6,7 @@ import torch
 
 from samhw.frontend.expr import Access, Literal
 from samhw.frontend.functions import eq
-from samhw.importers.core import GREATEST_MASKED, Operations, Tensors, UnsupportedError, Value
+from samhw.importers.core import GREATEST_MASKED, Hints, Operations, Tensors, UnsupportedError, Value
 from samhw.importers.torch import host
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Host, Known
@@ -56,15 +56,16 @@ class Masks:
 
     def _mask_input(self, condition: Known | Host) -> Value:
         """A mask as a sparse input."""
+        key = ("mask", condition.key)
         if isinstance(condition, Known):
             tensor = condition.dense().bool().float()
             if (number := host.uniform(tensor)) is not None:
                 return self.operands.build.literal(number, tensor.shape)
-            fmt = host.rows_of(tensor)
-            return self.operands.input(("mask", condition.key), condition.name, tensor, lambda _: tensor, fmt)
+            hints = Hints(host.rows_of(tensor))
+            return self.operands.input(key, condition.name, tensor, lambda _: tensor, hints)
         held = host.mapped(condition, lambda tensor: tensor.bool().float())
-        key = ("mask", condition.key)
-        return self.operands.input(key, condition.name, held.example, held.fetch, host.rows_of(held.example))
+        hints = Hints(host.rows_of(held.example))
+        return self.operands.input(key, condition.name, held.example, held.fetch, hints)
 
     def unmasked_sum(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:
         """Two summands; where one is a tensor that is -inf at places, the other one under a mask, and the

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value
+from samhw.importers.core import NO_HINTS, Arguments, Build, Hints, HostArray, UnsupportedError, Value
 from samhw.importers.torch import host
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
@@ -55,7 +55,7 @@ class Operands:
         held = x.stored()
         numbers = held.float() if not held.is_floating_point() else held
         fmt = host.format_of(numbers, x.annotation, self.sparsify)
-        return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, fmt)
+        return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, Hints(fmt))
 
     def shape(self, x: Operand) -> list[int]:
         """As PyTorch has it."""
@@ -66,15 +66,15 @@ class Operands:
         return list(x.example.shape) if isinstance(x, Host) else []
 
     def input(
-        self, key: object, label: str, example: Tensor, fetch: TensorFetch, format: str | None = None
+        self, key: object, label: str, example: Tensor, fetch: TensorFetch, hints: Hints = NO_HINTS
     ) -> Value:
         """An input, made once for each key, of a tensor in any layout."""
 
         def fetch_array(arguments: Arguments) -> HostArray:
             return host.array_of(fetch(arguments))
 
-        return self.build.input(key, label, host.array_of(example), fetch_array, format)
+        return self.build.input(key, label, host.array_of(example), fetch_array, hints)
 
-    def constant(self, held: Tensor, label: str, format: str | None = None) -> Value:
+    def constant(self, held: Tensor, label: str, hints: Hints = NO_HINTS) -> Value:
         """An input that has the same data in every run."""
-        return self.build.constant(host.array_of(held), label, format)
+        return self.build.constant(host.array_of(held), label, hints)

@@ -12,7 +12,7 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import Node
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, Build, UnsupportedError, Value, check_unmasked
+from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.importer import Importer
@@ -96,11 +96,11 @@ class Walk:
         if not example.is_floating_point():
             if example.layout != torch.strided:
                 return self.importer.operands.input(
-                    ("argument", name), name, example, fetch, host.format_of(example, None, None)
+                    ("argument", name), name, example, fetch, Hints(host.format_of(example, None, None))
                 )
             return Host(example, fetch, name)
         fmt = host.format_of(example, annotation_of(example), None)
-        return self.importer.operands.input(("argument", name), name, example.detach(), fetch, fmt)
+        return self.importer.operands.input(("argument", name), name, example.detach(), fetch, Hints(fmt))
 
     # Operators
 

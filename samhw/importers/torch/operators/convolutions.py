@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from samhw.importers.core import Value, contract
+from samhw.importers.core import Hints, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.reductions import reduced, total
@@ -118,7 +118,7 @@ def _spreading(
         goal = start * stride - padding + offset * dilation
         if 0 <= goal < count:
             held[goal, offset, start] = 1
-    return importer.constant(held, "windows", "(dense, compressed, compressed)")
+    return importer.constant(held, "windows", Hints("(dense, compressed, compressed)"))
 
 
 def _padding(padding: Ints | str, kernel: Sequence[int], dilations: Sequence[int]) -> list[Pads]:
@@ -181,7 +181,7 @@ class _Windows:
                     held[window, n, place] = 1
                 elif repeated:
                     held[window, n, inside[0]] = 1
-        return importer.constant(held, "windows", "(dense, compressed, compressed)")
+        return importer.constant(held, "windows", Hints("(dense, compressed, compressed)"))
 
     def places(self, window: int) -> list[int]:
         """Where the elements of a window lie."""
@@ -305,4 +305,4 @@ def _averaged(
     held = torch.zeros(len(places), size)
     for n, (inside, share) in enumerate(zip(places, shares, strict=True)):
         held[n, [place for place in inside if 0 <= place < size]] = share
-    return importer.views.product_along(x, dim, importer.constant(held, "windows", "csr"))
+    return importer.views.product_along(x, dim, importer.constant(held, "windows", Hints("csr")))

@@ -8,7 +8,7 @@ import torch
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import exp, log, sqrt
-from samhw.importers.core import UnsupportedError, Value, check_unmasked, hint_order
+from samhw.importers.core import Hints, UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
@@ -119,7 +119,7 @@ def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Valu
         return x
     size = importer.build.shape(x)[dim]
     held = torch.ones(size, size).tril()
-    triangle = importer.constant(held, f"triangle_{size}", "csr")
+    triangle = importer.constant(held, f"triangle_{size}", Hints("csr"))
     return importer.views.product_along(x, dim, triangle)
 
 
@@ -191,7 +191,7 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]
     above = build.statement(access.indices, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
     sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
-    hint_order(build, access, [*lhs, *(i for i in access.indices if i in removed)])
+    build.hint_order(access, [*lhs, *(i for i in access.indices if i in removed)])
     return Value(x.modes, above), Value(modes, sums)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 import torch.nn.functional as F
 
-from samhw.importers.core import Value
+from samhw.importers.core import Hints, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
@@ -35,7 +35,7 @@ def import_pad(importer: Importer, x: Operand, padding: Sequence[int], number: f
         before, behind = max(before, 0), max(behind, 0)
         if before or behind:
             held = torch.eye(before + size + behind)[:, before : before + size].contiguous()
-            x = importer.views.product_along(x, dim, importer.constant(held, "resize", "csr"))
+            x = importer.views.product_along(x, dim, importer.constant(held, "resize", Hints("csr")))
     if not number:
         return x
     padded = importer.build.shape(x)
@@ -114,5 +114,5 @@ def _resized(
             x = importer.views.repeat_interleave(x, n + 2, length // one)
         elif one != length or scale not in (None, 1):
             held = stretch(torch.eye(one, dtype=torch.float64)[None], length, scale)[0].T.float().contiguous()
-            x = importer.views.product_along(x, n + 2, importer.constant(held, "resize", "csr"))
+            x = importer.views.product_along(x, n + 2, importer.constant(held, "resize", Hints("csr")))
     return x

@@ -8,7 +8,7 @@ import torch
 
 from samhw.frontend.expr import Expr
 from samhw.frontend.functions import eq
-from samhw.importers.core import MOST_JOINED, UnsupportedError, Value, check_unmasked, grouped
+from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
@@ -253,7 +253,7 @@ def _unit(importer: Importer, size: int, place: int) -> Value:
     """A vector with a one at a place."""
     held = torch.zeros(size)
     held[place] = 1
-    return importer.constant(held, f"unit_{place}", "csf")
+    return importer.constant(held, f"unit_{place}", Hints("csf"))
 
 
 @operator("flip")

@@ -14,7 +14,7 @@ from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
 from samhw.importers.torch.value import Known
-from samhw.importers.torch.walk import Walk
+from samhw.importers.torch.walk import GraphWalk
 
 __all__ = ["import_module"]
 
@@ -38,7 +38,7 @@ def import_module(
     program = exported(module, arguments)
     _check_signature(module, program)
     given = arguments_by_name(program, arguments)
-    walk = Walk(program, sparse_parts(module), _annotated(module), given, sparsify)
+    walk = GraphWalk(program, sparse_parts(module), _annotated(module), given, sparsify)
     outputs = Outputs(walk.build, walk.importer.tensors)
     found = walk.run()
     for output in found:

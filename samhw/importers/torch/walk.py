@@ -29,10 +29,10 @@ from samhw.importers.torch.node import (
 from samhw.importers.torch.registry import MASKED, VIEWS, Handler, handler_of, operator_name
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
-__all__ = ["Walk"]
+__all__ = ["GraphWalk"]
 
 
-class Walk:
+class GraphWalk:
     """Goes through the operators of an exported program."""
 
     def __init__(

@@ -28,6 +28,7 @@ ALLOWED = {
     "graph": {"numerics", "spec"},
     "primitives": {"graph", "numerics", "spec"},
     "frontend": {"numerics", "tensors"},
+    "importers": {"frontend", "tensors"},
     "reference": {"frontend", "tensors"},
     "schedule": {"decision", "frontend", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
@@ -49,7 +50,10 @@ ALLOWED = {
         *("spec", "tensors"),
     },
     "search": {"compiler", "decision", "frontend", "fusion", "graph", "numerics", "passes", "schedule"},
-    "workload": {"compiler", "frontend", "graph", "numerics", "reference", "schedule", "search", "tensors"},
+    "workload": {
+        *("compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule", "search"),
+        "tensors",
+    },
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
     "rtl": {"graph", "numerics"},
@@ -66,8 +70,7 @@ ALLOWED = {
         *("workload",),
     },
     "torch": {
-        *("api", "compiler", "frontend", "graph", "numerics", "schedule", "search", "targets", "tensors"),
-        *("workload",),
+        *("api", "compiler", "graph", "importers", "schedule", "search", "targets", "tensors", "workload"),
     },
     "cli": {
         *("compiler", "frontend", "graph", "graph_passes", "hls", "numerics", "passes", "report"),
@@ -82,18 +85,21 @@ EVERYWHERE = {
 """The files beside the folders, below all of them."""
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """The folders of samhw that a file imports from, wherever in the file the import stands."""
-    rooms = set()
+def imported_modules(path: Path) -> set[str]:
+    """What a file imports, wherever in the file the import stands: modules, or names in them."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("samhw.")}
-    return rooms
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The folders of samhw that a file imports from."""
+    return {name.split(".")[1] for name in imported_modules(path) if name.startswith("samhw.")}
 
 
 @pytest.mark.parametrize("room", ALLOWED)
@@ -106,6 +112,15 @@ def test_imports_point_down(room: str) -> None:
 def test_every_room_is_known() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert rooms == ALLOWED.keys()
+
+
+def test_what_importers_share_knows_no_framework() -> None:
+    core = PACKAGE / "importers" / "core"
+    assert list(core.glob("*.py"))
+    for path in core.rglob("*.py"):
+        names = {name for name in imported_modules(path) if not name.startswith("samhw.importers.core.")}
+        excess = {name for name in names if name.startswith(("torch", "samhw.torch", "samhw.importers"))}
+        assert not excess, f"{path.relative_to(PACKAGE)} imports {', '.join(sorted(excess))}"
 
 
 def asked_of_specs(path: Path) -> set[str]:

@@ -1,6 +1,6 @@
 """Modules of PyTorch in, results out (docs/pytorch.md)."""
 
-from samhw.frontend.torch import annotate, mapping
+from samhw.importers.torch import annotate, mapping
 from samhw.torch.check import ModuleCheck
 from samhw.torch.design import ModuleDesign, compile
 from samhw.torch.result import ModuleResult

@@ -13,8 +13,8 @@ from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
 from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, shown
-from samhw.frontend.torch import ImportedModule, check_arguments, import_module
 from samhw.graph import Arch, Dram
+from samhw.importers.torch import ImportedModule, check_arguments, import_module
 from samhw.numerics import ValueType
 from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
 from samhw.search import module_regions

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from samhw.api import DesignResult
-from samhw.frontend.torch import ImportedModule
+from samhw.importers.torch import ImportedModule
 from samhw.torch.check import ModuleCheck
 from samhw.workload.module import check_program, difference, leaves, outputs_of
 

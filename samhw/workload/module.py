@@ -9,9 +9,9 @@ from torch import nn
 
 from samhw.errors import InputError, RunError
 from samhw.frontend import Example
-from samhw.frontend.torch import ImportedModule, import_module
-from samhw.frontend.torch.export import without_fast_path
-from samhw.frontend.torch.state import restored
+from samhw.importers.torch import ImportedModule, import_module
+from samhw.importers.torch.export import without_fast_path
+from samhw.importers.torch.state import restored
 from samhw.reference import evaluate_program
 from samhw.tensors import Tensor
 from samhw.workload.data import DEFAULT

@@ -163,9 +163,10 @@ def torch_tensor(rng: random.Random, shape: tuple[int, ...] = (4, 3)) -> Any:
             case 4:
                 return made.to(torch.complex64).conj().imag
             case 5 | 6 | 7:
-                how = {"blocksize": (2, 1)} if layout.startswith("sparse_bs") else {}
-                sparse = made.to_sparse(layout=getattr(torch, layout), **how) if layout != "strided" else made
-                return damaged_torch(rng, sparse) if rng.random() < 0.4 else sparse
+                if layout != "strided":
+                    block = (2, 1) if layout.startswith("sparse_bs") else None
+                    made = made.to_sparse(layout=getattr(torch, layout), blocksize=block)
+                return damaged_torch(rng, made) if rng.random() < 0.4 else made
     except (RuntimeError, TypeError, NotImplementedError, ValueError, IndexError):
         pass
     return made

@@ -1,0 +1,1 @@
+"""Programs of other frameworks: what all importers share (`core`), and PyTorch (`torch`)."""

@@ -1,0 +1,39 @@
+"""What importers of all frameworks share: values on axes that views regroup, and the program that comes of
+them."""
+
+from samhw.importers.core.axes import AxisConflict
+from samhw.importers.core.bounds import MOST_JOINED, grouped
+from samhw.importers.core.build import GREATEST_MASKED, Build
+from samhw.importers.core.contraction import contract
+from samhw.importers.core.emit import Emitted, emit
+from samhw.importers.core.hints import NO_HINTS, Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.inputs import InputSource, input_sources
+from samhw.importers.core.operations import Operations
+from samhw.importers.core.tensors import Tensors
+from samhw.importers.core.unsupported import UnsupportedError
+from samhw.importers.core.value import Arguments, Value, check_unmasked
+from samhw.importers.core.views import Views
+
+__all__ = [
+    "GREATEST_MASKED",
+    "MOST_JOINED",
+    "NO_HINTS",
+    "Arguments",
+    "AxisConflict",
+    "Build",
+    "Emitted",
+    "Hints",
+    "HostArray",
+    "InputSource",
+    "Operations",
+    "Tensors",
+    "UnsupportedError",
+    "Value",
+    "Views",
+    "check_unmasked",
+    "contract",
+    "emit",
+    "grouped",
+    "input_sources",
+]

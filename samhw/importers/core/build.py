@@ -1,0 +1,158 @@
+"""The program in the making: its tensors, and its statements in the order of the module's operators."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from samhw.frontend.expr import Access, Concat, Expr, Literal, Reshape, accesses, rewritten
+from samhw.importers.core.axes import Axes
+from samhw.importers.core.hints import NO_HINTS, Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.value import Fetch, Stored, Value
+from samhw.names import Names, plain
+
+__all__ = ["Build", "Made"]
+
+Indices = tuple[str, ...]
+
+GREATEST_MASKED = -1e8
+"""What is no greater than this counts as -inf: its exponential is zero beside that of any score."""
+
+
+@dataclass
+class Made:
+    """A statement in the making."""
+
+    lhs: Access
+    rhs: Expr
+    reduction: str = "sum"
+    mask: Access | None = None
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """What it reads, each access once."""
+        found = [*accesses(self.rhs), *(() if self.mask is None else (self.mask,))]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def is_move(self) -> bool:
+        """Whether it only moves elements."""
+        return isinstance(self.rhs, Reshape | Concat)
+
+    @property
+    def indices(self) -> Indices:
+        """Of all that it reads and writes."""
+        rows = [access.indices for access in (*self.reads, self.lhs)]
+        return tuple(dict.fromkeys(index for row in rows for index in row))
+
+
+class Build:
+    """Collects tensors and statements. Names and scopes come from the operator at hand.
+
+    Attributes:
+        stored: the tensors, by name.
+        result_name: what a statement's result is called after, where nobody says.
+        scope: the path of the module that the operator stands in.
+    """
+
+    def __init__(self) -> None:
+        self.axes = Axes()
+        self.stored: dict[str, Stored] = {}
+        self.statements: list[Made] = []
+        self.names = Names(("value", "tensor", "fuse", "where", "order"))
+        self.result_name = "t"
+        self.scope = ""
+        self._inputs: dict[object, str] = {}
+
+    # Tensors
+
+    def name(self, label: str) -> str:
+        """A name that no other tensor has."""
+        return self.names.fresh(plain(label).strip("_")[:120] or "t")
+
+    def input(
+        self, key: object, label: str, example: HostArray, fetch: Fetch, hints: Hints = NO_HINTS
+    ) -> Value:
+        """An input, made once for each key; `example` is its data for the example arguments."""
+        if key not in self._inputs:
+            modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
+            name = self.name(label)
+            self.stored[name] = Stored(name, modes, fetch, example, hints)
+            self._inputs[key] = name
+        stored = self.stored[self._inputs[key]]
+        fresh = iter([self.axes.like(index) for index in stored.modes])
+        assert stored.example is not None
+        shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
+        return Value(tuple(shape), Access(stored.name, tuple(i for mode in shape for i in mode)))
+
+    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS) -> Value:
+        """An input that has the same data in every run, made once for all who give these data."""
+        return self.input(("data", held.content, hints), label, held, lambda _: held, hints)
+
+    def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
+        """One number, everywhere. One that is not finite is stored: programs do not have it."""
+        modes = tuple(() if size == 1 else (self.axes.index(size),) for size in shape)
+        if math.isfinite(number):
+            return Value(modes, Literal(number))
+        return Value(modes, self.constant(HostArray.number(number), "number").expr)
+
+    def statement(
+        self,
+        lhs: Sequence[str],
+        rhs: Expr,
+        *,
+        label: str = "",
+        reduction: str = "sum",
+        mask: Access | None = None,
+    ) -> Access:
+        """Adds a statement; gives its result under the indices of the left side."""
+        name = self.name(label or self.result_name)
+        access = Access(name, tuple(lhs))
+        self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
+        self.statements.append(Made(access, rhs, reduction, mask))
+        return access
+
+    def hint_order(self, access: Access, order: Sequence[str]) -> None:
+        """Says in which order of the access a result would best be stored, unless somebody has."""
+        stored = self.stored[access.tensor]
+        if stored.fetch is None and not stored.hints.order:
+            own = dict(zip(access.indices, self.axes.resolved(stored.modes), strict=True))
+            stored.hints = replace(stored.hints, order=tuple(own[index] for index in order))
+
+    # Indices
+
+    def shape(self, value: Value) -> tuple[int, ...]:
+        """As PyTorch has it."""
+        return tuple(self.axes.size(mode) for mode in value.modes)
+
+    def resolve(self, value: Value) -> Value:
+        """The value with parts in the place of the indices that have split."""
+        modes = tuple(self.axes.resolved(mode) for mode in value.modes)
+        mask = None if value.mask is None else self.resolve_access(value.mask)
+        return replace(value, modes=modes, expr=self.resolve_expr(value.expr), mask=mask)
+
+    def resolve_expr(self, expr: Expr) -> Expr:
+        """The expression, with parts likewise."""
+        return rewritten(expr, lambda node: self.resolve_access(node) if isinstance(node, Access) else node)
+
+    def resolve_access(self, access: Access) -> Access:
+        return replace(access, indices=self.axes.resolved(access.indices))
+
+    def renamed(self, value: Value, names: Mapping[str, str]) -> Value:
+        """The value under other indices, all at once."""
+
+        def change(node: Expr) -> Expr:
+            if isinstance(node, Access):
+                return replace(node, indices=tuple(names.get(index, index) for index in node.indices))
+            return node
+
+        value = self.resolve(value)
+        modes = tuple(tuple(names.get(index, index) for index in mode) for mode in value.modes)
+        mask = None if value.mask is None else change(value.mask)
+        assert mask is None or isinstance(mask, Access)
+        return replace(value, modes=modes, expr=rewritten(value.expr, change), mask=mask)
+
+    def copy(self, value: Value) -> Value:
+        """The value under indices of its own."""
+        value = self.resolve(value)
+        return self.renamed(value, {index: self.axes.like(index) for index in value.indices})

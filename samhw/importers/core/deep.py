@@ -1,0 +1,150 @@
+"""Statements of more loops than a stream has levels: they are computed of reshaped copies, in which the parts
+of axes that views have split are one again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from samhw.errors import InputError
+from samhw.frontend.expr import Access, Concat, Expr, Reshape, rewritten
+from samhw.importers.core.bounds import DEEPEST
+from samhw.importers.core.build import Build, Made
+from samhw.importers.core.hints import Hints
+from samhw.importers.core.value import Stored
+
+__all__ = ["without_deep"]
+
+Indices = tuple[str, ...]
+
+
+def without_deep(build: Build, statements: Sequence[Made]) -> list[Made]:
+    """The statements, and in the place of each that is too deep one of copies, between reshapes.
+
+    Raises:
+        InputError: for a statement that is too deep all the same.
+    """
+    merger = _Merger(build)
+    for made in statements:
+        if len(made.indices) > DEEPEST and not isinstance(made.rhs, Reshape):
+            merger.add(made)
+        else:
+            merger.made.append(made)
+    return merger.made
+
+
+@dataclass
+class _Merger:
+    build: Build
+    made: list[Made] = field(default_factory=list)
+    copies: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict)
+    """By a tensor and the sizes of its modes there."""
+
+    def add(self, made: Made) -> None:
+        """Adds a statement that is too deep, of copies."""
+        build, lhs = self.build, made.lhs
+        whole = self.groups(made)
+        left = {whole[index] for index in made.indices}
+        if len(left) > DEEPEST:
+            raise InputError(
+                f"'{lhs.tensor}' is computed in {len(left)} nested loops, and hardware has {DEEPEST}; store "
+                "what it is computed of in fewer dimensions, by clone() after a reshape."
+            )
+        merged = {group: build.axes.index(build.axes.size(group)) for group in left if len(group) > 1}
+
+        def row(indices: Indices) -> Indices:
+            rows = [whole[index] for index in indices]
+            return tuple(merged.get(group, group[0]) for group in dict.fromkeys(rows))
+
+        copies = {access: self.copy(access, row(access.indices)) for access in made.reads}
+
+        def changed(node: Expr) -> Expr:
+            return copies[node] if isinstance(node, Access) else node
+
+        mask = None if made.mask is None else copies[made.mask]
+        rhs = rewritten(made.rhs, changed)
+        if row(lhs.indices) == lhs.indices:
+            self.made.append(Made(lhs, rhs, made.reduction, mask))
+            return
+        result = self.stored(f"{lhs.tensor}_whole", row(lhs.indices), build.stored[lhs.tensor].scope)
+        self.made.append(Made(result, rhs, made.reduction, mask))
+        self.made.append(Made(lhs, self.reshape(result)))
+
+    def groups(self, made: Made) -> dict[str, Indices]:
+        """By index, the row of those that stand together, in one order, wherever one of them does."""
+        rows = [made.lhs.indices]
+        for access in made.reads:
+            rows += self.modes(access)
+        if isinstance(made.rhs, Concat):
+            # It has other extents in other places.
+            rows.append((made.rhs.index,))
+        before: dict[str, set[str]] = {}
+        after: dict[str, set[str]] = {}
+        for row in rows:
+            for one, other in pairwise(("", *row, "")):
+                after.setdefault(one, set()).add(other)
+                before.setdefault(other, set()).add(one)
+        follows = {
+            one: other
+            for one, (other, *more) in after.items()
+            if one and other and not more and before[other] == {one}
+        }
+        found: dict[str, Indices] = {}
+        for index in made.indices:
+            if index not in follows.values():
+                group = [index]
+                while group[-1] in follows:
+                    group.append(follows[group[-1]])
+                found |= dict.fromkeys(group, tuple(group))
+        return found
+
+    def modes(self, access: Access) -> list[Indices]:
+        """The indices of an access within which the tensor may have others: all, or those of each mode if it
+        is stored in a format."""
+        stored = self.build.stored[access.tensor]
+        if stored.has_free_order:
+            return [access.indices]
+        left = iter(access.indices)
+        return [tuple(next(left) for _ in self.build.axes.resolved([mode])) for mode in stored.modes]
+
+    def copy(self, access: Access, row: Indices) -> Access:
+        """The tensor in fewer modes: an input once more, a result by a reshape."""
+        build = self.build
+        if row == access.indices:
+            return access
+        key = access.tensor, tuple(build.axes.size([index]) for index in row)
+        if key not in self.copies:
+            stored = build.stored[access.tensor]
+            made = self.stored(f"{access.tensor}_whole", row, stored.scope)
+            self.copies[key] = made.tensor
+            if stored.fetch is None:
+                self.made.append(Made(made, self.reshape(access)))
+            else:
+                self.as_input(build.stored[made.tensor], stored)
+        names = build.axes.align(row, build.stored[self.copies[key]].modes)
+        assert set(names.values()) == set(row)
+        return Access(self.copies[key], row)
+
+    def reshape(self, access: Access) -> Reshape:
+        """Of a tensor, under indices that no other one has: none keeps its meaning."""
+        return Reshape(replace(access, indices=tuple(map(self.build.axes.like, access.indices))))
+
+    def as_input(self, copy: Stored, stored: Stored) -> None:
+        """Gives a copy the data of an input. One with a format has an index for each mode still."""
+        axes = self.build.axes
+        if stored.hints.format is not None:
+            modes, left = [], list(copy.modes)
+            for mode in stored.modes:
+                whole = axes.index(axes.size([mode]))
+                parts: list[str] = []
+                while axes.size(parts) < axes.size([mode]):
+                    parts.append(left.pop(0))
+                axes.align(parts, [whole])
+                modes.append(whole)
+            copy.modes = tuple(modes)
+        copy.fetch, copy.example, copy.hints = stored.fetch, stored.example, Hints(stored.hints.format)
+
+    def stored(self, label: str, row: Indices, scope: str) -> Access:
+        """A new tensor of these indices, stored in their order as far as that can be."""
+        name = self.build.name(label)
+        self.build.stored[name] = Stored(name, row, hints=Hints(order=row), scope=scope)
+        return Access(name, row)

@@ -1,0 +1,345 @@
+"""From statements in the making to a program: storage orders, formats and names."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from samhw.frontend.check import check_program
+from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.expr import (
+    Access,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Mul,
+    Neg,
+    Reshape,
+    free_indices,
+    rewritten,
+)
+from samhw.frontend.program import Program
+from samhw.frontend.statement import Region, Statement
+from samhw.frontend.vanishing import vanishes_by_first
+from samhw.importers.core.build import Build, Made
+from samhw.importers.core.deep import without_deep
+from samhw.importers.core.order import loop_order
+from samhw.importers.core.value import Stored
+from samhw.tensors import Format, LevelType
+
+__all__ = ["Emitted", "Placed", "emit"]
+
+Indices = tuple[str, ...]
+
+SPARSE = 0.5
+"""The share of a tensor's points up to which what follows its pattern is stored by it."""
+
+_LETTERS = "ijklmnpqruvwxyzabcdefgh"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """How a tensor is stored: its own indices from the outermost level inwards, and its levels."""
+
+    indices: Indices
+    levels: tuple[LevelType, ...]
+
+    @property
+    def is_sparse(self) -> bool:
+        return LevelType.compressed in self.levels
+
+
+@dataclass
+class Emitted:
+    """A program, how its tensors are stored, and which module computes each."""
+
+    program: Program
+    placed: dict[str, Placed]
+    scopes: dict[str, str]
+
+
+def emit(build: Build, name: str, outputs: Sequence[str]) -> Emitted:
+    """The program that computes the outputs, and nothing that they do not need."""
+    return _Emitter(build, name, outputs).program()
+
+
+@dataclass
+class _Emitter:
+    build: Build
+    name: str
+    outputs: Sequence[str]
+    placed: dict[str, Placed] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+    tensors: dict[str, TensorDecl] = field(default_factory=dict)
+    scopes: dict[str, str] = field(default_factory=dict)
+    letters: dict[int, str] = field(default_factory=dict)
+
+    def program(self) -> Emitted:
+        made = [self.resolved(statement) for statement in self.needed()]
+        push_masks(made)
+        made = without_deep(self.build, made)
+        hinted = self.hinted_orders(made)
+        for statement in made:
+            self.place(statement, hinted.get(statement.lhs.tensor, ()))
+        program = Program(self.name, self.tensors, tuple(self.regions))
+        check_program(program)
+        return Emitted(program, self.placed, self.scopes)
+
+    def needed(self) -> list[Made]:
+        """The statements that an output depends on."""
+        wanted = set(self.outputs)
+        found = []
+        for statement in reversed(self.build.statements):
+            if statement.lhs.tensor in wanted:
+                found.append(statement)
+                wanted.update(read.tensor for read in statement.reads)
+        return found[::-1]
+
+    def resolved(self, made: Made) -> Made:
+        build = self.build
+        mask = None if made.mask is None else build.resolve_access(made.mask)
+        return Made(build.resolve_access(made.lhs), build.resolve_expr(made.rhs), made.reduction, mask)
+
+    def own(self, tensor: str) -> Indices:
+        """A tensor's own indices."""
+        return self.build.axes.resolved(self.build.stored[tensor].modes)
+
+    def hinted_orders(self, made: Sequence[Made]) -> dict[str, Indices]:
+        """By result, the order that its readers would like, handed on to what has the same indices."""
+        orders: dict[str, Indices] = {}
+        for statement in reversed(made):
+            name = statement.lhs.tensor
+            own = self.build.axes.resolved(self.build.stored[name].hints.order)
+            if own:
+                orders.setdefault(name, own)
+            if name not in orders or statement.reduction != "sum":
+                continue
+            theirs = dict(zip(self.own(name), statement.lhs.indices, strict=True))
+            order = [theirs[index] for index in orders[name]]
+            for read in statement.reads:
+                if self.build.stored[read.tensor].fetch is None and set(order) <= set(read.indices):
+                    mine = dict(zip(read.indices, self.own(read.tensor), strict=True))
+                    orders.setdefault(read.tensor, tuple(mine[index] for index in order))
+        return orders
+
+    # One statement
+
+    def place(self, made: Made, hinted: Indices) -> None:
+        """Emits a statement, its result stored in the order of its loops."""
+        if isinstance(made.rhs, Reshape):
+            self.place_reshape(made, made.rhs)
+            return
+        theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.indices, strict=True))
+        wanted = [theirs[index] for index in hinted]
+        read = made.reads
+        storage = [self.storage(access) for access in read]
+        rows = [found or access.indices for found, access in zip(storage, read, strict=True)]
+        indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.indices) for index in row))
+        kept = indices if isinstance(made.rhs, Concat) else made.lhs.indices
+        order, against = loop_order(indices, storage, wanted, kept)
+        for number in against:
+            made = self.transposed(made, read[number], order)
+        self.write(made, order, self.pattern(made))
+
+    def storage(self, access: Access) -> Indices:
+        """The indices of an access in the order of its tensor's storage; none where that is free."""
+        place = self.placed.get(access.tensor) or self.fixed(access.tensor)
+        if place is None:
+            return ()
+        names = dict(zip(self.own(access.tensor), access.indices, strict=True))
+        return tuple(names[index] for index in place.indices)
+
+    def fixed(self, tensor: str) -> Placed | None:
+        """How an input is stored that has a format; None for any other tensor."""
+        stored = self.build.stored[tensor]
+        if stored.fetch is None or stored.hints.format is None:
+            return None
+        assert stored.example is not None
+        shape = stored.example.shape
+        fmt = Format.parse(stored.hints.format, len(shape))
+        groups = iter(stored.modes)
+        modes = [() if size == 1 else self.build.axes.resolved([next(groups)]) for size in shape]
+        indices = [
+            (index, level) for level, m in zip(fmt.levels, fmt.mode_order, strict=True) for index in modes[m]
+        ]
+        place = Placed(tuple(i for i, _ in indices), tuple(level for _, level in indices))
+        self.placed[tensor] = place
+        return place
+
+    def transposed(self, made: Made, access: Access, order: Indices) -> Made:
+        """The statement with a copy of an operand in the order of the loops."""
+        build = self.build
+        wanted = tuple(index for index in order if index in access.indices)
+        own = {index: build.axes.like(index) for index in wanted}
+        scope = build.stored[made.lhs.tensor].scope
+        name = build.name(f"{access.tensor}_t")
+        modes = tuple(own[index] for index in wanted)
+        build.stored[name] = Stored(name, modes, scope=scope)
+        read = replace(access, indices=tuple(own[index] for index in access.indices))
+        copy = Made(Access(name, modes), read)
+        place = self.placed[access.tensor]
+        levels = dict(zip(self.storage(access), place.levels, strict=True))
+        kind = LevelType.compressed if place.is_sparse else LevelType.dense
+        self.write(copy, modes, dict.fromkeys(modes, kind) if levels else {})
+        swap = Access(name, wanted)
+        change = lambda node: swap if node == access else node  # noqa: E731
+        mask = swap if made.mask == access else made.mask
+        return replace(made, rhs=rewritten(made.rhs, change), mask=mask)
+
+    def place_reshape(self, made: Made, rhs: Reshape) -> None:
+        access = rhs.operand
+        place = self.placed.get(access.tensor)
+        if place is None or place.is_sparse or self.storage(access) != access.indices:
+            if place is None:
+                self.free(access, access.indices)
+            else:
+                made = self.dense_copy(made, access)
+        self.write(made, made.lhs.indices, {})
+
+    def dense_copy(self, made: Made, access: Access) -> Made:
+        """A reshape of a copy that is dense and in the order of the access."""
+        build = self.build
+        name = build.name(f"{access.tensor}_d")
+        build.stored[name] = Stored(name, access.indices, scope=build.stored[made.lhs.tensor].scope)
+        self.write(Made(Access(name, access.indices), access), access.indices, {})
+        return replace(made, rhs=Reshape(Access(name, access.indices)))
+
+    def free(self, access: Access, order: Indices) -> None:
+        """Stores an input that may be stored anyhow in the order of loops."""
+        own = dict(zip(access.indices, self.own(access.tensor), strict=True))
+        indices = tuple(own[index] for index in order if index in own)
+        self.placed[access.tensor] = Placed(indices, (LevelType.dense,) * len(indices))
+
+    def write(self, made: Made, order: Indices, levels: Mapping[str, LevelType]) -> None:
+        """Adds the declarations and the statement."""
+        for access in made.reads:
+            if access.tensor not in self.placed:
+                self.free(access, order)
+        lhs = tuple(index for index in order if index in made.lhs.indices)
+        own = dict(zip(made.lhs.indices, self.own(made.lhs.tensor), strict=True))
+        kinds = tuple(levels.get(index, LevelType.dense) for index in lhs)
+        self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
+        scope = self.build.stored[made.lhs.tensor].scope
+        self.scopes[made.lhs.tensor] = scope
+        names = self.named(made, order)
+        for access in (*made.reads, made.lhs):
+            self.declare(access.tensor, isinstance(made.rhs, Reshape) and access == made.lhs)
+        moves = isinstance(made.rhs, Reshape | Concat)
+        statement = Statement(
+            self.access(made.lhs, names),
+            rewritten(
+                made.rhs, lambda n: self.access(n, names) if isinstance(n, Access) else _renamed(n, names)
+            ),
+            None if moves else tuple(names[index] for index in order) or None,
+            reduction=made.reduction,
+            mask=None if made.mask is None else self.access(made.mask, names),
+        )
+        self.regions.append(Region((statement,)))
+
+    def access(self, access: Access, names: Mapping[str, str]) -> Access:
+        return Access(access.tensor, tuple(names[index] for index in self.storage(access)))
+
+    def named(self, made: Made, order: Indices) -> dict[str, str]:
+        """Names for the indices of a statement: an axis has a letter, further indices on it a number too."""
+        every = (*order, *made.lhs.indices, *(i for access in made.reads for i in access.indices))
+        return self.letters_of(every)
+
+    def letters_of(self, indices: Sequence[str]) -> dict[str, str]:
+        """The letters of the axes of indices, with numbers behind those that others have."""
+        names: dict[str, str] = {}
+        for index in dict.fromkeys(indices):
+            name, number = self.letter(index), 1
+            while name in names.values():
+                number += 1
+                name = f"{self.letter(index)}{number}"
+            names[index] = name
+        return names
+
+    def letter(self, index: str) -> str:
+        key = self.build.axes.key(index)
+        if key not in self.letters:
+            number, place = divmod(len(self.letters), len(_LETTERS))
+            self.letters[key] = _LETTERS[place] + (f"{number}_" if number else "")
+        return self.letters[key]
+
+    def declare(self, tensor: str, with_extents: bool) -> None:
+        if tensor in self.tensors:
+            return
+        place = self.placed[tensor]
+        names = self.letters_of(place.indices)
+        rank = len(place.indices)
+        shape = tuple(self.build.axes.size([i]) if with_extents else None for i in place.indices)
+        fmt = Format(place.levels, tuple(range(rank)))
+        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, fmt)
+
+    # Patterns
+
+    def pattern(self, made: Made) -> dict[str, LevelType]:
+        """The levels of a result that follows the pattern of its mask, or of a factor."""
+        followed = [made.mask] if made.mask is not None else list(followed_by(made.rhs))
+        lhs = set(made.lhs.indices)
+        for access in followed:
+            if access is None:
+                continue
+            place = self.placed.get(access.tensor)
+            if place is None or not place.is_sparse or not set(access.indices) <= lhs:
+                continue
+            if self.density(access.tensor) > SPARSE:
+                continue
+            return dict(zip(self.storage(access), place.levels, strict=True))
+        return {}
+
+    def density(self, tensor: str) -> float:
+        """The share of an input's points that its example stores; of a result, whatever it was decided by."""
+        example = self.build.stored[tensor].example
+        return 0.0 if example is None else example.density
+
+
+def followed_by(expr: Expr) -> Collection[Access]:
+    """The accesses at whose zeros an expression is zero."""
+    match expr:
+        case Access():
+            return [expr]
+        case Mul(left, right):
+            return [*followed_by(left), *followed_by(right)]
+        case Div(left, _) | Neg(left):
+            return followed_by(left)
+        case Call(function, arguments) if vanishes_by_first(function):
+            return followed_by(arguments[0])
+    return []
+
+
+def push_masks(made: Sequence[Made]) -> None:
+    """Computes what only masked statements read under their mask too: scores that nobody looks at."""
+    readers: dict[str, list[tuple[Made, Access]]] = {}
+    for statement in made:
+        for access in statement.reads:
+            readers.setdefault(access.tensor, []).append((statement, access))
+    for statement in reversed(made):
+        found = readers.get(statement.lhs.tensor, [])
+        plain = not isinstance(statement.rhs, Reshape | Concat) and statement.reduction == "sum"
+        if not found or statement.mask is not None or not plain:
+            continue
+        masks: dict[Access | None, None] = {}
+        for reader, access in found:
+            names = dict(zip(access.indices, statement.lhs.indices, strict=True))
+            mask = reader.mask
+            if mask is None or mask is access or not set(mask.indices) <= set(names):
+                masks[None] = None
+            else:
+                masks[replace(mask, indices=tuple(names[index] for index in mask.indices))] = None
+        (mask, *others) = masks
+        if mask is None or others or not _before(made, mask.tensor, statement):
+            continue
+        if set(mask.indices) <= set(statement.lhs.indices) & set(free_indices(statement.rhs)):
+            statement.mask = mask
+            readers.setdefault(mask.tensor, []).append((statement, mask))
+
+
+def _before(made: Sequence[Made], tensor: str, statement: Made) -> bool:
+    """Whether a tensor is there when a statement runs."""
+    (place,) = [n for n, other in enumerate(made) if other is statement]
+    return all(later.lhs.tensor != tensor for later in made[place:])
+
+
+def _renamed(node: Expr, names: Mapping[str, str]) -> Expr:
+    return replace(node, index=names[node.index]) if isinstance(node, Concat) else node

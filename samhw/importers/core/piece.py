@@ -1,0 +1,85 @@
+"""Slices of what is computed: the same computed of slices of the inputs, as long as nothing is computed
+twice."""
+
+from dataclasses import dataclass
+
+from samhw.frontend.expr import Access, Expr, accesses, rewritten
+from samhw.importers.core.build import Build
+from samhw.importers.core.hints import Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.value import Arguments, Stored
+
+__all__ = ["Piece"]
+
+
+@dataclass
+class Piece:
+    """Some coordinates of an index, for whatever is computed from inputs along it."""
+
+    build: Build
+    start: int
+    length: int
+    step: int
+
+    def slice_expr(self, expr: Expr, index: str, new: str | None, depth: int = 2) -> Expr | None:
+        """The expression at those coordinates, under a new index; None if that would compute something
+        anew."""
+        swaps: dict[Access, Expr] = {}
+        for access in accesses(expr):
+            if index in access.indices:
+                swap = self.slice_access(access, index, new, depth)
+                if swap is None:
+                    return None
+                swaps[access] = swap
+        return rewritten(expr, lambda node: swaps.get(node, node) if isinstance(node, Access) else node)
+
+    def slice_access(self, access: Access, index: str, new: str | None, depth: int) -> Access | None:
+        build = self.build
+        stored = build.stored[access.tensor]
+        place = build.axes.resolved(access.indices).index(index)
+        indices = [i if i != index else new for i in build.axes.resolved(access.indices)]
+        left = tuple(i for i in indices if i is not None)
+        if stored.fetch is not None:
+            name = self.slice_input(stored, place)
+            build.axes.align(left, build.stored[name].modes)
+            return Access(name, left)
+        (made,) = [s for s in build.statements if s.lhs.tensor == access.tensor]
+        own = build.axes.resolved(made.lhs.indices)[place]
+        mask = None if made.mask is None else build.resolve_access(made.mask)
+        if not depth or (mask is not None and own in mask.indices) or made.is_move:
+            return None
+        fresh = None if new is None else build.axes.like(new)
+        rhs = self.slice_expr(build.resolve_expr(made.rhs), own, fresh, depth - 1)
+        if rhs is None:
+            return None
+        lhs = [i if i != own else fresh for i in build.axes.resolved(made.lhs.indices)]
+        scope, build.scope = build.scope, stored.scope
+        found = build.statement(
+            [i for i in lhs if i is not None], rhs, label=access.tensor, reduction=made.reduction, mask=mask
+        )
+        build.scope = scope
+        return Access(found.tensor, left)
+
+    def slice_input(self, stored: Stored, place: int) -> str:
+        """An input with some of another one's data."""
+        build = self.build
+        sizes = [build.axes.size([i]) for i in build.axes.resolved(stored.modes)]
+        fetch = stored.fetch
+        assert fetch is not None
+        assert stored.example is not None
+
+        def sliced(held: HostArray) -> HostArray:
+            part = held.reshaped(sizes).sliced(place, self.start, self.length, self.step)
+            return part.without(place) if self.length == 1 else part
+
+        def fetch_slice(arguments: Arguments) -> HostArray:
+            return sliced(fetch(arguments))
+
+        example = sliced(stored.example)
+        rank = len(example.shape)
+        fmt = None if stored.has_free_order or not rank else "csf" if rank != 2 else "csr"
+        # The sizes belong to it: a place is another one once the axes before it, or its own, have split.
+        key = ("cut", stored.name, tuple(sizes), place, self.start, self.length, self.step)
+        value = build.input(key, f"{stored.name}_{self.start}", example, fetch_slice, Hints(fmt))
+        assert isinstance(value.expr, Access)
+        return value.expr.tensor

@@ -1,0 +1,162 @@
+"""Values as tensors of their own: where the next statement cannot be one with theirs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from samhw.frontend.expr import Access, Concat, Expr, Literal, Mul, Reshape, accesses, free_indices
+from samhw.importers.core.axes import AxisConflict
+from samhw.importers.core.bounds import MOST_JOINED, grouped
+from samhw.importers.core.build import Build
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.value import Value
+
+__all__ = ["Tensors", "tensors_in"]
+
+_FACTORS = (Access, Literal, Mul)
+
+
+@dataclass
+class Tensors:
+    """Makes tensors of values, with statements where it takes some."""
+
+    build: Build
+
+    def materialized(self, value: Value, *, label: str = "", mask: Access | None = None) -> Value:
+        """The value as a tensor of its own, or as a number; a mask as for a statement."""
+        value = self.build.resolve(value)
+        if isinstance(value.expr, Access | Literal) and mask is None:
+            return value
+        used = free_indices(value.expr)
+        if not used and isinstance(value.expr, Literal):
+            return value
+        lhs = [index for index in value.indices if index in used]
+        return replace(value, expr=self.build.statement(lhs, value.expr, label=label, mask=mask))
+
+    def as_tensor(self, value: Value) -> tuple[Value, Access]:
+        """The value as a tensor, also where it is one number all over."""
+        value = self.materialized(value)
+        if isinstance(value.expr, Literal):
+            number = float(value.expr.value)
+            value = replace(value, expr=self.build.constant(HostArray.number(number), "number").expr)
+        assert isinstance(value.expr, Access)
+        return value, value.expr
+
+    def as_product(self, value: Value) -> Value:
+        """The value as what a sum may have as a factor: a tensor, a number, or a product of some."""
+        value = self.build.resolve(value)
+        nodes = [value.expr] if not isinstance(value.expr, Mul) else list(_factors(value.expr))
+        return value if all(isinstance(node, _FACTORS) for node in nodes) else self.materialized(value)
+
+    def joinable(self, values: Sequence[Value]) -> list[Value]:
+        """The values for one statement: each a tensor of its own where they are made of too many to meet in
+        one place."""
+        if sum(tensors_in(value.expr) for value in values) <= MOST_JOINED:
+            return list(values)
+        return [self.materialized(value) if tensors_in(value.expr) > 1 else value for value in values]
+
+    def expanded(self, value: Value, modes: Sequence[int] | None = None) -> Value:
+        """The value with an expression that has all indices of the modes, by default of all modes."""
+        value = self.build.resolve(value)
+        wanted = value.indices if modes is None else tuple(i for mode in modes for i in value.modes[mode])
+        for index in wanted:
+            if index not in free_indices(value.expr):
+                ones = self._ones(self.build.axes.size([index]))
+                self.build.axes.align([index], ones.indices)
+                (named,) = self.build.renamed(ones, {ones.indices[0]: index}).indices
+                assert isinstance(ones.expr, Access)
+                value = replace(value, expr=Mul(value.expr, replace(ones.expr, indices=(named,))))
+        return self.build.resolve(value)
+
+    def expanded_over(self, x: Value, indices: Sequence[str]) -> Value:
+        """The value with an expression that has these indices."""
+        modes = [n for n, mode in enumerate(x.modes) if set(mode) & set(indices)]
+        return self.expanded(x, modes)
+
+    def _ones(self, size: int) -> Value:
+        return self.build.constant(HostArray.ones(size), f"ones_{size}")
+
+    # Elements that move
+
+    def reshaped(self, value: Value) -> Value:
+        """The value with its elements moved, each mode an axis of its own: what views cannot do."""
+        value = self.expanded(value)
+        value, access = self.as_tensor(self.contiguous(value))
+        fresh = [
+            () if self.build.axes.size(mode) == 1 else (self.build.axes.index(self.build.axes.size(mode)),)
+            for mode in value.modes
+        ]
+        lhs = [index for mode in fresh for index in mode]
+        return Value(tuple(fresh), self.build.statement(lhs, Reshape(access)))
+
+    def contiguous(self, value: Value) -> Value:
+        """The value stored with its modes in their order."""
+        value, access = self.as_tensor(value)
+        if access.indices == value.indices and self.build.stored[access.tensor].has_free_order:
+            return value
+        return replace(value, expr=self.build.statement(value.indices, access * Literal(1)))
+
+    def concatenated(self, parts: Sequence[Value], dim: int) -> Value:
+        """Values one behind the other along a mode; many in several steps."""
+        if len(parts) > MOST_JOINED:
+            return self.concatenated([self.concatenated(group, dim) for group in grouped(parts)], dim)
+        held = [self.build.copy(self.expanded(part)) for part in parts]
+        held = [self._with_one_index(part, dim) for part in held]
+        first = held[0]
+        sizes = [self.build.axes.size(part.modes[dim]) for part in held]
+        index = self.build.axes.index(sum(sizes))
+        self.build.axes.fix([index])
+        accesses = []
+        for n, part in enumerate(held):
+            for mode in range(len(first.modes)):
+                if mode != dim and n:
+                    try:
+                        pairs = self.build.axes.align(first.modes[mode], part.modes[mode])
+                    except AxisConflict:
+                        part = self.reshaped(part)
+                        pairs = self.build.axes.align(first.modes[mode], part.modes[mode])
+                    part = self.build.renamed(part, pairs)
+            (own,) = part.modes[dim]
+            self.build.axes.fix([own])
+            part, access = self.as_tensor(self.build.renamed(part, {own: index}))
+            accesses.append(access)
+        first = self.build.resolve(first)
+        modes = list(first.modes)
+        modes[dim] = (index,)
+        lhs = [i for mode in modes for i in mode]
+        accesses = [self.build.resolve_access(access) for access in accesses]
+        return Value(tuple(modes), self.build.statement(lhs, Concat(index, tuple(accesses))))
+
+    def _with_one_index(self, value: Value, dim: int) -> Value:
+        """The value with one index in a mode: moved if there are several, of extent 1 if there is none."""
+        value = self.build.resolve(value)
+        if len(value.modes[dim]) > 1:
+            value = self.reshaped(value)
+        if not value.modes[dim]:
+            held = HostArray.ones(1)
+            one = self.build.input(("unit",), "one", held, lambda _: held)
+            assert isinstance(one.expr, Access)
+            stored = self.build.stored[one.expr.tensor]
+            if not stored.modes:
+                stored.modes = (self.build.axes.index(1),)
+            index = self.build.axes.like(stored.modes[0])
+            modes = list(value.modes)
+            modes[dim] = (index,)
+            value = replace(value, modes=tuple(modes), expr=Mul(value.expr, Access(stored.name, (index,))))
+        # What is put into a concatenation is a tensor that nothing else splits.
+        lhs = [i for mode in value.modes for i in mode]
+        if isinstance(value.expr, Access) and self.build.stored[value.expr.tensor].fetch is not None:
+            return value
+        if not isinstance(value.expr, Access):
+            value = replace(value, expr=self.build.statement(lhs, value.expr))
+        return value
+
+
+def tensors_in(expr: Expr) -> int:
+    """The number of tensors that an expression is made of."""
+    return len(set(accesses(expr)))
+
+
+def _factors(expr: Expr) -> list[Expr]:
+    return [
+        node for child in expr.children for node in (_factors(child) if isinstance(child, Mul) else [child])
+    ]

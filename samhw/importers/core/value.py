@@ -1,0 +1,76 @@
+"""What an importer knows of a tensor that the hardware reads or computes: how it is indexed, and by which
+expression it is made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from samhw.frontend.expr import Access, Expr
+from samhw.importers.core.hints import NO_HINTS, Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.unsupported import UnsupportedError
+
+__all__ = ["Arguments", "Fetch", "Stored", "Value", "check_unmasked"]
+
+Indices = tuple[str, ...]
+
+Arguments = Mapping[str, object]
+"""Those of a run, by the names of their placeholders."""
+
+Fetch = Callable[[Arguments], HostArray]
+"""Gives an input's data."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor that the hardware computes or reads.
+
+    Attributes:
+        modes: the indices of each mode, outermost first; none for a mode of extent 1. An index that the
+            expression lacks has one value all along it.
+        mask: where it is zero the value counts as -inf, whatever the expression gives.
+        condition: it has the values 0 and 1 only.
+    """
+
+    modes: tuple[Indices, ...]
+    expr: Expr
+    mask: Access | None = None
+    condition: bool = False
+
+    @property
+    def indices(self) -> Indices:
+        """Of all modes."""
+        return tuple(index for mode in self.modes for index in mode)
+
+
+@dataclass(eq=False)
+class Stored:
+    """A tensor of the program in the making.
+
+    Attributes:
+        modes: its own indices, as it was made; other indices on the same axes may stand for them.
+        fetch: where an input's data come from; None for a result.
+        example: those data for the example arguments.
+        hints: how its importer would store it.
+        scope: the path of the module that computes it.
+    """
+
+    name: str
+    modes: Indices
+    fetch: Fetch | None = None
+    example: HostArray | None = None
+    hints: Hints = NO_HINTS
+    scope: str = ""
+
+    @property
+    def has_free_order(self) -> bool:
+        """Whether it may be stored in any order of its modes."""
+        return self.fetch is None or self.hints.format is None
+
+
+def check_unmasked(*operands: object) -> None:
+    """Raises `UnsupportedError` for a value under a mask."""
+    if any(isinstance(x, Value) and x.mask is not None for x in operands):
+        raise UnsupportedError(
+            "takes a value that is -inf at places",
+            "only softmax and max do; mask right before it",
+        )

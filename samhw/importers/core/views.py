@@ -1,0 +1,123 @@
+"""Views: other groupings of a value's indices, and slices. Elements move only where it cannot be helped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from samhw.frontend.expr import Reshape, free_indices
+from samhw.importers.core.axes import AxisConflict
+from samhw.importers.core.build import Build
+from samhw.importers.core.contraction import contract
+from samhw.importers.core.hints import Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.piece import Piece
+from samhw.importers.core.tensors import Tensors
+from samhw.importers.core.value import Value, check_unmasked
+
+__all__ = ["Views"]
+
+Indices = tuple[str, ...]
+
+
+@dataclass
+class Views:
+    """Makes views of values."""
+
+    build: Build
+    tensors: Tensors
+
+    def view(self, x: Value, shape: Sequence[int]) -> Value:
+        """The elements in another shape; they move only where indices do not split."""
+        build = self.build
+        x = build.resolve(x)
+        have = build.axes.size(x.indices)
+        if -1 in shape:
+            known = prod(size for size in shape if size != -1)
+            shape = [have // known if size == -1 else size for size in shape]
+        try:
+            modes = build.axes.grouped(x.indices, shape)
+        except AxisConflict:
+            check_unmasked(x)
+            _, access = self.tensors.as_tensor(self.tensors.contiguous(self.tensors.expanded(x)))
+            modes = tuple(() if size == 1 else (build.axes.index(size),) for size in shape)
+            lhs = [i for mode in modes for i in mode]
+            return Value(modes, build.statement(lhs, Reshape(access)))
+        return build.resolve(replace(x, modes=modes))
+
+    def expand(self, value: Value, sizes: Sequence[int]) -> Value:
+        """The value expanded to a shape; -1 keeps a size."""
+        modes = [()] * (len(sizes) - len(value.modes)) + list(value.modes)
+        axes = self.build.axes
+        spread = [
+            (axes.index(size),) if size > 1 and axes.size(mode) == 1 else mode
+            for mode, size in zip(modes, sizes, strict=True)
+        ]
+        return replace(value, modes=tuple(spread))
+
+    def repeat_interleave(self, x: Value, dim: int, times: int) -> Value:
+        """Each element of a mode several times in a row."""
+        modes = list(x.modes)
+        modes[dim] = (*modes[dim], self.build.axes.index(times)) if times > 1 else modes[dim]
+        return replace(x, modes=tuple(modes))
+
+    def slice(self, x: Value, dim: int, start: int, length: int, step: int = 1) -> Value:
+        """Some of a mode's elements: of the data where those are inputs, else by a product that picks
+        them."""
+        build = self.build
+        x = build.resolve(x)
+        dim %= len(x.modes)
+        mode = x.modes[dim]
+        size = build.axes.size(mode)
+        step = step if length > 1 else 1
+        if (start, length, step) == (0, size, 1):
+            return x
+        free = set(free_indices(x.expr)) | set(x.mask.indices if x.mask else ())
+        if not set(mode) & free:
+            return self._with_mode(x, dim, (build.axes.index(length),) if length > 1 else ())
+        inner = build.axes.size(mode[1:])
+        if len(mode) > 1 and step == 1 and start // inner == (start + length - 1) // inner:
+            # Within one coordinate of the outer index.
+            rest = self._with_mode(x, dim, mode[1:])
+            outer = replace(rest, modes=(*rest.modes, mode[:1]))
+            outer = self.slice(outer, -1, start // inner, 1)
+            rest = replace(outer, modes=outer.modes[:-1])
+            return self.slice(rest, dim, start % inner, length)
+        if len(mode) > 1 and step == 1 and start % inner == 0 and length % inner == 0:
+            first = replace(
+                self._with_mode(x, dim, mode[1:]),
+                modes=(*x.modes[:dim], mode[1:], *x.modes[dim + 1 :], mode[:1]),
+            )
+            first = self.slice(first, -1, start // inner, length // inner)
+            return self._with_mode(
+                replace(first, modes=first.modes[:-1]), dim, (*first.modes[-1], *first.modes[dim])
+            )
+        if len(mode) == 1 and x.mask is None:
+            index = build.axes.index(length) if length > 1 else None
+            piece = Piece(build, start, length, step)
+            cut = piece.slice_expr(x.expr, mode[0], index)
+            if cut is not None:
+                return self._with_mode(replace(x, expr=cut), dim, () if index is None else (index,))
+        check_unmasked(x)
+        return self.index_select(x, dim, list(range(start, start + length * step, step)))
+
+    def _with_mode(self, x: Value, dim: int, mode: Indices) -> Value:
+        return replace(x, modes=(*x.modes[:dim], mode, *x.modes[dim + 1 :]))
+
+    def index_select(self, x: Value, dim: int, places: Sequence[int]) -> Value:
+        """A mode's elements at these places, by a product with a matrix that has a one for each."""
+        count = len(places)
+        shape = count, self.build.shape(x)[dim]
+        ones = HostArray(shape, np.ones(count, np.float32), np.array([range(count), places]))
+        name, fmt = f"pick_{places[0]}_{count}", "csr" if count > 1 else "csf"
+        return self.product_along(x, dim, self.build.constant(ones, name, Hints(fmt)))
+
+    def product_along(self, x: Value, dim: int, matrix: Value) -> Value:
+        """The sum along a mode under a matrix, whose other modes take its place."""
+        rank = len(x.modes)
+        dim %= rank
+        own = [chr(ord("a") + n) for n in range(rank)]
+        places = "".join(chr(ord("A") + n) for n in range(len(matrix.modes) - 1))
+        out = "".join(own[:dim]) + places + "".join(own[dim + 1 :])
+        return contract(self.tensors, f"{places}{own[dim]},{''.join(own)}->{out}", matrix, x)

@@ -1,0 +1,25 @@
+"""Modules of PyTorch as programs (docs/pytorch.md)."""
+
+from samhw.importers.core import Value
+from samhw.importers.torch import operators
+from samhw.importers.torch.annotations import annotate
+from samhw.importers.torch.given import check_arguments
+from samhw.importers.torch.imported import ImportedModule
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.module import import_module
+from samhw.importers.torch.registry import OPERATORS, mapping
+from samhw.importers.torch.value import Host, Known
+
+__all__ = [
+    "OPERATORS",
+    "Host",
+    "ImportedModule",
+    "Importer",
+    "Known",
+    "Value",
+    "annotate",
+    "check_arguments",
+    "import_module",
+    "mapping",
+    "operators",
+]

@@ -1,0 +1,195 @@
+"""From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
+
+import logging
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx import Node
+
+from samhw.errors import InputError
+from samhw.importers.core import Arguments
+from samhw.importers.torch.registry import handler_of
+from samhw.importers.torch.state import restored
+
+__all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
+
+T = TypeVar("T")
+
+_ATTRIBUTES = ("_parameters", "_buffers")
+
+
+def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
+    """The exported program of a module, in operators that the importer knows as far as PyTorch can say them.
+
+    Raises:
+        InputError: for what PyTorch cannot export, with the user's line.
+    """
+    stand_ins = [dense_stand_in(argument) for argument in arguments]
+    try:
+        with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
+            _make_dense(module)
+            _make_attributes(module)
+            program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
+            unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
+            if unknown:
+                table = torch.export.default_decompositions()
+                program = program.run_decompositions({op: table[op] for op in unknown if op in table})
+    except InputError:
+        raise
+    except Exception as error:
+        raise _export_error(module, error) from error
+    return program
+
+
+@contextmanager
+def without_fast_path() -> Iterator[None]:
+    """Without PyTorch's kernels for whole layers of attention, which leave out the rows that padding masks
+    hide, and give 0 there."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without warnings and logs: PyTorch logs what it raises too, and prints its graph so far, over many
+    lines. What the module itself prints stays."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    printed, graph = StringIO(), None
+    try:
+        with redirect_stderr(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:
+        graph = getattr(error, "partial_fx_graph", None)
+        raise
+    finally:
+        logging.disable(before)
+        text = printed.getvalue()
+        sys.stderr.write(text if graph is None else text.replace(f"{graph}\n", ""))
+
+
+def sparse_parts(module: nn.Module) -> dict[str, Tensor]:
+    """The parameters and buffers that are not dense, by name."""
+    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    return {name: tensor.detach() for name, tensor in named if tensor.layout != torch.strided}
+
+
+def dense_stand_in(argument: T) -> T | Tensor:
+    """A dense tensor of the same shape that takes no room, for a sparse one; any other argument itself."""
+    if not isinstance(argument, Tensor) or argument.layout == torch.strided:
+        return argument
+    return torch.zeros((), dtype=argument.dtype).expand(argument.shape)
+
+
+def _make_dense(module: nn.Module) -> None:
+    """Puts stand-ins in the place of sparse parameters and buffers."""
+    for part in module.modules():
+        for attribute in _ATTRIBUTES:
+            held = getattr(part, attribute)
+            for name, tensor in held.items():
+                if tensor is not None and tensor.layout != torch.strided:
+                    stand_in = dense_stand_in(tensor.detach())
+                    is_parameter = isinstance(tensor, nn.Parameter)
+                    held[name] = nn.Parameter(stand_in, False) if is_parameter else stand_in
+
+
+def _make_attributes(module: nn.Module) -> None:
+    """Makes attributes of the buffers that the module registers as it runs. PyTorch takes those of a root for
+    changes of other buffers, or of arguments."""
+    for name in [name for name, tensor in module._buffers.items() if tensor is None]:
+        del module._buffers[name]
+        setattr(module, name, None)
+    register = module.register_buffer
+
+    def as_attribute(name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        if name in module._buffers:
+            register(name, tensor, persistent)
+        else:
+            setattr(module, name, tensor)
+
+    module.__dict__["register_buffer"] = as_attribute
+
+
+def _is_unknown(node: Node) -> bool:
+    return (
+        node.op == "call_function"
+        and isinstance(node.target, torch._ops.OpOverload)
+        and (handler_of(node.target) is None)
+    )
+
+
+def in_users_file(stack: str) -> tuple[str, str] | None:
+    """The innermost place of a stack trace outside of PyTorch, as `file:line`, and the text of the line."""
+    found = None
+    lines = stack.splitlines()
+    for n, line in enumerate(lines):
+        text = line.strip()
+        if text.startswith('File "'):
+            path, _, rest = text[6:].partition('", line ')
+            if not _is_torch(path):
+                code = lines[n + 1].strip() if n + 1 < len(lines) else ""
+                found = f"{path}:{rest.split(',')[0]}", code
+    return found
+
+
+def _is_torch(path: str) -> bool:
+    return Path(torch.__file__).parent in Path(path).parents
+
+
+def _is_users(path: str) -> bool:
+    own = Path(__file__).parents[2] in Path(path).parents
+    return not own and not _is_torch(path) and Path(path).is_file()
+
+
+def _export_error(module: nn.Module, error: Exception) -> InputError:
+    """What PyTorch could not export, in a sentence."""
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [f for f in frames if _is_users(f.filename)]
+    place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
+    text = str(error).strip().splitlines()
+    first = text[0] if text else type(error).__name__
+    depends = any(
+        word in str(error) for word in ("data-dependent", "Data dependent", "DataDependent", "unbacked")
+    )
+    if depends or "GuardOnDataDependent" in type(error).__name__:
+        return InputError(
+            f"{place}{type(module).__name__} decides by its data what it computes, and hardware has one "
+            "graph for all data; replace the condition by torch.where, or the data by their shape."
+            + (f"\n  {users[-1].line}" if users else "")
+        )
+    line = f"\n  {users[-1].line}" if users else ""
+    if "expected sparse" in first or re.search(r"aten(::|\.)_(nnz|values|indices)", first):
+        return InputError(
+            f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "
+            f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
+            f"its indices and values as arguments of their own.{line}"
+        )
+    return InputError(
+        f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); mend "
+        f"the module, or its example arguments.{line}"
+    )
+
+
+def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:
+    """The arguments of a call by the placeholders of an exported program."""
+    flat, _ = torch.utils._pytree.tree_flatten((tuple(arguments), {}))
+    specs = program.graph_signature.input_specs
+    names = [spec.arg.name for spec in specs if spec.kind is InputKind.USER_INPUT]
+
+    return dict(zip(names, flat, strict=True))

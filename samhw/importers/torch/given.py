@@ -1,0 +1,55 @@
+"""What a module and its arguments may hold: ordinary numbers, in sparse layouts that are whole."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from samhw.errors import InputError, shown
+from samhw.tensors import check_torch_layout
+
+__all__ = ["check_arguments", "check_module"]
+
+_INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_DTYPES = (*_INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def check_arguments(arguments: Sequence[object]) -> None:
+    """Raises `InputError` for what no module can be traced with, and no values come from."""
+    found = torch.utils._pytree.tree_leaves(tuple(arguments))
+    for leaf in found:
+        if isinstance(leaf, torch.Tensor):
+            _check_tensor(leaf, "An argument")
+            if leaf.dtype not in _DTYPES:
+                raise InputError(f"An argument is of {leaf.dtype}; give numbers that NumPy has too.")
+        elif not isinstance(leaf, bool | int | float | str | None):
+            raise InputError(
+                f"An argument is {shown(leaf)}; give tensors of PyTorch, as torch.as_tensor makes them of "
+                "arrays, or numbers, which are constants."
+            )
+    if not any(isinstance(leaf, torch.Tensor) for leaf in found):
+        raise InputError(
+            "None of the arguments is a tensor, and all else is a constant of the module; give a tensor, "
+            "such as torch.tensor(3) for 3."
+        )
+
+
+def check_module(module: nn.Module) -> None:
+    """Raises `InputError` for parameters and buffers that have no values, or a damaged layout."""
+    for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+        _check_tensor(tensor, f"'{name}'")
+
+
+def _check_tensor(tensor: torch.Tensor, what: str) -> None:
+    if tensor.is_meta:
+        raise InputError(f"{what} is on the device 'meta' and has no values; make it on the device 'cpu'.")
+    if tensor.is_nested:
+        raise InputError(f"{what} is a nested tensor; give a tensor with one extent for each dimension.")
+    if tensor.is_quantized:
+        raise InputError(f"{what} is of {tensor.dtype}; give its dequantize().")
+    if tensor.is_floating_point() and tensor.dtype.itemsize == 1:
+        raise InputError(f"{what} is of {tensor.dtype}; give it as torch.float32.")
+    try:
+        check_torch_layout(tensor)
+    except InputError as error:
+        raise InputError(f"{what} is {error}.") from None

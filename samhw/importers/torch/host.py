@@ -1,0 +1,165 @@
+"""What the host does to tensors of PyTorch before they are loaded."""
+
+import math
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TypeGuard
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samhw.errors import InputError
+from samhw.importers.core import HostArray
+from samhw.importers.torch.value import Host, Known
+from samhw.tensors import Format
+
+__all__ = [
+    "array_of",
+    "as_numbers",
+    "bags",
+    "format_of",
+    "is_finite_number",
+    "mapped",
+    "of_data",
+    "one_hot",
+    "one_hot_of",
+    "rows_of",
+    "uniform",
+]
+
+
+def array_of(tensor: Tensor) -> HostArray:
+    """A tensor of any layout as what is loaded."""
+    held = tensor.detach()
+    if held.dtype == torch.bfloat16:
+        held = held.float()
+    if held.layout == torch.strided:
+        return HostArray.dense(held.resolve_neg().numpy())
+    held = held.to_sparse_coo().coalesce()
+    return HostArray(tuple(held.shape), held.values().numpy(), held.indices().numpy())
+
+
+def mapped(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Known | Host:
+    """What a function makes of it, with each run's data if these differ."""
+    if isinstance(x, Known):
+        return Known(change(x.dense()), x.name)
+    return of_data(x, change)
+
+
+def of_data(x: Known | Host, change: Callable[[Tensor], Tensor]) -> Host:
+    """What a function makes of it as the data of a run are loaded."""
+    fetch = x.fetch
+    return Host(change(x.example), lambda env: change(fetch(env)), x.name)
+
+
+def as_numbers(x: Host) -> Host:
+    """The same as floating-point numbers."""
+    return of_data(x, lambda tensor: tensor if tensor.is_floating_point() else tensor.float())
+
+
+def is_finite_number(x: object) -> TypeGuard[int | float]:
+    """Whether it is a number of Python that a program can have."""
+    return isinstance(x, int | float) and math.isfinite(x)
+
+
+def uniform(tensor: Tensor) -> float | None:
+    """The number that all elements are."""
+    if not tensor.numel():
+        return None
+    first = tensor.reshape(-1)[0]
+    return float(first) if tensor.numel() == 1 or bool((tensor == first).all()) else None
+
+
+def format_of(tensor: Tensor, annotation: str | None, sparsify: float | None) -> str | None:
+    """The format that an input hints at: as it was annotated, or as its layout says; None for dense, in any
+    order.
+
+    With `sparsify`, what has at least that share of zeros is stored by its nonzeros.
+    """
+    if annotation is not None:
+        return None if annotation == "dense" else str(Format.parse(annotation, tensor.dim()))
+    layout = str(tensor.layout).removeprefix("torch.")
+    if layout in ("sparse_csc", "sparse_bsc"):
+        return "csc"
+    if layout != "strided":
+        return "csr" if tensor.dim() == 2 else rows_of(tensor)
+    zeros = 1 - float(torch.count_nonzero(tensor)) / max(1, tensor.numel())
+    if sparsify is not None and tensor.dim() > 1 and zeros >= sparsify:
+        return rows_of(tensor)
+    return None
+
+
+def rows_of(tensor: Tensor, compressed: int = 1) -> str:
+    """The format with its last levels compressed, but for those of extent 1."""
+    kinds = []
+    for size in reversed(tensor.shape):
+        kinds.append("compressed" if compressed and size > 1 else "dense")
+        compressed -= size > 1 and compressed > 0
+    return f"({', '.join(kinds[::-1])})"
+
+
+def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
+    """For each index a row with a one at its place; with `by_place`, for each place a row with ones at the
+    indices that name it."""
+
+    def hot(tensor: Tensor) -> Tensor:
+        where = _checked(tensor, size)
+        count = where.numel()
+        coords = torch.stack([torch.arange(count), where.reshape(-1)])
+        shape = (count, size)
+        if by_place:
+            coords, shape = coords.flip(0), (size, count)
+        else:
+            coords = torch.cat([_places(tensor.shape), coords[1:]])
+            shape = (*tensor.shape, size)
+        return torch.sparse_coo_tensor(coords, torch.ones(count), shape).coalesce()
+
+    return of_data(ids, hot)
+
+
+def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
+    """For each place a one at the coordinates that several index tensors name together."""
+    fetches = [index.fetch for index in ids]
+
+    def hot(tensors: Sequence[Tensor]) -> Tensor:
+        held = torch.broadcast_tensors(*(_checked(t, size) for t, size in zip(tensors, sizes, strict=True)))
+        coords = torch.cat([_places(held[0].shape), torch.stack([t.reshape(-1) for t in held])])
+        count = held[0].numel()
+        return torch.sparse_coo_tensor(coords, torch.ones(count), (*held[0].shape, *sizes)).coalesce()
+
+    example = hot([index.example for index in ids])
+    return Host(example, lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)
+
+
+def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:
+    """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
+    first, second = ids.fetch, offsets.fetch
+
+    def hot(tensor: Tensor, starts: Tensor) -> Tensor:
+        where = _checked(tensor.reshape(-1), size)
+        bag = torch.searchsorted(starts, torch.arange(len(where)), right=True) - 1
+        counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
+        values = 1 / counts[bag] if mean else torch.ones(len(where))
+        coords = torch.stack([bag, where])
+        return torch.sparse_coo_tensor(coords, values, (len(starts), size)).coalesce()
+
+    return Host(hot(ids.example, offsets.example), lambda env: hot(first(env), second(env)), ids.name)
+
+
+def _places(shape: Sequence[int]) -> Tensor:
+    count = prod(shape)
+    return (
+        torch.from_numpy(np.stack(np.unravel_index(np.arange(count), tuple(shape))))
+        if shape
+        else torch.zeros((0, count), dtype=torch.int64)
+    )
+
+
+def _checked(tensor: Tensor, size: int) -> Tensor:
+    if tensor.is_floating_point():
+        raise InputError("indices are whole numbers; give a tensor of integers")
+    where = torch.where(tensor < 0, tensor + size, tensor)
+    if bool(((where < 0) | (where >= size)).any()):
+        raise InputError(f"an index lies outside of 0 to {size - 1}; mend the indices")
+    return where

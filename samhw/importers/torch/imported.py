@@ -1,0 +1,93 @@
+"""An imported module: its program, how a run's arguments become inputs, and results the module's outputs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.export import ExportedProgram
+
+from samhw.frontend.program import Program
+from samhw.importers.core import Arguments, InputSource
+from samhw.importers.torch.export import arguments_by_name
+from samhw.tensors import Tensor
+
+__all__ = ["ImportedModule", "OutputSource"]
+
+
+@dataclass(frozen=True)
+class ImportedModule:
+    """A module as a program.
+
+    Attributes:
+        program: without extents, so that it fits other data of the same structure.
+        inputs: the program's inputs: how each is made of a run's arguments.
+        results: of each output of the module, what it is: a result of the program, or known without running
+            it.
+        scopes: by result, the path of the module that computes it.
+    """
+
+    program: Program
+    inputs: Mapping[str, InputSource]
+    results: Sequence["OutputSource"]
+    scopes: Mapping[str, str]
+    _exported: ExportedProgram = field(repr=False)
+
+    def tensors(self, arguments: Sequence[object]) -> dict[str, Tensor]:
+        """The program's inputs for a call of the module; raises InputError for arguments that it cannot
+        take."""
+        env = arguments_by_name(self._exported, arguments)
+        return {name: made.of(env) for name, made in self.inputs.items()}
+
+    def outputs(
+        self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Sequence[object], *, exact: bool = False
+    ) -> Any:
+        """What the module gives, in its own structure, of the arrays of the program's results.
+
+        Args:
+            exact: leaves numbers in the arrays' type, in place of the module's.
+        """
+        env = arguments_by_name(self._exported, arguments)
+        flat = [result.of(tensors, env) for result in self.results]
+        if not exact:
+            kinds = map(_type_of, _outputs(self._exported))
+            flat = [
+                item.to(kind) if kind is not None and isinstance(item, torch.Tensor) else item
+                for item, kind in zip(flat, kinds, strict=True)
+            ]
+        return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
+
+
+@dataclass(frozen=True)
+class OutputSource:
+    """An output: a result's name, its modes as it is stored and as the module has them; or another source."""
+
+    name: str | None
+    shape: tuple[int, ...]
+    order: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+    fetch: Callable[[Arguments], object] | None = None
+
+    def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments) -> object:
+        if self.name is None:
+            assert self.fetch is not None
+            return self.fetch(arguments)
+        array = np.asarray(tensors[self.name]).transpose(self.order).reshape(self.sizes)
+        spread = tuple(self.shape_of_atoms)
+        return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
+
+    shape_of_atoms: tuple[int, ...] = ()
+
+
+def _outputs(exported: ExportedProgram) -> Sequence[object]:
+    """What the graph's last node gives."""
+    (last,) = [node for node in exported.graph.nodes if node.op == "output"]
+    return list(last.args[0])
+
+
+def _type_of(output: object) -> torch.dtype | None:
+    """That of a tensor; None for any other output."""
+    example = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
+    return example.dtype if isinstance(example, torch.Tensor) else None

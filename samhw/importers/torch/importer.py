@@ -1,0 +1,106 @@
+"""What importers of operators work with."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch import Tensor
+
+from samhw.frontend.expr import Expr
+from samhw.importers.core import NO_HINTS, Build, Hints, Operations, Tensors, UnsupportedError, Value, Views
+from samhw.importers.torch import host
+from samhw.importers.torch.host import is_finite_number
+from samhw.importers.torch.index_matrices import IndexMatrices
+from samhw.importers.torch.masks import Masks
+from samhw.importers.torch.operands import Operand, Operands
+from samhw.importers.torch.registry import OPERATORS, Results
+from samhw.importers.torch.value import Known
+
+__all__ = ["Importer"]
+
+
+class Importer:
+    """Importers of operators get this first, and the operator's arguments behind it.
+
+    A tensor is a `Value` that the hardware computes, a `Known` or a `Host`; `value` makes a `Value` of any.
+
+    Attributes:
+        build: tensors, statements and indices of the program in the making.
+        tensors: values as tensors of their own.
+        operations: several values side by side.
+        views: other shapes of values, and slices.
+        operands: tensors of PyTorch and numbers, as values.
+        masks: conditions, and what they mask.
+        indices: index tensors as matrices.
+        operator: the name of the operator at hand: `aten.linear`.
+    """
+
+    def __init__(self, build: Build, sparsify: float | None = None) -> None:
+        self.build = build
+        self.tensors = Tensors(build)
+        self.operations = Operations(build, self.tensors)
+        self.views = Views(build, self.tensors)
+        self.operands = Operands(build, sparsify)
+        self.masks = Masks(self.operands, self.tensors, self.operations)
+        self.indices = IndexMatrices(self.operands)
+        self.operator = ""
+
+    def value(self, x: Operand) -> Value:
+        """Any operand as a value."""
+        return self.operands.value(x)
+
+    def shape(self, x: Operand) -> list[int]:
+        """As PyTorch has it."""
+        return self.operands.shape(x)
+
+    def constant(self, held: Tensor, name: str, hints: Hints = NO_HINTS) -> Value:
+        """An input that has the same data in every run."""
+        return self.operands.constant(held, name, hints)
+
+    def materialized(self, x: Operand) -> Value:
+        """A value that is a tensor or a number by itself, and may be used several times."""
+        return self.tensors.materialized(self.value(x))
+
+    def elementwise(self, make: Callable[..., Expr], *operands: Operand, condition: bool = False) -> Value:
+        """What `make` makes of the operands' expressions, broadcast as PyTorch does; finite numbers stay
+        numbers.
+
+        Args:
+            condition: the result has the values 0 and 1 only.
+        """
+        given = [x if is_finite_number(x) else self.value(x) for x in operands]
+        return self.operations.elementwise(make, *given, condition=condition)
+
+    def add(self, a: Operand, b: Operand, factor: float = 1) -> Value:
+        """The sum, the second operand times a number."""
+        if isinstance(b, Known) and b.held is None and host.uniform(b.dense()) == 0:
+            one, other = self.shape(a), self.shape(b)
+            rank = max(len(one), len(other))
+            padded = [[1] * (rank - len(sizes)) + sizes for sizes in (one, other)]
+            return self.views.expand(self.value(a), [max(x, y) for x, y in zip(*padded, strict=True)])
+        return self.elementwise(lambda x, y: x + (y if factor == 1 else y * factor), a, b)
+
+    def add_to_sum(self, x: Value, term: Operand, factor: float = 1) -> Value:
+        """A sum of products and another term, in the statement of the sum if nobody has read that."""
+        return self.operations.fused_term(x, self.add(x, term, factor))
+
+    def affine(
+        self, x: Value, weight: Operand | None, bias: Operand | None, mode: int | None = None
+    ) -> Value:
+        """x * weight + bias, along the last modes or a mode."""
+
+        def spread(held: Operand) -> Value:
+            value = self.value(held)
+            trailing = 0 if mode is None else len(x.modes) - mode - 1
+            return replace(value, modes=(*value.modes, *[()] * trailing))
+
+        if weight is not None:
+            x = self.elementwise(lambda e, w: e * w, x, spread(weight))
+        return x if bias is None else self.elementwise(lambda e, b: e + b, x, spread(bias))
+
+    def call(self, name: str, *operands: object) -> Results:
+        """What another operator of PyTorch gives, by its name in `torch.ops.aten`."""
+        return OPERATORS[f"aten.{name}"](self, *operands)
+
+    def missing(self, what: str, way_out: str) -> UnsupportedError:
+        """A result that is not there, but may be asked for."""
+        return UnsupportedError(f"gives {what}, which is not there", way_out)

@@ -1,0 +1,75 @@
+"""Index tensors as matrices with a one for each index: what gathers and scatters are products with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from samhw.errors import InputError
+from samhw.importers.core import Hints, UnsupportedError, Value
+from samhw.importers.torch import host
+from samhw.importers.torch.operands import Operand, Operands
+from samhw.importers.torch.value import Host, Known
+
+__all__ = ["IndexMatrices"]
+
+_COMPUTED = ("takes indices that the module computes", "give it indices that are inputs")
+
+
+@dataclass
+class IndexMatrices:
+    """Makes inputs of index tensors."""
+
+    operands: Operands
+
+    def one_hot(self, ids: Operand, size: int, *, by_place: bool = False) -> Value:
+        """A matrix with a one in each row, at the place that an index tensor names; or its transpose."""
+        ids = _known_indices(ids)
+        if ids.example.dtype == torch.bool:
+            raise UnsupportedError(*_COMPUTED)
+        hot = host.one_hot(ids, size, by_place=by_place)
+        key = ("hot", ids.key, size, by_place)
+        hints = Hints(host.rows_of(hot.example))
+        return self.operands.input(key, f"{ids.name}_hot", hot.example, hot.fetch, hints)
+
+    def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
+        """The same for several index tensors, which name a place together."""
+        given = [_known_indices(index) for index in ids]
+        hot = host.one_hot_of(given, sizes)
+        key = ("hots", *(index.key for index in given), *sizes)
+        fmt = host.rows_of(hot.example, compressed=len(sizes))
+        return self.operands.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, Hints(fmt))
+
+    def bags(self, ids: Operand, offsets: Operand, size: int, *, mean: bool) -> Value:
+        """A matrix with how often each bag names each row of a table, or with the shares."""
+        ids, offsets = _known_indices(ids), _known_indices(offsets)
+        hot = host.bags(ids, offsets, size, mean=mean)
+        key = ("bags", ids.key, offsets.key, size, mean)
+        return self.operands.input(key, f"{ids.name}_bags", hot.example, hot.fetch, Hints("csr"))
+
+    def repeated_line(self, ids: Operand, dim: int) -> Operand | None:
+        """The list of indices that an index tensor repeats along all dimensions but one."""
+        ids = _known_indices(ids)
+        example = ids.example
+        others = [d for d in range(example.dim()) if d != dim and example.shape[d] > 1]
+        if any(example.stride(d) for d in others):
+            return None
+
+        def line(tensor: Tensor) -> Tensor:
+            rows = tensor.movedim(dim, 0).reshape(tensor.shape[dim], -1)
+            if bool((rows != rows[:, :1]).any()):
+                raise InputError(
+                    "an index tensor repeats one list of indices in the example arguments, and others now; "
+                    "give an example without expand()"
+                )
+            return rows[:, 0]
+
+        return host.mapped(ids, line)
+
+
+def _known_indices(ids: Operand) -> Known | Host:
+    """An index tensor. Raises `UnsupportedError` for one that the hardware would have to compute."""
+    if not isinstance(ids, Known | Host):
+        raise UnsupportedError(*_COMPUTED)
+    return ids

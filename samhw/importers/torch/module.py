@@ -1,0 +1,77 @@
+"""A module of PyTorch as a program: its operators one by one, its tensors as inputs, its outputs as it has
+them."""
+
+from collections.abc import Sequence
+
+from torch import nn
+from torch.export import ExportedProgram
+
+from samhw.errors import InputError
+from samhw.importers.core import emit, input_sources
+from samhw.importers.torch.annotations import annotation_of
+from samhw.importers.torch.export import arguments_by_name, exported, sparse_parts
+from samhw.importers.torch.given import check_arguments, check_module
+from samhw.importers.torch.imported import ImportedModule
+from samhw.importers.torch.outputs import Outputs
+from samhw.importers.torch.value import Known
+from samhw.importers.torch.walk import GraphWalk
+
+__all__ = ["import_module"]
+
+
+def import_module(
+    module: nn.Module, arguments: Sequence[object], *, sparsify: float | None = None, name: str | None = None
+) -> ImportedModule:
+    """Imports a module for arguments of these shapes and layouts.
+
+    Args:
+        sparsify: the share of zeros from which on a weight is stored by its nonzeros.
+        name: of the program; by default that of the module's class.
+
+    Raises:
+        InputError: for a module that cannot be imported, with the line of the user's file and a way out.
+    """
+    if not isinstance(module, nn.Module):
+        raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
+    check_arguments(arguments)
+    check_module(module)
+    program = exported(module, arguments)
+    _check_signature(module, program)
+    given = arguments_by_name(program, arguments)
+    walk = GraphWalk(program, sparse_parts(module), _annotated(module), given, sparsify)
+    outputs = Outputs(walk.build, walk.importer.tensors)
+    found = walk.run()
+    for output in found:
+        outputs.add(output)
+    if not outputs.computed and any(isinstance(output, Known) and not output.numel() for output in found):
+        raise InputError(
+            f"{type(module).__name__} gives an empty tensor for these arguments; there is nothing to compute."
+        )
+    if not outputs.computed:
+        raise InputError(
+            f"{type(module).__name__} computes nothing of its arguments; there is nothing to compile."
+        )
+    label = name or type(module).__name__
+    emitted = emit(walk.build, label if label.isidentifier() else "module", outputs.computed)
+    inputs = input_sources(walk.build, emitted)
+    return ImportedModule(emitted.program, inputs, outputs.sources(emitted), emitted.scopes, program)
+
+
+def _annotated(module: nn.Module) -> dict[str, str]:
+    """The formats that a user has asked for, by the names of parameters and buffers."""
+    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    found = {name: annotation_of(tensor) for name, tensor in named}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def _check_signature(module: nn.Module, program: ExportedProgram) -> None:
+    signature = program.graph_signature
+    for target in signature.buffers_to_mutate.values():
+        raise InputError(
+            f"{type(module).__name__} changes its buffer '{target}' as it runs, and hardware keeps nothing "
+            "between runs; call model.eval(), or give the state as an argument and return the new one."
+        )
+    for target in signature.user_inputs_to_mutate.values():
+        raise InputError(
+            f"{type(module).__name__} changes its argument '{target}'; compute a new tensor and return it."
+        )

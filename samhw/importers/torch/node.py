@@ -1,0 +1,98 @@
+"""What a node of an exported graph says of itself: its place, its name, and the kind of what it gives."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.fx import Node
+
+from samhw.errors import InputError
+from samhw.importers.core import UnsupportedError
+from samhw.importers.torch.export import in_users_file
+from samhw.importers.torch.registry import OPERATORS
+
+__all__ = [
+    "empty_of",
+    "is_complex",
+    "is_condition",
+    "located",
+    "makes_integers",
+    "name_of",
+    "of_shape",
+    "scope_of",
+    "written_as",
+]
+
+
+def scope_of(node: Node) -> str:
+    """The path of the module that an operator stands in."""
+    stack = list(node.meta.get("nn_module_stack", {}).values())
+    return str(stack[-1][0]).replace("L['self'].", "").removeprefix("L['self']") if stack else ""
+
+
+def name_of(scope: str, operator: str) -> str:
+    """A name for what an operator gives, by where it stands."""
+    short = operator.rpartition(".")[2].strip("_")
+    path = scope.replace(".", "_")
+    if short in ("linear", path.rpartition("_")[2]):
+        return path or short
+    return f"{path}_{short}" if path else short
+
+
+def located(node: Node, name: str, error: InputError) -> InputError:
+    """A refusal with the operator's name and the user's line."""
+    place = in_users_file(node.meta.get("stack_trace") or "")
+    where, line = place if place else ("", "")
+    written = written_as(node) or name
+    by = "" if written in (name, *OPERATORS) else f" (by '{name}')"
+    said = f"'{written}'{by}{'' if isinstance(error, UnsupportedError) else ':'} {error}"
+    return InputError(
+        f"{where}{': ' if where else ''}{said.rstrip('.')}.{f'{chr(10)}  {line}' if line else ''}"
+    )
+
+
+def written_as(node: Node) -> str | None:
+    """The operator that a node is a part of, as the module has it, before any decomposition."""
+    name = None
+    sources = node.meta.get("from_node") or []
+    while sources:
+        name = str(sources[0].target).rpartition(".")[0]
+        sources = sources[0].from_node
+    return name or None
+
+
+def of_shape(node: Node, name: str, arguments: Sequence[object]) -> Tensor:
+    """A tensor that depends on another one's shape only."""
+    meta = node.meta["val"]
+    number: object = 0.0
+    if "ones" in name:
+        number = 1.0
+    elif "full" in name:
+        number = arguments[-1]
+    assert isinstance(number, int | float)
+    return torch.full(tuple(meta.shape), number, dtype=meta.dtype)
+
+
+def empty_of(node: Node) -> Tensor | None:
+    """What an operator gives if that is a tensor without elements, which nobody has to compute."""
+    meta = node.meta.get("val")
+    if not isinstance(meta, Tensor) or meta.numel():
+        return None
+    return torch.empty(tuple(meta.shape), dtype=meta.dtype)
+
+
+def makes_integers(node: Node) -> bool:
+    """Whether it gives a tensor of whole numbers, or of conditions."""
+    meta = node.meta.get("val")
+    return isinstance(meta, Tensor) and not meta.is_floating_point()
+
+
+def is_complex(node: Node) -> bool:
+    """Whether it gives complex numbers."""
+    meta = node.meta.get("val")
+    return isinstance(meta, Tensor) and meta.is_complex()
+
+
+def is_condition(node: Node) -> bool:
+    """Whether it gives conditions."""
+    return bool(node.meta["val"].dtype == torch.bool)

@@ -1,0 +1,25 @@
+"""The operators that the importer knows, by group: importing this folder registers them."""
+
+from samhw.importers.torch.operators import (
+    attention,
+    convolutions,
+    elementwise,
+    gather,
+    norms,
+    products,
+    reductions,
+    resizing,
+    views,
+)
+
+__all__ = [
+    "attention",
+    "convolutions",
+    "elementwise",
+    "gather",
+    "norms",
+    "products",
+    "reductions",
+    "resizing",
+    "views",
+]

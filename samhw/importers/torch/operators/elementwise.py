@@ -1,0 +1,264 @@
+"""Operators that go through tensors element by element."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+from samhw.frontend.expr import Expr
+from samhw.frontend.functions import (
+    abs as abs_,
+)
+from samhw.frontend.functions import (
+    eq,
+    exp,
+    gelu,
+    le,
+    leaky_relu,
+    log,
+    lt,
+    reciprocal,
+    relu,
+    rsqrt,
+    select,
+    sigmoid,
+    silu,
+    sqrt,
+    tanh,
+)
+from samhw.frontend.functions import max as max_
+from samhw.frontend.functions import min as min_
+from samhw.importers.core import UnsupportedError, Value, check_unmasked
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.registry import operator
+
+__all__: list[str] = []
+
+Maker = Callable[..., Expr]
+
+
+def register(names: str, make: Maker, *, condition: bool = False) -> None:
+    """An operator that is one expression of its arguments, each of which stands in it once."""
+
+    def handler(importer: Importer, *arguments: Operand, **_: object) -> Value:
+        return importer.elementwise(make, *arguments, condition=condition)
+
+    for name in names.split():
+        operator(name)(handler)
+
+
+def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
+    """An operator of one tensor, which stands in its expression several times, and of numbers behind it."""
+
+    def handler(importer: Importer, x: Operand, *numbers: float, **named: object) -> Value:
+        made = partial(make, **named) if parameters else make
+        return importer.elementwise(lambda e: made(e, *numbers[:parameters]), importer.materialized(x))
+
+    for name in names.split():
+        operator(name)(handler)
+
+
+_SINGLE: dict[str, Maker] = {
+    "relu relu_": relu,
+    "abs": abs_,
+    "sigmoid sigmoid_": sigmoid,
+    "tanh tanh_": tanh,
+    "silu silu_": silu,
+    "exp": exp,
+    "log": log,
+    "sqrt": sqrt,
+    "rsqrt": rsqrt,
+    "reciprocal": reciprocal,
+    "maximum": max_,
+    "minimum": min_,
+    "neg": lambda x: -x,
+    "exp2": lambda x: exp(x * math.log(2)),
+    "expm1": lambda x: exp(x) - 1.0,
+    "log1p": lambda x: log(x + 1.0),
+    "log2": lambda x: log(x) * (1 / math.log(2)),
+    "log10": lambda x: log(x) * (1 / math.log(10)),
+}
+for _names, _function in _SINGLE.items():
+    register(_names, _function)
+
+_CONDITIONS: dict[str, Maker] = {
+    "lt": lt,
+    "le": le,
+    "gt": lambda a, b: lt(b, a),
+    "ge": lambda a, b: le(b, a),
+    "eq": eq,
+    "ne": lambda a, b: 1 - eq(a, b),
+    "logical_not": lambda a: eq(a, 0),
+}
+for _names, _function in _CONDITIONS.items():
+    register(_names, _function, condition=True)
+
+
+def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
+    """log(1 + exp(beta x)) / beta, without an exponential that overflows."""
+    scaled = x if beta == 1 else x * beta
+    made = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
+    return made if beta == 1 else made * (1 / beta)
+
+
+def clamp(x: Expr, least: float | None = None, greatest: float | None = None) -> Expr:
+    made = x if least in (None, -math.inf) else (relu(x) if least == 0 else max_(x, least))
+    return made if greatest in (None, math.inf) else min_(made, greatest)
+
+
+def elu(x: Expr, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Expr:
+    low = exp(min_(x, 0) * input_scale) - 1
+    made = relu(x) + low * alpha
+    return made if scale == 1 else made * scale
+
+
+def gelu_of(x: Expr, approximate: str = "none") -> Expr:
+    """By the normal distribution, or by its approximation with tanh."""
+    if approximate == "none":
+        return gelu(x)
+    inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+    return x * 0.5 * (1 + tanh(inner))
+
+
+for _names, _function, _parameters in (
+    ("softplus", softplus, 2),
+    ("clamp clamp_ clip", clamp, 2),
+    ("clamp_min", lambda x, least: clamp(x, least), 1),
+    ("clamp_max", lambda x, greatest: min_(x, greatest), 1),
+    ("hardtanh hardtanh_", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
+    ("relu6", lambda x: clamp(x, 0, 6), 0),
+    ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
+    ("hardswish hardswish_", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
+    ("elu elu_", elu, 3),
+    ("celu", lambda x, alpha=1.0: elu(x, alpha, 1.0, 1 / alpha), 1),
+    ("selu selu_", lambda x: elu(x, 1.6732632423543772, 1.0507009873554805), 0),
+    ("gelu", gelu_of, 1),
+    ("mish", lambda x: x * tanh(softplus(x)), 0),
+    ("log_sigmoid", lambda x: -softplus(-x), 0),
+    ("softsign", lambda x: x / (1 + abs_(x)), 0),
+    ("square", lambda x: x * x, 0),
+    ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
+    ("tanhshrink", lambda x: x - tanh(x), 0),
+):
+    register_many(_names, _function, parameters=_parameters)
+
+
+@operator("leaky_relu", "leaky_relu_")
+def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Value:
+    return importer.elementwise(lambda e: leaky_relu(e, slope), x)
+
+
+@operator("prelu", "_prelu_kernel")
+def import_prelu(importer: Importer, x: Operand, weight: Operand) -> Value:
+    x, weight = importer.materialized(x), importer.value(weight)
+    rank = len(x.modes)
+    if importer.build.shape(weight) != (1,) and len(weight.modes) == 1:
+        weight = Value((weight.modes[0], *[()] * (rank - 2)), weight.expr)
+    return importer.elementwise(lambda e, w: relu(e) + min_(e, 0) * w, x, weight)
+
+
+@operator("add", "add_", masked=True)
+def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
+    a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
+    return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
+
+
+@operator("sub", "sub_", masked=True)
+def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
+    check_unmasked(b)
+    return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
+
+
+@operator("rsub")
+def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
+    return importer.elementwise(lambda x, y: y - (x if alpha == 1 else x * alpha), a, b)
+
+
+@operator("mul", "mul_", masked=True)
+def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
+    return importer.elementwise(lambda x, y: x * y, a, b)
+
+
+@operator("div", "div_", "true_divide", masked=True)
+def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
+    if rounding_mode is not None:
+        raise UnsupportedError(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
+    check_unmasked(b)
+    if isinstance(b, int | float) and b:
+        return importer.elementwise(lambda x: x * (1 / b), a)
+    return importer.elementwise(lambda x, y: x / y, a, b)
+
+
+@operator("pow", "pow_", "float_power")
+def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
+    if not isinstance(power, int | float):
+        raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
+    if not isinstance(x, int | float):
+        x = importer.materialized(x)
+    else:
+        raise UnsupportedError("takes a tensor as the power", "write exp(p * log(base))")
+    roots: dict[float, Callable[[Expr], Expr]] = {
+        0.5: sqrt,
+        -0.5: rsqrt,
+        1.5: lambda e: e * sqrt(e),
+        -1.0: reciprocal,
+        -2.0: lambda e: reciprocal(e * e),
+    }
+    if float(power) in roots:
+        return importer.elementwise(roots[float(power)], x)
+    if float(power) != int(power) or not 1 <= power <= 16:
+        raise UnsupportedError(f"has the power {power}", "use 0.5, 1.5, -0.5, -1, -2 or a whole one up to 16")
+
+    def powered(e: Expr) -> Expr:
+        made = e
+        for _ in range(int(power) - 1):
+            made = made * e
+        return made
+
+    return importer.elementwise(powered, x)
+
+
+@operator("logical_and", "bitwise_and", "__and__")
+def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
+    a, b = importer.masks.condition(a), importer.masks.condition(b)
+    return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
+
+
+@operator("logical_or", "bitwise_or", "__or__")
+def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
+    a, b = importer.masks.condition(a), importer.masks.condition(b)
+    return importer.elementwise(max_, a, b, condition=True)
+
+
+@operator("bitwise_not")
+def import_not(importer: Importer, a: Operand) -> Value:
+    return importer.elementwise(lambda x: eq(x, 0), importer.masks.condition(a), condition=True)
+
+
+@operator("where", masked=True)
+def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand) -> Value:
+    if importer.masks.is_minus_infinity(b):
+        return importer.masks.masked(a, condition)
+    if importer.masks.is_minus_infinity(a):
+        return importer.masks.masked(b, importer.masks.negated(condition))
+    check_unmasked(a, b)
+    return importer.elementwise(select, condition, a, b)
+
+
+@operator("masked_fill", "masked_fill_", masked=True)
+def import_masked_fill(importer: Importer, x: Operand, condition: Operand, number: Operand) -> Value:
+    if importer.masks.is_minus_infinity(number):
+        return importer.masks.masked(x, importer.masks.negated(condition))
+    check_unmasked(x)
+    return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
+
+
+@operator("fill", "fill_")
+def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
+    expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
+    return importer.elementwise(lambda n: n, expanded)
+
+
+@operator("threshold", "threshold_")
+def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
+    return importer.elementwise(lambda e: select(lt(threshold, e), e, number), importer.materialized(x))

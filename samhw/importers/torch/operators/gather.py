@@ -1,0 +1,120 @@
+"""Tables and lists of edges: an index tensor is stored as a matrix with a one in each row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from samhw.importers.core import UnsupportedError, Value, contract
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.registry import Result, operator
+
+__all__: list[str] = []
+
+
+def letters(count: int, first: str) -> str:
+    return "".join(chr(ord(first) + n) for n in range(count))
+
+
+@operator("embedding")
+def import_embedding(importer: Importer, weight: Operand, ids: Operand, *_: object) -> Value:
+    weight = importer.value(weight)
+    hot = importer.indices.one_hot(ids, importer.build.shape(weight)[0])
+    places = letters(len(hot.modes) - 1, "A")
+    return contract(importer.tensors, f"{places}v,vd->{places}d", hot, weight)
+
+
+@operator("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
+def import_embedding_bag(
+    importer: Importer, weight: Operand, ids: Operand, offsets: Operand, *rest: Any
+) -> Sequence[Result]:
+    """`rest`: whether gradients are scaled, and the mode: 0 for a sum, 1 for a mean."""
+    mode = rest[1] if len(rest) > 1 else 0
+    if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
+        raise UnsupportedError("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
+    weight = importer.value(weight)
+    bags = importer.indices.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
+    made = contract(importer.tensors, "Av,vd->Ad", bags, weight)
+    statistics = importer.missing("the statistics of training", "use the normalised tensor")
+    return made, statistics, statistics, statistics
+
+
+@operator("index_select")
+def import_index_select(importer: Importer, x: Operand, dim: int, ids: Operand) -> Value:
+    x = importer.value(x)
+    return _gathered(importer, x, dim, ids)
+
+
+def _gathered(importer: Importer, x: Value, dim: int, ids: Operand) -> Value:
+    """The elements of a mode that an index tensor names."""
+    return importer.views.product_along(x, dim, importer.indices.one_hot(ids, importer.build.shape(x)[dim]))
+
+
+@operator("index", "_unsafe_index")
+def import_index(importer: Importer, x: Operand, indices: Sequence[Operand | None]) -> Value:
+    x = importer.value(x)
+    given = [dim for dim, index in enumerate(indices) if index is not None]
+    tensors = [index for index in indices if index is not None]
+    if len(given) == 1:
+        dim = given[0]
+        (ids,) = tensors
+        if importer.masks.is_condition(ids):
+            raise UnsupportedError("picks elements by a condition", "multiply by the condition")
+        return _gathered(importer, x, dim, ids)
+    if given != list(range(given[0], given[-1] + 1)):
+        raise UnsupportedError(
+            "takes indices of dimensions that are apart", "index one dimension after another"
+        )
+    shape = importer.build.shape(x)
+    hot = importer.indices.one_hot_of(tensors, [shape[dim] for dim in given])
+    rank = len(shape)
+    own, places = letters(rank, "a"), letters(len(hot.modes) - len(given), "A")
+    picked = "".join(own[dim] for dim in given)
+    out = own[: given[0]] + places + own[given[-1] + 1 :]
+    return contract(importer.tensors, f"{own},{places}{picked}->{out}", x, hot)
+
+
+@operator("gather")
+def import_gather(importer: Importer, x: Operand, dim: int, ids: Operand, **_: object) -> Value:
+    x = importer.value(x)
+    rank = len(x.modes)
+    dim %= rank
+    if importer.shape(ids)[:dim] + importer.shape(ids)[dim + 1 :] != [
+        size for d, size in enumerate(importer.build.shape(x)) if d != dim
+    ]:
+        raise UnsupportedError("gathers a part only", "slice the tensor first")
+    hot = importer.indices.one_hot(ids, importer.build.shape(x)[dim])
+    own = letters(rank, "a")
+    out = own[:dim] + "Z" + own[dim + 1 :]
+    return contract(importer.tensors, f"{own},{out}{own[dim]}->{out}", x, hot)
+
+
+@operator("index_add", "index_add_")
+def import_index_add(
+    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, *, alpha: float = 1
+) -> Value:
+    if 0 in importer.shape(source):
+        return importer.value(x)
+    source = importer.value(source)
+    size = importer.shape(x)[dim]
+    made = importer.views.product_along(source, dim, importer.indices.one_hot(ids, size, by_place=True))
+    return importer.add(made, x) if alpha == 1 else importer.add(importer.value(x), made, alpha)
+
+
+@operator("scatter_add", "scatter_add_", "scatter_reduce")
+def import_scatter_add(
+    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, reduce: str = "sum", **_: object
+) -> Value:
+    if reduce != "sum":
+        raise UnsupportedError(f"scatters by '{reduce}'", "use scatter_add")
+    if 0 in importer.shape(source):
+        return importer.value(x)
+    rank = len(importer.shape(x))
+    dim %= rank
+    line = importer.indices.repeated_line(ids, dim)
+    source = importer.value(source)
+    if line is None or importer.shape(ids) != list(importer.build.shape(source)):
+        raise UnsupportedError(
+            "scatters each column elsewhere", "use index_add, or expand one list of indices"
+        )
+    hot = importer.indices.one_hot(line, importer.shape(x)[dim], by_place=True)
+    return importer.add(importer.views.product_along(source, dim, hot), x)

@@ -1,0 +1,206 @@
+"""Operators that reduce some modes."""
+
+import math
+from typing import Any
+
+import torch
+
+from samhw.frontend.expr import Literal, free_indices
+from samhw.frontend.functions import abs as abs_
+from samhw.frontend.functions import exp, log, sqrt
+from samhw.importers.core import Hints, UnsupportedError, Value, check_unmasked
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.registry import Results, operator
+
+__all__ = ["reduced", "total"]
+
+
+def reduced(
+    importer: Importer, x: Value, dims: Ints | None, keepdim: bool = False, kind: str = "sum"
+) -> Value:
+    """The sum, the greatest or the least along some modes, by default along all. Of a value under a mask only
+    the greatest: of its points, and 0 where there are none."""
+    build = importer.build
+    x = importer.tensors.as_product(x) if kind == "sum" else importer.materialized(x)
+    x = build.resolve(x if x.mask is None else importer.tensors.expanded_over(x, x.mask.indices))
+    rank = len(x.modes)
+    chosen = range(rank) if dims is None or dims == [] else ([dims] if isinstance(dims, int) else dims)
+    gone = {dim % rank for dim in chosen} if rank else set()
+    removed = [i for dim in gone for i in x.modes[dim]]
+    free = free_indices(x.expr)
+    modes = tuple(mode for dim, mode in enumerate(x.modes) if dim not in gone)
+    if keepdim:
+        modes = tuple(() if dim in gone else mode for dim, mode in enumerate(x.modes))
+    expr = x.expr
+    if kind == "sum" and (missing := [i for i in removed if i not in free]):
+        expr = expr * Literal(float(build.axes.size(missing)))
+    left = x.mask if x.mask is not None and not set(removed) & set(x.mask.indices) else None
+    if not set(removed) & set(free):
+        return Value(modes, expr, left)
+    lhs = [i for mode in modes for i in mode if i in free]
+    return Value(modes, build.statement(lhs, expr, reduction=kind, mask=x.mask), left)
+
+
+def count(importer: Importer, x: Value, dims: Ints | None) -> int:
+    """How many elements a reduction goes through for each of its results."""
+    shape = importer.build.shape(x)
+    if dims is None or dims == []:
+        return math.prod(shape)
+    return math.prod(shape[dim] for dim in ([dims] if isinstance(dims, int) else dims))
+
+
+def total(importer: Importer, x: Value, dims: Ints | None, keepdim: bool, scale: float) -> Value:
+    """A sum times a number; one statement."""
+    scaled = importer.elementwise(lambda e: e * scale, importer.tensors.as_product(x))
+    return reduced(importer, scaled, dims, keepdim)
+
+
+@operator("sum")
+def import_sum(
+    importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
+) -> Value:
+    return reduced(importer, importer.value(x), dim, keepdim)
+
+
+@operator("mean")
+def import_mean(
+    importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
+) -> Value:
+    x = importer.value(x)
+    return total(importer, x, dim, keepdim, 1 / count(importer, x, dim))
+
+
+def variance(
+    importer: Importer, x: Value, dim: Ints | None, correction: float, keepdim: bool
+) -> tuple[Value, Value]:
+    """The differences from the mean, and the mean of their squares."""
+    x = importer.materialized(x)
+    number = count(importer, x, dim)
+    mean = total(importer, x, dim, True, 1 / number)
+    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, mean))
+    squares = importer.elementwise(lambda d: d * d, apart)
+    return apart, total(importer, squares, dim, keepdim, 1 / max(number - correction, 1e-300))
+
+
+@operator("var", "std")
+def import_var(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> Value:
+    dim, correction, keepdim = _variance_arguments(*arguments, **named)
+    _, found = variance(importer, importer.value(x), dim, correction, keepdim)
+    return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
+
+
+@operator("amax", masked=True)
+def import_amax(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
+    return reduced(importer, importer.value(x), dim, keepdim, "max")
+
+
+@operator("amin")
+def import_amin(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
+    return reduced(importer, importer.value(x), dim, keepdim, "min")
+
+
+@operator("max", "min", masked=True)
+def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepdim: bool = False) -> Results:
+    kind = importer.operator.removeprefix("aten.")
+    if kind == "min" or not isinstance(dim, int | None):
+        check_unmasked(x, dim)
+    if dim is not None and not isinstance(dim, int):
+        return importer.call("maximum" if kind == "max" else "minimum", x, dim)
+    found = reduced(importer, importer.value(x), dim, keepdim, kind)
+    return found if dim is None else (found, importer.missing("the place of an extreme", "use amax or amin"))
+
+
+@operator("cumsum")
+def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
+    """By a triangle of ones."""
+    x = importer.value(x)
+    if not x.modes:
+        return x
+    size = importer.build.shape(x)[dim]
+    held = torch.ones(size, size).tril()
+    triangle = importer.constant(held, f"triangle_{size}", Hints("csr"))
+    return importer.views.product_along(x, dim, triangle)
+
+
+@operator("linalg_vector_norm", "norm")
+def import_norm(
+    importer: Importer,
+    x: Operand,
+    ord: float | None = 2,
+    dim: Ints | None = None,
+    keepdim: bool = False,
+    **_: object,
+) -> Value:
+    x = importer.materialized(x)
+    if ord in (2, None):
+        squares = importer.elementwise(lambda e: e * e, x)
+        return importer.elementwise(sqrt, reduced(importer, squares, dim, keepdim))
+    magnitude = importer.materialized(importer.elementwise(abs_, x))
+    if ord in (1, math.inf):
+        return reduced(importer, magnitude, dim, keepdim, "sum" if ord == 1 else "max")
+    raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
+
+
+@operator("softmax", "_softmax", "_safe_softmax", masked=True)
+def import_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
+    return softmax(importer, importer.value(x), dim)
+
+
+def softmax(importer: Importer, x: Value, dim: int) -> Value:
+    """Over the points of a mask, where there is one."""
+    exponentials, sums = _exponentials(importer, x, dim)
+    found = importer.elementwise(lambda e, s: e / s, exponentials, sums)
+    return importer.materialized(found)
+
+
+@operator("log_softmax", "_log_softmax")
+def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
+    x = importer.tensors.expanded(importer.materialized(x), [dim])
+    x = importer.materialized(x)
+    most = reduced(importer, x, dim, True, "max")
+    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, most))
+    sums = reduced(importer, importer.materialized(importer.elementwise(exp, apart)), dim, True)
+    return importer.elementwise(lambda d, s: d - log(s), apart, sums)
+
+
+@operator("logsumexp")
+def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: bool = False) -> Value:
+    x = importer.materialized(x)
+    most = importer.materialized(reduced(importer, x, dim, True, "max"))
+    apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
+    sums = reduced(importer, importer.materialized(apart), dim, keepdim)
+    last = reduced(importer, x, dim, keepdim, "max") if not keepdim else most
+    return importer.elementwise(lambda s, m: log(s) + m, sums, last)
+
+
+def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]:
+    """exp(x - max x), and its sums along a mode; where there is a mask, over its points only."""
+    build = importer.build
+    x = build.resolve(importer.tensors.expanded(x, [dim]))
+    mask = x.mask
+    if mask is not None:
+        x = importer.tensors.expanded_over(x, mask.indices)
+        x = build.resolve(importer.tensors.materialized(Value(x.modes, x.expr), label="scores", mask=mask))
+        mask = build.resolve_access(mask)
+    x, access = importer.tensors.as_tensor(x)
+    dim %= len(x.modes)
+    removed = x.modes[dim]
+    lhs = [i for i in access.indices if i not in removed]
+    most = build.statement(lhs, access, reduction="max", mask=mask, label=f"{build.result_name}_max")
+    above = build.statement(access.indices, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
+    sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
+    modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
+    build.hint_order(access, [*lhs, *(i for i in access.indices if i in removed)])
+    return Value(x.modes, above), Value(modes, sums)
+
+
+def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, float, bool]:
+    """Dimensions, correction, and whether they stay."""
+    values = list(arguments)
+    dim = None if not values or isinstance(values[0], bool) else values.pop(0)
+    correction = float(values.pop(0)) if values else 1.0
+    keepdim = bool(values.pop(0)) if values else False
+    chosen = named.get("correction", named.get("unbiased", correction))
+    dim = named.get("dim", dim)
+    return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))

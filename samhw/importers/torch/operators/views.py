@@ -1,0 +1,278 @@
+"""Views: metadata of indices, and no statement where nothing moves."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from samhw.frontend.expr import Expr
+from samhw.frontend.functions import eq
+from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.registry import operator
+from samhw.importers.torch.value import Known
+
+__all__ = ["transposed"]
+
+
+def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
+    """With two modes changed for each other."""
+    modes = list(x.modes)
+    if modes:
+        modes[one], modes[other] = modes[other], modes[one]
+    return replace(x, modes=tuple(modes))
+
+
+@operator(
+    *(
+        "clone",
+        "contiguous",
+        "detach",
+        "detach_",
+        "alias",
+        "lift",
+        "lift_fresh",
+        "lift_fresh_copy",
+        "type_as",
+    ),
+    *("_to_copy", "to", "view_as_real_copy", "positive", "requires_grad_", "lift_fresh"),
+    view=True,
+)
+def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> Value:
+    dtype = named.get("dtype")
+    assert dtype is None or isinstance(dtype, torch.dtype)
+    if dtype == torch.bool and not importer.masks.is_condition(x):
+        check_unmasked(x)
+        return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
+    if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
+        raise UnsupportedError(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
+    return importer.value(x)
+
+
+@operator("dropout", "dropout_", "feature_dropout", "alpha_dropout", "native_dropout", view=True)
+def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Value:
+    if train and p:
+        raise UnsupportedError("draws random numbers", "call model.eval() before")
+    return importer.value(x)
+
+
+@operator("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", view=True)
+def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
+    return importer.views.view(importer.value(x), list(shape))
+
+
+@operator("flatten", view=True)
+def import_flatten(importer: Importer, x: Operand, start: int = 0, end: int = -1) -> Value:
+    x = importer.value(x)
+    if not x.modes:
+        return importer.views.view(x, [1])
+    shape = list(importer.build.shape(x))
+    start, end = start % len(shape), end % len(shape)
+    return importer.views.view(x, [*shape[:start], -1, *shape[end + 1 :]])
+
+
+@operator("unflatten", view=True)
+def import_unflatten(importer: Importer, x: Operand, dim: int, sizes: Sequence[int]) -> Value:
+    x = importer.value(x)
+    shape = list(importer.build.shape(x))
+    dim %= len(shape)
+    return importer.views.view(x, [*shape[:dim], *sizes, *shape[dim + 1 :]])
+
+
+@operator("permute", "movedim", view=True)
+def import_permute(importer: Importer, x: Operand, dims: Ints, places: Ints | None = None) -> Value:
+    x = importer.value(x)
+    rank = len(x.modes)
+    if places is not None:
+        sources = [d % rank for d in _list(dims)]
+        goals = [d % rank for d in _list(places)]
+        left = iter([d for d in range(rank) if d not in sources])
+        moved = dict(zip(goals, sources, strict=True))
+        dims = [moved[d] if d in moved else next(left) for d in range(rank)]
+    return replace(x, modes=tuple(x.modes[dim] for dim in _list(dims)))
+
+
+@operator("transpose", "swapaxes", "swapdims", view=True)
+def import_transpose(importer: Importer, x: Operand, one: int, other: int) -> Value:
+    return transposed(importer, importer.value(x), one, other)
+
+
+@operator("t", "numpy_T", "mT", "adjoint", view=True)
+def import_t(importer: Importer, x: Operand) -> Value:
+    x = importer.value(x)
+    return transposed(importer, x, -2, -1) if len(x.modes) > 1 else x
+
+
+@operator("unsqueeze", "unsqueeze_", view=True)
+def import_unsqueeze(importer: Importer, x: Operand, dim: int) -> Value:
+    x = importer.value(x)
+    modes = list(x.modes)
+    modes.insert(dim % (len(modes) + 1), ())
+    return replace(x, modes=tuple(modes))
+
+
+@operator("squeeze", "squeeze_", view=True)
+def import_squeeze(importer: Importer, x: Operand, dim: Ints | None = None) -> Value:
+    x = importer.build.resolve(importer.value(x))
+    rank = len(x.modes)
+    dims = range(rank) if dim is None else ([dim] if isinstance(dim, int) else dim)
+    gone = {d % rank for d in dims} if rank else set()
+    sizes = importer.build.shape(x)
+    return replace(x, modes=tuple(mode for d, mode in enumerate(x.modes) if d not in gone or sizes[d] != 1))
+
+
+@operator("expand", "expand_as", "broadcast_to", view=True)
+def import_expand(importer: Importer, x: Operand, shape: Sequence[int] | Operand, **_: object) -> Value:
+    x = importer.value(x)
+    sizes = importer.shape(shape) if isinstance(shape, Operand) else shape
+    return importer.views.expand(x, sizes)
+
+
+@operator("repeat", "tile", view=True)
+def import_repeat(importer: Importer, x: Operand, repeats: Sequence[int]) -> Value:
+    x = importer.value(x)
+    modes = [()] * (len(repeats) - len(x.modes)) + list(x.modes)
+    repeats = [1] * (len(modes) - len(repeats)) + list(repeats)
+    axes = importer.build.axes
+    outer = [(axes.index(n),) if n > 1 else () for n in repeats]
+    return replace(x, modes=tuple(o + mode for o, mode in zip(outer, modes, strict=True)))
+
+
+@operator("repeat_interleave", view=True)
+def import_repeat_interleave(
+    importer: Importer, x: Operand, repeats: Operand, dim: int | None = None, **_: object
+) -> Value:
+    if not isinstance(repeats, int) or dim is None:
+        raise UnsupportedError("repeats by a tensor, or without a dimension", "give a number and a dimension")
+    return importer.views.repeat_interleave(importer.value(x), dim, repeats)
+
+
+@operator("select", view=True)
+def import_select(importer: Importer, x: Operand, dim: int, place: int) -> Value:
+    x = importer.value(x)
+    size = importer.build.shape(x)[dim]
+    part = importer.views.slice(x, dim, place % size, 1)
+    modes = list(part.modes)
+    del modes[dim % len(modes)]
+    return replace(part, modes=tuple(modes))
+
+
+@operator("slice", "narrow", view=True)
+def import_slice(
+    importer: Importer,
+    x: Operand,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Value:
+    x = importer.value(x)
+    size = importer.build.shape(x)[dim]
+    if importer.operator == "aten.narrow":
+        end = (start or 0) + (end or 0)
+    first, last, step = slice(start, end, step).indices(size)
+    return importer.views.slice(x, dim, first, len(range(first, last, step)), step)
+
+
+@operator(
+    "split",
+    "unsafe_split",
+    "split_with_sizes",
+    "unsafe_split_with_sizes",
+    "unsafe_chunk",
+    "chunk",
+    "unbind",
+    "tensor_split",
+    view=True,
+)
+def import_split(importer: Importer, x: Operand, *arguments: Any) -> list[Value | Known]:
+    x = importer.value(x)
+    kind = importer.operator.removeprefix("aten.")
+    if kind == "unbind":
+        dim = arguments[0] if arguments else 0
+        parts = [importer.views.slice(x, dim, n, 1) for n in range(importer.build.shape(x)[dim])]
+        dim %= len(x.modes)
+        return [replace(p, modes=(*p.modes[:dim], *p.modes[dim + 1 :])) for p in parts]
+    how, dim = arguments[0], arguments[1] if len(arguments) > 1 else 0
+    size = importer.build.shape(x)[dim]
+    if kind in ("chunk", "unsafe_chunk"):
+        how = -(-size // how)
+    elif kind == "tensor_split":
+        how = [size // how + (n < size % how) for n in range(how)]
+    sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
+    return [
+        importer.views.slice(x, dim, start, length) if length else _empty(importer, x, dim)
+        for start, length in zip(starts, sizes, strict=True)
+    ]
+
+
+def _empty(importer: Importer, x: Value, dim: int) -> Known:
+    """None of a dimension."""
+    shape = list(importer.build.shape(x))
+    shape[dim] = 0
+    return Known(torch.empty(shape), "empty")
+
+
+@operator("cat", "concat", "concatenate", "hstack", "vstack")
+def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
+    shapes = [importer.shape(tensor) for tensor in tensors]
+    held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
+    return held[0] if len(held) == 1 else importer.tensors.concatenated(held, dim % len(held[0].modes))
+
+
+@operator("stack")
+def import_stack(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
+    """Each part times a vector that is one at its place; of many parts, a few at a time."""
+    rank = len(importer.shape(tensors[0])) + 1
+    dim %= rank
+    if len(tensors) > MOST_JOINED:
+        stacks = [import_stack(importer, group, dim) for group in grouped(tensors)]
+        return importer.tensors.concatenated(stacks, dim)
+    parts = [importer.materialized(tensor) for tensor in tensors]
+    units = [_unit(importer, len(parts), place) for place in range(len(parts))]
+    held = []
+    for part in parts:
+        modes = list(part.modes)
+        modes.insert(dim, ())
+        held.append(replace(part, modes=tuple(modes)))
+    spread = [replace(unit, modes=(unit.modes[0], *[()] * (rank - dim - 1))) for unit in units]
+
+    def add(*exprs: Expr) -> Expr:
+        made: Expr = exprs[0] * exprs[len(parts)]
+        for n in range(1, len(parts)):
+            made = made + exprs[n] * exprs[len(parts) + n]
+        return made
+
+    return importer.elementwise(add, *held, *spread)
+
+
+def _unit(importer: Importer, size: int, place: int) -> Value:
+    """A vector with a one at a place."""
+    held = torch.zeros(size)
+    held[place] = 1
+    return importer.constant(held, f"unit_{place}", Hints("csf"))
+
+
+@operator("flip")
+def import_flip(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
+    x = importer.value(x)
+    for dim in dims:
+        size = importer.build.shape(x)[dim]
+        x = importer.views.index_select(x, dim, list(range(size))[::-1])
+    return x
+
+
+@operator("roll")
+def import_roll(importer: Importer, x: Operand, shifts: Ints, dims: Ints = ()) -> Value:
+    x = importer.value(x)
+    for shift, dim in zip(_list(shifts), _list(dims), strict=True):
+        size = importer.build.shape(x)[dim]
+        x = importer.views.index_select(x, dim, [(n - shift) % size for n in range(size)])
+    return x
+
+
+def _list(item: Ints) -> list[int]:
+    return [item] if isinstance(item, int) else list(item)

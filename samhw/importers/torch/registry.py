@@ -1,0 +1,65 @@
+"""Which function imports which operator of PyTorch."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.torch.value import Known
+
+__all__ = ["OPERATORS", "VIEWS", "Handler", "Result", "Results", "handler_of", "mapping", "operator"]
+
+Result = Value | Known | UnsupportedError
+"""Of an operator: a tensor, or an error for one that is not there, but may be asked for."""
+
+Results = Result | Sequence[Result]
+
+Handler = Callable[..., Results]
+"""Takes the importer and the operator's arguments; gives what the operator does."""
+
+H = TypeVar("H", bound=Handler)
+
+OPERATORS: dict[str, Handler] = {}
+"""By the operator's name, without its overload: `aten.linear`."""
+
+MASKED: set[str] = set()
+"""Operators that know what to do with values that count as -inf."""
+
+VIEWS: set[str] = set()
+"""Operators that give the elements that they are given, and no others."""
+
+
+def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[[H], H]:
+    """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`."""
+
+    def register(handler: H) -> H:
+        for name in names:
+            OPERATORS[f"aten.{name}"] = handler
+            if masked or view:
+                MASKED.add(f"aten.{name}")
+            if view:
+                VIEWS.add(f"aten.{name}")
+        return handler
+
+    return register
+
+
+def mapping(target: object) -> Callable[[H], H]:
+    """Registers an importer of an operator, such as `torch.ops.mine.scaled.default`; see docs/pytorch.md."""
+
+    def register(handler: H) -> H:
+        OPERATORS[operator_name(target)] = handler
+        return handler
+
+    return register
+
+
+def operator_name(target: object) -> str:
+    """`aten.linear` for `torch.ops.aten.linear.default`; a Python function has its own name."""
+    packet = getattr(target, "overloadpacket", target)
+    is_packet = packet is not target or hasattr(target, "overloads")
+    return str(packet) if is_packet else str(getattr(target, "__name__", target))
+
+
+def handler_of(target: object) -> Handler | None:
+    """What imports an operator, if anything does."""
+    return OPERATORS.get(operator_name(target))

@@ -1,0 +1,310 @@
+"""Goes through the operators of an exported program: what computes with constants alone is folded, what
+computes indices is left to the host, and for the rest there are importers."""
+
+import operator as python_operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, InputSpec
+from torch.fx import Node
+
+from samhw.errors import InputError
+from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
+from samhw.importers.torch import host
+from samhw.importers.torch.annotations import annotation_of
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.node import (
+    empty_of,
+    is_complex,
+    is_condition,
+    located,
+    makes_integers,
+    name_of,
+    of_shape,
+    scope_of,
+)
+from samhw.importers.torch.registry import MASKED, VIEWS, Handler, handler_of, operator_name
+from samhw.importers.torch.value import Host, Known, TensorFetch
+
+__all__ = ["GraphWalk"]
+
+
+class GraphWalk:
+    """Goes through the operators of an exported program."""
+
+    def __init__(
+        self,
+        program: ExportedProgram,
+        sparse: Mapping[str, Tensor],
+        annotated: Mapping[str, str],
+        arguments: Arguments,
+        sparsify: float | None,
+    ) -> None:
+        self.exported = program
+        self.sparse = sparse
+        self.annotated = annotated
+        self.arguments = arguments
+        self.build = Build()
+        self.importer = Importer(self.build, sparsify)
+        self.env: dict[Node, object] = {}
+
+    def run(self) -> Sequence[object]:
+        """The module's outputs, as the importer has them."""
+        specs = {spec.arg.name: spec for spec in self.exported.graph_signature.input_specs}
+        for node in self.exported.graph.nodes:
+            if node.op == "placeholder":
+                self.env[node] = self.placeholder(node, specs[node.name])
+            elif node.op == "call_function":
+                self.env[node] = self.call(node)
+            elif node.op == "output":
+                return [self.mapped(arg) for arg in node.args[0]]
+            else:
+                raise InputError(f"the operator '{node.op}' of torch.export is not known; mend the module.")
+        return []
+
+    # Arguments and constants
+
+    def placeholder(self, node: Node, spec: InputSpec) -> object:
+        if spec.kind is InputKind.USER_INPUT:
+            return self.argument(node)
+        target = spec.target or ""
+        if target in self.sparse:
+            return Known(None, target, self.sparse[target], annotation=self.annotated.get(target))
+        held = self.exported.state_dict.get(target)
+        if held is None:
+            held = self.exported.constants.get(target)
+        if not isinstance(held, Tensor):
+            return held
+        return Known(held.detach(), target, annotation=self.annotated.get(target))
+
+    def argument(self, node: Node) -> object:
+        example = self.arguments[node.name]
+        if not isinstance(example, Tensor):
+            return example
+        if not example.numel():
+            return Known(example.detach(), node.name)
+        name = node.name
+
+        def fetch(arguments: Arguments) -> Tensor:
+            found = arguments[name]
+            assert isinstance(found, Tensor)
+            return found.detach()
+
+        if not example.is_floating_point():
+            if example.layout != torch.strided:
+                return self.importer.operands.input(
+                    ("argument", name), name, example, fetch, Hints(host.format_of(example, None, None))
+                )
+            return Host(example, fetch, name)
+        fmt = host.format_of(example, annotation_of(example), None)
+        return self.importer.operands.input(("argument", name), name, example.detach(), fetch, Hints(fmt))
+
+    # Operators
+
+    def mapped(self, argument: object) -> object:
+        """An argument of an operator, as the importer has it."""
+        if isinstance(argument, Node):
+            return self.env[argument]
+        if isinstance(argument, list | tuple):
+            return [self.mapped(item) for item in argument]
+        return argument
+
+    def call(self, node: Node) -> object:
+        arguments = [self.mapped(argument) for argument in node.args]
+        named = {key: self.mapped(argument) for key, argument in node.kwargs.items()}
+        if node.target is python_operator.getitem:
+            results, place = arguments
+            assert isinstance(results, list | tuple)
+            assert isinstance(place, int)
+            return self.kept(node, results[place])
+        name = operator_name(node.target)
+        if name.startswith(_CHECKS):
+            return None
+        self.importer.operator = name
+        self.build.scope = scope_of(node)
+        self.build.result_name = name_of(self.build.scope, name)
+        try:
+            return self.kept(node, self.made(node, name, arguments, named))
+        except InputError as error:
+            raise located(node, name, error) from None
+
+    def made(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> object:
+        held = [
+            item
+            for item in _flat([arguments, list(named.values())])
+            if isinstance(item, Value | Known | Host)
+        ]
+        handler = handler_of(node.target)
+        if (empty := empty_of(node)) is not None:
+            return Known(empty, self.build.result_name)
+        if not any(isinstance(item, Value) for item in held):
+            if all(isinstance(item, Known) for item in held):
+                return self.folded(node, name, arguments, named, handler)
+            if _is_of_indices(node, name, held):
+                return self.on_host(node, arguments, named)
+        if name in _MADE_OF_SHAPES:
+            return Known(of_shape(node, name, arguments), self.build.result_name)
+        if handler is None:
+            raise UnsupportedError(
+                "is an operator that the importer does not know",
+                "write it with others, or register one with samhw.torch.mapping",
+            )
+        if name not in MASKED:
+            check_unmasked(*held)
+        if is_complex(node):
+            raise UnsupportedError("computes complex numbers", "compute with their real and imaginary parts")
+        if makes_integers(node) and name not in _OF_CONDITIONS and not is_condition(node):
+            raise UnsupportedError(
+                "computes whole numbers", "hardware has one type of values; give indices as inputs"
+            )
+        plain = [_as_number(item) for item in arguments]
+        return handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
+
+    def folded(
+        self,
+        node: Node,
+        name: str,
+        arguments: list[object],
+        named: dict[str, object],
+        handler: Handler | None,
+    ) -> object:
+        """What is computed of constants alone."""
+        if name in _RANDOM:
+            raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
+        source = arguments[0] if arguments else None
+        if name in VIEWS and isinstance(source, Known) and handler is not None and source.tensor is None:
+            rest = arguments[1:]
+            return Known(
+                None,
+                source.name,
+                # Of a shape alone; the values stay with what it is a view of.
+                torch.zeros(()).expand(tuple(node.meta["val"].shape)),
+                self.replayed(source, name, handler, rest, named),
+            )
+        found = _called(node, arguments, named, lambda item: item.example)
+        base = None
+        if name in VIEWS and isinstance(source, Known) and isinstance(found, Tensor) and handler is not None:
+            rest = arguments[1:]
+            if source.stored().is_floating_point():
+                base = self.replayed(source, name, handler, rest, named)
+        label = source.name if isinstance(source, Known) and base else self.build.result_name
+        if isinstance(found, list | tuple):
+            return [Known(item, label) for item in found]
+        return Known(found, label, base=base) if isinstance(found, Tensor) else found
+
+    def replayed(
+        self,
+        source: Known,
+        operator: str,
+        handler: Handler,
+        rest: Sequence[object],
+        named: Mapping[str, object],
+    ) -> tuple[Known, Callable[[Value], Value]]:
+        """What a view is one of, and the view of that one's value."""
+        importer = self.importer
+
+        def apply(value: Value) -> Value:
+            before, importer.operator = importer.operator, operator
+            try:
+                found = handler(importer, value, *rest, **named)
+            finally:
+                importer.operator = before
+            assert isinstance(found, Value)
+            return found
+
+        return source, apply
+
+    def on_host(self, node: Node, arguments: list[object], named: dict[str, object]) -> object:
+        """What is computed of indices and conditions, as the data are loaded."""
+        example = _called(node, arguments, named, lambda item: item.example)
+        names = [item.name for item in _flat(arguments) if isinstance(item, Host)]
+
+        def fetch(env: Arguments) -> Any:
+            return _called(node, arguments, named, lambda item: item.fetch(env))
+
+        label = names[0] if names else self.build.result_name
+        if isinstance(example, list | tuple):
+
+            def part(place: int) -> TensorFetch:
+                return lambda env: fetch(env)[place]
+
+            return [Host(item, part(place), label) for place, item in enumerate(example)]
+        return Host(example, fetch, label)
+
+    def kept(self, node: Node, found: object) -> object:
+        """A value that several operators use is a tensor of its own."""
+        if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
+            (source, *_) = node.all_input_nodes
+            raise located(node, operator_name(source.target), found)
+        if isinstance(found, Value) and len(node.users) > 1:
+            return self.importer.tensors.materialized(found)
+        return found
+
+
+_RANDOM = frozenset(
+    f"aten.{name}"
+    for name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli")
+)
+_CHECKS = ("aten._assert", "aten.sym_constrain", "_assert")
+"""What only checks, and computes nothing."""
+_MADE_OF_SHAPES = frozenset(
+    f"aten.{name}"
+    for name in (
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "empty_like",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_empty",
+    )
+)
+_OF_CONDITIONS = frozenset(f"aten.{name}" for name in ("where", "masked_fill"))
+
+
+def _as_number(item: object) -> object:
+    """A constant without dimensions as a number."""
+    if isinstance(item, Known) and item.tensor is not None and item.held is None and item.tensor.dim() == 0:
+        return float(item.tensor)
+    return item
+
+
+def _is_of_indices(node: Node, name: str, held: Sequence[object]) -> bool:
+    """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
+    if any(isinstance(item, Known) and not _is_plain(item) for item in held):
+        return False
+    return name not in ("aten.embedding", "aten.embedding_bag")
+
+
+def _is_plain(constant: Known) -> bool:
+    """Integers, conditions, or one number all over."""
+    tensor = constant.dense()
+    return not tensor.is_floating_point() or host.uniform(tensor) is not None
+
+
+def _called(
+    node: Node,
+    arguments: Sequence[object],
+    named: Mapping[str, object],
+    pick: Callable[[Known | Host], Tensor],
+) -> Any:
+    """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
+    assert callable(node.target)
+    keyword = {key: _picked(item, pick) for key, item in named.items() if key != "device"}
+    return node.target(*[_picked(item, pick) for item in arguments], **keyword)
+
+
+def _picked(item: object, pick: Callable[[Known | Host], Tensor]) -> object:
+    if isinstance(item, Known | Host):
+        return pick(item)
+    return [_picked(part, pick) for part in item] if isinstance(item, list) else item
+
+
+def _flat(items: object) -> list[object]:
+    if isinstance(items, list | tuple):
+        return [leaf for item in items for leaf in _flat(item)]
+    return [items]

@@ -1,0 +1,27 @@
+"""A module against its program, both in float64."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from samhw.importers.torch import ImportedModule, import_module
+from samhw.reference import evaluate_program
+
+__all__ = ["agree"]
+
+
+def agree(module: nn.Module, arguments: Sequence[Any]) -> ImportedModule:
+    """Imports a module, and compares what its program means with what the module gives."""
+    imported = import_module(module.eval(), arguments)
+    found = evaluate_program(imported.program, imported.tensors(arguments))
+    with torch.no_grad():
+        wanted = module(*arguments)
+    ours = torch.utils._pytree.tree_leaves(imported.outputs(found, arguments, exact=True))
+    theirs = torch.utils._pytree.tree_leaves(wanted)
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.shape == other.shape
+        torch.testing.assert_close(mine.double(), other.double(), rtol=1e-6, atol=1e-6)
+    return imported

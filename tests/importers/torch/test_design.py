@@ -1,0 +1,327 @@
+"""`samhw.torch.compile`: layouts, formats, other arguments, outputs, and what is refused."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import samhw.torch
+from samhw.errors import InputError, RunError
+from samhw.frontend import parse
+from samhw.importers.torch import import_module
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
+
+
+class BothSigns(nn.Module):
+    """What is positive of a layer's result, beside what is negative."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 32)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.cat([F.relu(y), F.relu(-y)], 1)
+
+
+def test_parts_that_share_a_layer_run_in_one_region():
+    torch.manual_seed(0)
+    module, x = BothSigns(), (torch.randn(4, 8),)
+    found = samhw.torch.compile(module, x, fuse="module").run()
+    assert len(found.result.compiled.regions) == 1
+    torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
+
+
+class Spread(nn.Module):
+    """A sparse product, with the matrix as an argument, a buffer or a parameter."""
+
+    def __init__(self, matrix=None, parameter=False):
+        super().__init__()
+        if parameter:
+            self.matrix = nn.Parameter(matrix)
+        else:
+            self.register_buffer("matrix", matrix)
+
+    def forward(self, x, matrix=None):
+        return (self.matrix if matrix is None else matrix) @ x
+
+
+LAYOUTS = {
+    "coo": (lambda a: a.to_sparse_coo(), "csr"),
+    "csr": (lambda a: a.to_sparse_csr(), "csr"),
+    "csc": (lambda a: a.to_sparse_csc(), "csc"),
+    "bsr": (lambda a: a.to_sparse_bsr((2, 2)), "csr"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_are_formats(layout):
+    convert, stored = LAYOUTS[layout]
+    torch.manual_seed(0)
+    dense = (torch.rand(6, 8) < 0.3) * torch.randn(6, 8)
+    x = torch.randn(8, 3)
+    for module, arguments in (
+        (Spread(), (x, convert(dense))),
+        (Spread(convert(dense)), (x,)),
+        (Spread(convert(dense), parameter=True), (x,)),
+    ):
+        imported = import_module(module, arguments)
+        (format,) = {str(d.format) for d in imported.program.inputs if d.name != "x"}
+        # Columns outside are modes in another order, and levels as of csr.
+        assert format == "csr"
+        (access,) = [a for s in imported.program.statements for a in s.reads if a.tensor != "x"]
+        summed = access.indices.index(imported.program.statements[0].reduction_indices[0])
+        assert summed == (0 if stored == "csc" else 1)
+        tensors = imported.tensors(arguments)
+        (held,) = [tensor for name, tensor in tensors.items() if name != "x"]
+        found = held.to_dense().T if stored == "csc" else held.to_dense()
+        torch.testing.assert_close(torch.from_numpy(found), dense)
+        # The module has its own tensors still.
+        assert all(t.layout != torch.strided for t in [*module.parameters(), *module.buffers()])
+
+
+def test_annotations_and_sparsify():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4)).eval()
+    with torch.no_grad():
+        module[2].weight[:, 1:4] = 0
+    samhw.torch.annotate(module[0].weight, "csr")
+    x = (torch.randn(2, 6),)
+
+    def formats(**options):
+        program = import_module(module, x, **options).program
+        return [str(d.format) for d in program.inputs if d.name.endswith("weight")]
+
+    assert formats() == ["csr", "dense"]
+    assert formats(sparsify=0.5) == ["csr", "csr"]
+    assert formats(sparsify=0.7) == ["csr", "dense"]
+    samhw.torch.compile(module, x, value="f32", sparsify=0.5).run().check()
+    with pytest.raises(InputError, match="unknown format 'csx'"):
+        samhw.torch.annotate(module[0].weight, "csx")
+
+
+def test_other_arguments_and_outputs():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(4, 3)
+
+        def forward(self, x):
+            y = self.fc(x)
+            return {"y": y, "pair": (F.relu(y), y)}, torch.ones(2)
+
+    torch.manual_seed(0)
+    design = samhw.torch.compile(Two().eval(), (torch.randn(8, 4),), value="f32")
+    found, ones = design.run().output
+    assert found.keys() == {"y", "pair"}
+    assert bool((ones == 1).all())
+    compiled = design.design.compiled
+    x = torch.randn(5, 4)
+    result = design.run(x)
+    result.check()
+    torch.testing.assert_close(result.output[0]["pair"][0], F.relu(design.module.fc(x)).detach())
+    # Fewer rows fit, and are no reason to compile.
+    assert design._for((x,))[1].compiled is compiled
+
+
+def test_arguments_that_are_no_tensors():
+    class Scaled(nn.Module):
+        def forward(self, x, scale=1.0, negative=False, other=None):
+            return {"y": -x * scale if negative else x * scale, "none": other}
+
+    design = samhw.torch.compile(Scaled(), (torch.randn(2, 3), 0.5, True), value="f32")
+    design.run().check()
+    x = torch.randn(4, 3)
+    output = design.run(x, 2.0).output
+    torch.testing.assert_close(output["y"], x * 2)
+    assert output["none"] is None
+
+
+class Masked(nn.Module):
+    """Softmax under several masks, each a tensor of its own that is made to be a condition on import."""
+
+    MASKS = 16
+
+    def __init__(self):
+        super().__init__()
+        for i in range(self.MASKS):
+            keep = (torch.rand(6, 6) < 0.5) | torch.eye(6, dtype=torch.bool)
+            self.register_buffer(f"mask{i}", torch.where(keep, 0.0, float("-inf")))
+
+    def forward(self, x):
+        return sum(torch.softmax(x * (i + 1) + self.get_buffer(f"mask{i}"), -1) for i in range(self.MASKS))
+
+
+class Bags(nn.Module):
+    """The same indices, put into bags in two ways."""
+
+    def forward(self, table, ids, first, second):
+        return F.embedding_bag(ids, table, first) + F.embedding_bag(ids, table, second)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        (Masked, lambda: (torch.randn(6, 6),)),
+        (
+            Bags,
+            lambda: (
+                torch.randn(5, 3),
+                torch.tensor([0, 2, 4, 4]),
+                torch.tensor([0, 1, 3]),
+                torch.tensor([0, 2, 3]),
+            ),
+        ),
+    ],
+)
+def test_each_tensor_is_an_input_of_its_own(module, arguments):
+    torch.manual_seed(0)
+    samhw.torch.compile(module().eval(), arguments(), value="f32").run().check()
+
+
+def test_saved_programs_are_programs(tmp_path):
+    design = samhw.torch.compile(nn.Linear(4, 3).eval(), (torch.randn(2, 4),))
+    design.save(tmp_path / "p.ein", tmp_path / "p.npz")
+    assert parse((tmp_path / "p.ein").read_text()) == design.imported.program
+
+
+def test_a_wrong_program_is_an_error(monkeypatch):
+    design = samhw.torch.compile(nn.Linear(4, 3).eval(), (torch.randn(2, 4),), value="f32")
+    result = design.run()
+    result.check()
+    # As if the importer had read another weight.
+    with torch.no_grad():
+        design.module.weight[0, 0] += 0.5
+    with pytest.raises(RunError, match="is off by"):
+        result.check()
+
+
+class Training(nn.Module):
+    def forward(self, x):
+        return F.dropout(x, 0.5)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        self.count += 1
+        return x * self.count
+
+
+class Deciding(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x
+        return -x
+
+
+class Saying(Deciding):
+    def forward(self, x):
+        print("said", file=sys.stderr)
+        return super().forward(x)
+
+
+class Choosing(nn.Module):
+    def forward(self, x):
+        return x.argmax(dim=-1)
+
+
+class Sorting(nn.Module):
+    def forward(self, x):
+        return torch.sort(x * 2)[0]
+
+
+class Hiding(nn.Module):
+    def forward(self, x):
+        return x.masked_fill(x > 0, float("-inf")).sum(dim=-1)
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "words"),
+    [
+        (Training(), "F.dropout(x, 0.5)", "dropout' draws random numbers; call model.eval()"),
+        (Counting(), None, "changes its buffer 'count'"),
+        (Deciding(), "if x.sum() > 0:", "Deciding decides by its data what it computes"),
+        (Choosing(), "x.argmax(dim=-1)", "'aten.argmax' is an operator that the importer does not know"),
+        (Sorting(), "torch.sort(x * 2)[0]", "'aten.sort' is an operator that the importer does not know"),
+        (
+            Hiding(),
+            ".sum(dim=-1)",
+            "'aten.sum' takes a value that is -inf at places; only softmax and max do",
+        ),
+    ],
+    ids=lambda item: type(item).__name__ if isinstance(item, nn.Module) else "",
+)
+def test_refused_with_the_line(module, line, words):
+    with pytest.raises(InputError) as refusal:
+        import_module(module, (torch.randn(3, 4),))
+    assert words in str(refusal.value)
+    if line is not None:
+        assert re.match(rf"{re.escape(__file__)}:\d+: ", str(refusal.value))
+        assert line in str(refusal.value)
+
+
+def test_a_refusal_prints_nothing_but_what_the_module_prints(capfd):
+    with pytest.raises(InputError):
+        import_module(Saying(), (torch.randn(3, 4),))
+    out, errors = capfd.readouterr()
+    assert out == ""
+    assert set(errors.splitlines()) == {"said"}
+
+
+def test_what_is_no_module():
+    for call in (
+        lambda: samhw.torch.compile(torch.relu, (torch.ones(1),)),
+        lambda: samhw.torch.compile(nn.Linear(2, 2), torch.ones(1, 2)),
+    ):
+        with pytest.raises(InputError, match=r"give a module|give \(x,\)"):
+            call()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["docs/pytorch.md", "docs/python.md", "README.md"])
+def test_the_pages_snippets_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    names = {"__name__": "snippet"}  # of the whole page: a later snippet goes on where an earlier one ended
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL)):
+        path = tmp_path / f"snippet_{number}.py"
+        path.write_text(code)
+        exec(compile(code, str(path), "exec"), names)
+
+
+def test_a_registered_operator():
+    import samhw.importers.torch.registry as registry
+
+    @torch.library.custom_op("tests::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, factor: float) -> torch.Tensor:
+        return x * factor
+
+    @scaled.register_fake
+    def _(x, factor):
+        return torch.empty_like(x)
+
+    class Scaled(nn.Module):
+        def forward(self, x):
+            return torch.ops.tests.scaled(x, 2.5)
+
+    x = torch.randn(2, 3)
+    with pytest.raises(InputError, match=r"register one with samhw\.torch\.mapping"):
+        import_module(Scaled(), (x,))
+    samhw.torch.mapping(torch.ops.tests.scaled.default)(
+        lambda importer, x, factor: importer.elementwise(lambda e: e * factor, x)
+    )
+    try:
+        samhw.torch.compile(Scaled(), (x,), value="f32").run().check()
+    finally:
+        del registry.OPERATORS["tests.scaled"]

@@ -1,0 +1,103 @@
+"""What is refused says why, in the words of the module's author; and numbers that are not finite."""
+
+import re
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import samhw.torch
+from samhw.errors import InputError
+from samhw.importers.torch import import_module
+
+
+class Threshold(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return F.threshold(x, 0.5, float("inf"))
+
+
+class Complex(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.to(torch.complex64).abs()
+
+
+class Spectrum(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.fft.rfft(x).real
+
+
+class Parts(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.values().sum() * 2
+
+
+class Count(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.ones(2) * x._nnz()
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "words"),
+    [
+        (Threshold(), "F.threshold", "'aten.threshold' has the number inf; use a finite one"),
+        (Complex(), "torch.complex64", "'aten.to' computes complex numbers; compute with their real"),
+        (
+            Spectrum(),
+            "torch.fft.rfft",
+            r"'aten.fft_rfft' \(by 'aten._fft_r2c'\) is an operator that the importer",
+        ),
+        (
+            Parts(),
+            "x.values()",
+            r"Parts asks a sparse tensor for its parts, .*; compute with the whole tensor",
+        ),
+        (Count(), "x._nnz()", "Count asks a sparse tensor for its parts"),
+    ],
+    ids=lambda item: type(item).__name__ if isinstance(item, nn.Module) else "",
+)
+def test_refused_in_the_words_of_the_module(module, line, words):
+    x = torch.eye(4)
+    with pytest.raises(InputError, match=words) as refusal:
+        import_module(module, (x.to_sparse_csr() if "sparse" in words else x,))
+    assert re.match(rf"{re.escape(__file__)}:\d+: ", str(refusal.value))
+    assert line in str(refusal.value)
+
+
+class Infinite(nn.Module):
+    """As graph networks do it with the degrees of nodes that have no neighbours."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        root = x.rsqrt()
+        return (
+            root.masked_fill(root == float("inf"), 0.0),
+            torch.where(x > 0, x, float("inf")),
+            x.clamp(-float("inf"), 1.5),
+            (x + 1) / 0.0,
+            x + float("nan"),
+        )
+
+
+def test_numbers_that_are_not_finite():
+    samhw.torch.compile(Infinite(), (torch.tensor([0.0, 1.0, 4.0]),), value="f32").run().check()
+
+
+def test_a_batch_norm_by_what_is_computed():
+    class Normed(nn.Module):
+        def forward(self, x: Tensor, mean: Tensor, weight: Tensor) -> Tensor:
+            return F.batch_norm(x, mean, torch.ones(3), weight)
+
+    with pytest.raises(InputError, match="takes statistics or weights that are no constants; make them buf"):
+        import_module(Normed(), (torch.randn(2, 3), torch.zeros(3), torch.ones(3)))
+
+
+def test_an_index_that_is_one_list_in_the_example_only():
+    class Scatter(nn.Module):
+        def forward(self, x: Tensor, ids: Tensor) -> Tensor:
+            return torch.zeros(3, 2).scatter_add(0, ids, x)
+
+    x, ids = torch.randn(2, 2), torch.tensor([[0], [2]]).expand(-1, 2)
+    design = samhw.torch.compile(Scatter(), (x, ids), value="f32")
+    design.run(x, ids.contiguous()).check()
+    with pytest.raises(InputError, match=r"give an example without expand\(\)"):
+        design.run(x, torch.tensor([[0, 1], [2, 2]]))

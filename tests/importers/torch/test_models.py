@@ -1,0 +1,121 @@
+"""Real modules: the examples and twice forty others, in the simulator and in hardware, unfused and by the
+module tree."""
+
+import re
+import runpy
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import samhw.torch
+from samhw.errors import InputError
+from samhw.frontend.expr import Reshape
+from samhw.importers.torch import import_module
+from tests.importers.torch.forty import FORTY
+from tests.importers.torch.second_forty import SECOND_FORTY
+from tests.thorough import sample
+
+ROOT = Path(__file__).parents[3]
+FILE = ROOT / "examples" / "pytorch" / "models.py"
+EXAMPLES = {
+    name: runpy.run_path(str(FILE))[name]
+    for name in (
+        *("gcn", "graph_sage", "gat", "pruned_mlp"),
+        *("autoencoder", "gpt2_block", "encoder_block", "rotary_attention"),
+    )
+}
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("value", "fuse"),
+    sample(list(product(("f32", "bf16"), (None, "module"))), [("f32", None), ("bf16", "module")]),
+)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, value, fuse):
+    module, arguments = EXAMPLES[name]()
+    design = samhw.torch.compile(module, arguments, value=value, fuse=fuse)
+    found = design.run()
+    assert found.check().good
+    # A few places of bf16 are left after a dozen operators.
+    tolerance = 1e-4 if value == "f32" else 0.1
+    with torch.no_grad():
+        wanted = module(*arguments)
+    torch.testing.assert_close(found.output, wanted, rtol=tolerance, atol=tolerance)
+
+
+IN_HARDWARE = [
+    ("gat", "bf16", None),
+    ("pruned_mlp", "f32", None),
+    ("graph_sage", "bf16", "module"),
+]
+"""Both types, unfused and fused. The GCN has other tests in hardware, and the blocks and rotary attention,
+which are left out, take half a minute each."""
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("name", "value", "fuse"),
+    sample(list(product(EXAMPLES, ("f32", "bf16"), (None, "module"))), IN_HARDWARE),
+)
+def test_example_in_hardware(name, value, fuse):
+    design = samhw.torch.compile(*EXAMPLES[name](), value=value, fuse=fuse)
+    model, hardware = design.run(), design.run(backend="verilator")
+    assert hardware.cycles == model.cycles
+    for key in model.result:
+        np.testing.assert_array_equal(hardware.result.tensors[key].vals, model.result.tensors[key].vals)
+
+
+REFUSED = {
+    "transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: "),
+    "science.siren": ("aten.sin", r"science.py:\d+: "),
+}
+
+
+def runs_or_is_refused(name, example, levels):
+    module, arguments = example()
+    if name in REFUSED:
+        operator, place = REFUSED[name]
+        with pytest.raises(InputError) as refusal:
+            samhw.torch.compile(module, arguments)
+        assert re.search(f"{place}'{operator}' .*; ", str(refusal.value))
+        return
+    for fuse in levels:
+        samhw.torch.compile(module, arguments, value="f32", fuse=fuse).run().check()
+
+
+def few(names):
+    """Every second one, and what is refused."""
+    return [name for n, name in enumerate(names) if n % 2 == 0 or name in REFUSED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(FORTY), few(FORTY)))
+def test_forty(name):
+    runs_or_is_refused(name, FORTY[name], sample((None, "module"), ("module",)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(SECOND_FORTY), few(SECOND_FORTY)))
+def test_second_forty(name):
+    runs_or_is_refused(name, SECOND_FORTY[name], ("module",))
+
+
+def test_nothing_moves_for_heads():
+    """Heads are split, transposed and joined again, and no statement moves an element."""
+    program = import_module(*EXAMPLES["gpt2_block"]()).program
+    assert not [s for s in program.statements if isinstance(s.rhs, Reshape)]
+    # Nine of layer norms, three projections, seven of attention, one more projection, residuals and the MLP.
+    assert len(program.statements) < 30
+
+
+def test_scores_are_computed_under_the_mask():
+    program = import_module(*EXAMPLES["gpt2_block"]()).program
+    masked = [s for s in program.statements if s.mask is not None]
+    assert [s.reduction for s in masked] == ["sum", "sum", "max", "sum"]
+    assert all(str(program.tensors[s.lhs.tensor].format).endswith("compressed)") for s in masked[:2])

@@ -1,0 +1,118 @@
+"""The module of a user stays what it was, and is compared with as it was imported."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import samhw.torch
+from samhw.errors import InputError, RunError
+from samhw.importers.torch import import_module
+
+
+class Remembering(nn.Module):
+    """Keeps all sorts of things as it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.calls, self.last = 0, None
+        self.seen: list[Tensor] = []
+        self.table: dict[str, Tensor | None] = {"first": None}
+        self.register_buffer("offset", None, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        if self.offset is None:
+            self.register_buffer("offset", torch.arange(3) + x.new_zeros(3), persistent=False)
+        self.register_buffer("new", x.new_ones(3))
+        self.seen.append(self.fc(x))
+        self.table["first"] = self.last = self.fc.last = x
+        self.fc.register_forward_hook(lambda *_: None)
+        self.fc.requires_grad_(False).train()
+        return self.fc(x) + self.offset + self.new
+
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Remembering()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) * 2
+
+
+def held(module: nn.Module) -> list[object]:
+    """What a module and its parts hold, and the flags of its parameters."""
+    found: list[object] = []
+    for part in module.modules():
+        for name, item in vars(part).items():
+            found += [name, dict(item) if isinstance(item, dict) else list(item) if name == "seen" else item]
+    return [*found, *(p.requires_grad for p in module.parameters())]
+
+
+@pytest.mark.parametrize("kind", [Remembering, Outer])
+def test_compiling_leaves_the_module_as_it_was(kind):
+    torch.manual_seed(0)
+    x = torch.randn(2, 3)
+    with torch.no_grad():
+        wanted = kind().eval()(x).shape
+    module = kind().eval()
+    before = held(module)
+    design = samhw.torch.compile(module, (x,), value="f32")
+    assert held(module) == before
+    result = design.run()
+    result.check()
+    assert held(module) == before
+    assert result.output.shape == wanted
+    torch.testing.assert_close(result.output, module(x).detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_tensor_that_is_no_buffer_keeps_its_elements():
+    class Counting(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = torch.zeros(3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.count += 1
+            return x * self.count
+
+    module = Counting()
+    with pytest.raises(InputError, match="Constant count is mutated"):
+        import_module(module, (torch.ones(2, 3),))
+    assert module.count.tolist() == [0, 0, 0]
+
+
+@pytest.mark.slow
+def test_padding_masks_of_encoders_are_compared_without_the_fast_path():
+    class Encoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1)
+
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            return self.layers(x, src_key_padding_mask=mask)
+
+    torch.manual_seed(0)
+    mask = torch.tensor([[False, False, True], [False, False, False]])
+    samhw.torch.compile(Encoder().eval(), (torch.randn(2, 3, 4), mask), value="f32").run().check()
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def test_outputs_that_the_module_gives_as_sparse_tensors_are_compared():
+    class Sum(nn.Module):
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            return x + y
+
+    x, y = torch.eye(3).to_sparse_coo(), torch.ones(3, 3).tril().to_sparse_coo()
+    samhw.torch.compile(Sum(), (x, y), value="f32").run().check()
+
+
+def test_a_module_that_does_not_run_is_no_traceback():
+    class Stacked(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.stack([x, x])
+
+    result = samhw.torch.compile(Stacked(), (torch.eye(3).to_sparse_csr(),), value="f32").run()
+    with pytest.raises(RunError, match="PyTorch itself does not run Stacked on these arguments"):
+        result.check()

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from samhw.report import write_report
-from samhw.targets import Verdict
-from samhw.targets.correlate import Correlation, Row
+from samhw.checking import Verdict
+from samhw.checking.correlate import Correlation, Row
+from samhw.report.correlation import write_report
 
 
 def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:

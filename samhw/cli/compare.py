@@ -9,6 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from samhw.checking import Known, Outcome, Verdict
+from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import (
@@ -26,8 +28,6 @@ from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, ti
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Known, Outcome, Verdict
-from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
 __all__ = ["compare"]

@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from samhw.backends import MODEL, Backend, RegionRun, RunResult, find_backend, off_chip_tensors
+from samhw.backends import run as execute
+from samhw.checking import Check, check, weakest
 from samhw.cli.backends import (
     BACKEND,
     CLOCK,
@@ -26,18 +29,8 @@ from samhw.cli.time import beside, say_clock, say_time, time_report
 from samhw.cli.tracing import recording, write_trace
 from samhw.compiler import Compiled
 from samhw.errors import InputError
+from samhw.report.memory import memory_line, memory_report
 from samhw.sim import lane_loads
-from samhw.targets import (
-    Check,
-    RunResult,
-    check,
-    memory_line,
-    memory_report,
-    off_chip_tensors,
-    weakest,
-)
-from samhw.targets import run as execute
-from samhw.targets.backends import MODEL, Backend, RegionRun, find_backend
 from samhw.tensors import write_tensor
 from samhw.workload import SYNTHETIC, Workload
 

@@ -5,10 +5,11 @@ from collections import Counter
 import click
 from rich.console import Console
 
+from samhw.backends import RunResult
 from samhw.cli.output import print_table
 from samhw.graph import Graph
+from samhw.report.memory import port_rows
 from samhw.sim import Result, bottleneck, lane_loads
-from samhw.targets import RunResult, port_rows
 
 __all__ = ["print_statistics"]
 

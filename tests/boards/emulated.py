@@ -5,10 +5,11 @@ from functools import cache
 import numpy as np
 
 from samhw.boards.catalog import find_board
+from samhw.building.boards import BoardDesign
 from samhw.compiler import Compiled
 from samhw.link import Transport
+from samhw.running.boards import BoardSession
 from samhw.schedule import Schedule
-from samhw.targets.boards import BoardDesign, BoardSession
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = ["FaultyLine", "design_on", "open_session", "small"]

@@ -21,8 +21,8 @@ from samhw.errors import InputError
 from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram
 from samhw.schedule import Schedule
-from samhw.targets.sweep import read_description
-from samhw.targets.sweep.journal import Journal
+from samhw.sweep import read_description
+from samhw.sweep.journal import Journal
 from samhw.tensors import Tensor, read_dataset, read_tensor, write_tensor
 from samhw.workload import SavedDesign
 

@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.frontend import parse
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from samhw.frontend import load_kernel
 from samhw.graph import Arch
-from samhw.targets.hls import project_files
+from samhw.running.hls import project_files
 from samhw.workload import compile_workload, make_workload
 
 FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hls_models import VALUES, model_workload, rows
+from samhw.backends import run
+from samhw.building.hls_tools import FLAGS, ap_headers, compile_cpp
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import model_names, parse
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
+from samhw.running.hls import HlsDesign, project_files
+from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
-from samhw.targets import run
-from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.hls_tools import FLAGS, ap_headers, compile_cpp
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design
 from tests.thorough import sample

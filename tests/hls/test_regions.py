@@ -14,9 +14,9 @@ from samhw.graph import Design, MemoryRole, Run
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit
 from samhw.numerics import Words
+from samhw.running.hls import HlsDesign, project_files
+from samhw.running.inputs import load_inputs
 from samhw.sim import simulate_regions
-from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 

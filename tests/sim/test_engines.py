@@ -20,12 +20,12 @@ from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
+from samhw.running.inputs import load_inputs
 from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
-from samhw.targets.inputs import load_inputs
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings

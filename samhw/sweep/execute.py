@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import samhw
-from samhw.errors import InputError, InterruptedRunError
+from samhw.errors import InputError, InterruptedWorkError
 from samhw.sweep.cluster import run_on_cluster
 from samhw.sweep.configuration import Configuration
 from samhw.sweep.journal import Journal
@@ -56,7 +56,7 @@ def sweep(
 
     Raises:
         InputError: for files that cannot be read or written, and what `run_on_cluster` raises.
-        InterruptedRunError: after Ctrl-C, with the table of all that was finished.
+        InterruptedWorkError: after Ctrl-C, with the table of all that was finished.
     """
     check_suffix(output)
     if jobs is not None and jobs < 1:
@@ -86,7 +86,7 @@ def sweep(
                     if progress:
                         progress(State(done, len(keys), reused))
         except KeyboardInterrupt:
-            raise InterruptedRunError(
+            raise InterruptedWorkError(
                 f"The sweep was interrupted with {len(rows())} of {len(keyed)} configurations done; the same "
                 "command goes on from there."
             ) from None

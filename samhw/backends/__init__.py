@@ -1,6 +1,6 @@
 """What `--backend` and `--target` name: it runs compiled programs on data, and writes builds of them."""
 
-from samhw.backends.backend import Backend, RegionRun, RunResult, Target
+from samhw.backends.backend import Backend, Execution, RegionRun, RunResult, Target
 from samhw.backends.build import DERIVED, build
 from samhw.backends.registry import BACKENDS, MODEL, RTL, find_backend, find_target, is_board, targets
 from samhw.backends.run import check_options, run
@@ -12,6 +12,7 @@ __all__ = [
     "MODEL",
     "RTL",
     "Backend",
+    "Execution",
     "RegionRun",
     "RunResult",
     "Target",

@@ -3,18 +3,15 @@
 import importlib.util
 import logging
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from samhw.backends.backend import Backend, RegionRun, RunResult
+from samhw.backends.backend import Backend, Execution
 from samhw.backends.sim import write_graph
 from samhw.building.verilog import NAME, write_address_map
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.running.images import unload
-from samhw.running.inputs import load_inputs
-from samhw.tensors import Tensor
+from samhw.running.inputs import Inputs
 
 __all__ = ["BoardBackend"]
 
@@ -30,6 +27,7 @@ class BoardBackend(Backend):
 
     label = "board"
     cycle_by_cycle = True
+    carries_data = True
     settings = frozenset({"clock", "baud", "port", "emulate"})
     key_files: ClassVar[dict[str, str]] = {
         "top.bit": "the bitstream",
@@ -43,16 +41,16 @@ class BoardBackend(Backend):
         self.board = board
         self.name = self.target = f"board:{board}"
 
-    def run(
+    def execute(
         self,
         compiled: Compiled,
-        tensors: Mapping[str, Tensor],
+        inputs: Inputs,
         *,
         port: str | None = None,
         emulate: bool = False,
         clock: float | None = None,
         baud: int | None = None,
-    ) -> RunResult:
+    ) -> Execution:
         """As for `Backend`.
 
         Args:
@@ -71,7 +69,6 @@ class BoardBackend(Backend):
         from samhw.link import SerialPort
         from samhw.running.boards import BoardSession, EmulatedLine
 
-        memories, extents = load_inputs(compiled.program, compiled.design, tensors, compiled.recipes)
         begin = time.perf_counter()
         on_board = BoardDesign.named(self.board, compiled.design, compiled.arch, clock, baud)
         clock_hz = on_board.clock
@@ -87,25 +84,21 @@ class BoardBackend(Backend):
         built = time.perf_counter()
         _log.debug("running on the board")
         with BoardSession(on_board.design, on_board.arch, on_board.build, line) as session:
-            hardware = session.run(memories, extents, buffers=True)
+            found = session.run(*inputs, buffers=True)
         seconds = time.perf_counter() - built
-        regions = tuple(
-            RegionRun(region, cycles, unload(region, hardware.memories, extents))
-            for region, cycles in zip(on_board.design.runs, hardware.region_cycles, strict=True)
-        )
-        return RunResult(self.name, hardware.cycles, regions, seconds, built - begin, clock_hz)
+        return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - begin, clock_hz)
 
     def build(
         self,
         compiled: Compiled,
         directory: Path,
-        tensors: Mapping[str, Tensor] | None,
+        inputs: Inputs | None,
         *,
         clock: float | None = None,
         baud: int | None = None,
     ) -> None:
         """The graph, the address map, and what `write_folder` writes: netlist, constraints, bitstream, report
-        and, with tensors, a host.
+        and, with inputs, a host.
 
         Args:
             clock: period in ns; None for what the design reaches.
@@ -116,10 +109,9 @@ class BoardBackend(Backend):
         from samhw.running.boards import write_folder
 
         design, arch = compiled.design, compiled.arch
-        data = None if tensors is None else load_inputs(compiled.program, design, tensors, compiled.recipes)
         write_graph(compiled, directory)
         write_address_map(design, arch, directory, NAME)
-        write_folder(BoardDesign.named(self.board, design, arch, clock, baud), directory, data)
+        write_folder(BoardDesign.named(self.board, design, arch, clock, baud), directory, inputs)
 
 
 def _check_packages() -> None:

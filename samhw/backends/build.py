@@ -11,6 +11,7 @@ from samhw.backends.registry import find_target
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.files import reason
+from samhw.running.inputs import inputs_of
 from samhw.tensors import Tensor
 
 __all__ = ["DERIVED", "build"]
@@ -30,7 +31,7 @@ def build(
 
     Args:
         target: what writes it, or its name.
-        tensors: data that the build is to have beside it.
+        tensors: data that the build is to have beside it, if the target's builds carry any.
         settings: of the target's own `build`.
 
     Raises:
@@ -46,7 +47,8 @@ def build(
     except (OSError, ValueError) as error:
         raise _unwritable(directory, error) from None
     try:
-        writer.build(compiled, staging, tensors, **settings)
+        inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)
+        writer.build(compiled, staging, inputs, **settings)
         staging.chmod(0o755)
         if compiled.recipes:
             lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]

@@ -2,19 +2,16 @@
 
 import logging
 import time
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.backends.backend import Backend, RegionRun, RunResult
+from samhw.backends.backend import Backend, Execution, RunResult
 from samhw.compiler import Compiled
 from samhw.graph import Design
 from samhw.hls import Options
-from samhw.running.images import unload
-from samhw.running.inputs import load_inputs
+from samhw.running.inputs import Inputs
 from samhw.sim import simulated_regions, total_cycles
-from samhw.tensors import Tensor
 
 __all__ = ["HlsBackend"]
 
@@ -29,6 +26,7 @@ class HlsBackend(Backend):
     target = "vitis-hls"
     label = "HLS"
     arch = "vitis"
+    carries_data = True
     settings = frozenset(field.name for field in fields(Options))
     key_files: ClassVar[dict[str, str]] = {
         "README.md": "how to simulate and synthesise it",
@@ -37,19 +35,18 @@ class HlsBackend(Backend):
         "src/*_kernel.cpp": "the kernel",
     }
 
-    def run(self, compiled: Compiled, tensors: Mapping[str, Tensor], **settings: Any) -> RunResult:
+    def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""
         # Imported here, since the simulator needs no C++ compiler.
         from samhw.running.hls import HlsDesign, compare, golden
 
         options = Options(**settings)
         whole, arch = compiled.design, compiled.arch
-        memories, extents = load_inputs(compiled.program, whole, tensors, compiled.recipes)
-        runs = list(simulated_regions(whole, arch, memories, extents, trace=True))
+        runs = list(simulated_regions(whole, arch, *inputs, trace=True))
         # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
         # compared.
         words = {name: array for run in runs for name, array in run.result.memories.items()}
-        parts = [(whole, memories, runs)]
+        parts = [(whole, inputs.memories, runs)]
         if not options.one_top:
             parts = [(Design.of(run.graph), run.memories, [run]) for run in runs]
         start = time.perf_counter()
@@ -57,25 +54,22 @@ class HlsBackend(Backend):
         building = time.perf_counter() - start
         running = 0.0
         _log.debug("running the HLS C simulation")
-        for design, (part, inputs, models) in zip(designs, parts, strict=True):
-            result = design.run(inputs, extents, golden(part, [model.result for model in models]), trace=True)
+        for design, (part, memories, models) in zip(designs, parts, strict=True):
+            results = [model.result for model in models]
+            result = design.run(memories, inputs.extents, golden(part, results), trace=True)
             running += result.seconds
-            compare([model.result for model in models], result)
+            compare(results, result)
             words |= result.memories
-        regions = tuple(
-            RegionRun(run.graph, run.result.cycles, unload(run.graph, words, extents), run.result)
-            for run in runs
-        )
-        return RunResult(self.name, total_cycles([run.cycles for run in regions]), regions, running, building)
+        results = [run.result for run in runs]
+        cycles = [result.cycles for result in results]
+        return Execution(words, total_cycles(cycles), cycles, running, building, results=results)
 
-    def build(
-        self, compiled: Compiled, directory: Path, tensors: Mapping[str, Tensor] | None, **settings: Any
-    ) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, **settings: Any) -> None:
         """A Vitis HLS project for each region (docs/hls.md), with the data and golden results if there are
-        tensors; `settings` as for `Options`."""
+        inputs; `settings` as for `Options`."""
         from samhw.running.hls import project_files
 
-        for name, text in project_files(compiled, tensors, Options(**settings)).items():
+        for name, text in project_files(compiled, inputs, Options(**settings)).items():
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

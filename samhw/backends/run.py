@@ -19,7 +19,7 @@ def run(
 
     Args:
         backend: what runs it, or its name: by default the simulator.
-        options: of the backend's own `run`.
+        options: of the backend's own `execute`.
 
     Raises:
         InputError: for data that does not fit the build, or a backend that is not there.

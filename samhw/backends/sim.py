@@ -1,17 +1,14 @@
 """The simulator as a backend: the model that others are compared with."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.backends.backend import Backend, RegionRun, RunResult
+from samhw.backends.backend import Backend, Execution
 from samhw.compiler import Compiled
 from samhw.graph import Dram, OffChip, dumps, to_dot
-from samhw.running.images import unload
-from samhw.running.inputs import load_inputs
+from samhw.running.inputs import Inputs
 from samhw.sim import simulate_regions, total_cycles
-from samhw.tensors import Tensor
 
 __all__ = ["SimulatorBackend", "off_chip_tensors", "write_graph"]
 
@@ -29,14 +26,9 @@ class SimulatorBackend(Backend):
         "arch.json": "latencies, as for --arch",
     }
 
-    def run(
-        self,
-        compiled: Compiled,
-        tensors: Mapping[str, Tensor],
-        *,
-        memory: Dram | None = None,
-        **options: Any,
-    ) -> RunResult:
+    def execute(
+        self, compiled: Compiled, inputs: Inputs, *, memory: Dram | None = None, **options: Any
+    ) -> Execution:
         """As for `Backend`.
 
         Args:
@@ -45,19 +37,15 @@ class SimulatorBackend(Backend):
             options: as for `simulate`.
         """
         design, arch = compiled.design, compiled.arch
-        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
         placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
         start = time.perf_counter()
-        results = simulate_regions(design, arch, memories, extents, memory=placed, **options)
+        results = simulate_regions(design, arch, *inputs, memory=placed, **options)
         seconds = time.perf_counter() - start
         words = {name: array for result in results for name, array in result.memories.items()}
-        regions = tuple(
-            RegionRun(region, result.cycles, unload(region, words, extents), result)
-            for region, result in zip(design.runs, results, strict=True)
-        )
-        return RunResult(self.name, total_cycles([r.cycles for r in regions]), regions, seconds)
+        cycles = [result.cycles for result in results]
+        return Execution(words, total_cycles(cycles), cycles, seconds, results=results)
 
-    def build(self, compiled: Compiled, directory: Path, tensors: Mapping[str, Tensor] | None) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         """The graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`)."""
         write_graph(compiled, directory)
 

@@ -2,21 +2,18 @@
 
 import logging
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from samhw.backends.backend import Backend, RegionRun, RunResult
+from samhw.backends.backend import Backend, Execution
 from samhw.backends.sim import write_graph
 from samhw.building.verilog import NAME, write_address_map
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import AddressMap, MemoryRole
-from samhw.running.images import unload
-from samhw.running.inputs import load_inputs
-from samhw.tensors import Tensor
+from samhw.running.inputs import Inputs
 
 __all__ = ["VerilatorBackend"]
 
@@ -30,6 +27,7 @@ class VerilatorBackend(Backend):
     target = "verilator"
     label = "RTL"
     records_waves = True
+    carries_data = True
     cycle_by_cycle = True
     key_files: ClassVar[dict[str, str]] = {
         "simulate": "the RTL as a program, built by Verilator",
@@ -38,9 +36,7 @@ class VerilatorBackend(Backend):
         "address_map.h": "the host's addresses, also as JSON",
     }
 
-    def run(
-        self, compiled: Compiled, tensors: Mapping[str, Tensor], *, wave: Path | None = None
-    ) -> RunResult:
+    def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
         """As for `Backend`.
 
         Args:
@@ -49,23 +45,17 @@ class VerilatorBackend(Backend):
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.running.driver import VerilatedDesign
 
-        design, arch = compiled.design, compiled.arch
-        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
         start = time.perf_counter()
-        rtl = VerilatedDesign.build(design, arch, wave=_wave_format(wave))
+        rtl = VerilatedDesign.build(compiled.design, compiled.arch, wave=_wave_format(wave))
         built = time.perf_counter()
         _log.debug("running the RTL")
-        hardware = rtl.run(memories, extents, wave=wave, buffers=True)
+        found = rtl.run(*inputs, wave=wave, buffers=True)
         seconds = time.perf_counter() - built
-        regions = tuple(
-            RegionRun(region, cycles, unload(region, hardware.memories, extents))
-            for region, cycles in zip(design.runs, hardware.region_cycles, strict=True)
-        )
-        return RunResult(self.name, hardware.cycles, regions, seconds, built - start)
+        return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def build(self, compiled: Compiled, directory: Path, tensors: Mapping[str, Tensor] | None) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
-        it (`simulate`). With tensors, their arrays as binary files (`data/`) and the commands that load them,
+        it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
         run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
         from samhw.building.elaborate import generate_verilog
         from samhw.running.driver import VerilatedDesign
@@ -75,22 +65,21 @@ class VerilatorBackend(Backend):
         (directory / f"{NAME}.v").write_text(generate_verilog(design, arch), encoding="utf-8")
         write_address_map(design, arch, directory)
         VerilatedDesign.build(design, arch, optimise=True).copy_to(directory)
-        if tensors is not None:
-            _write_data(compiled, tensors, directory)
+        if inputs is not None:
+            _write_data(compiled, inputs, directory)
 
 
-def _write_data(compiled: Compiled, tensors: Mapping[str, Tensor], directory: Path) -> None:
+def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
     design = compiled.design
     addresses = AddressMap(design, compiled.arch)
-    memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
-    for index, extent in extents.items():
+    for index, extent in inputs.extents.items():
         np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
         commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
-    for name, words in memories.items():
+    for name, words in inputs.memories.items():
         words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
         commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
     commands += ["start", "wait 100000000"]

@@ -1,6 +1,5 @@
 """The generated RTL as a folder of Verilog, for somebody else's project."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,7 +7,7 @@ from samhw.backends.backend import Target
 from samhw.backends.sim import write_graph
 from samhw.building.verilog import NAME, write_address_map, write_verilog
 from samhw.compiler import Compiled
-from samhw.tensors import Tensor
+from samhw.running.inputs import Inputs
 
 __all__ = ["VerilogTarget"]
 
@@ -28,7 +27,7 @@ class VerilogTarget(Target):
         self,
         compiled: Compiled,
         directory: Path,
-        tensors: Mapping[str, Tensor] | None,
+        inputs: Inputs | None,
         *,
         name: str = NAME,
     ) -> None:

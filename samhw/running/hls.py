@@ -20,27 +20,26 @@ from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.hls.cpp import project_name
 from samhw.names import identifiers
 from samhw.numerics import Words
-from samhw.running.inputs import load_inputs
+from samhw.running.inputs import Inputs
 from samhw.sim import Result, simulated_regions
-from samhw.tensors import Tensor
 
 __all__ = ["HlsDesign", "HlsResult", "compare", "golden", "project_files"]
 
 
 def project_files(
-    compiled: Compiled, tensors: Mapping[str, Tensor] | None = None, options: Options | None = None
+    compiled: Compiled, inputs: Inputs | None = None, options: Options | None = None
 ) -> dict[str, str]:
     """The texts of a program's HLS project by their paths.
 
     A program of several regions gets one top function that runs them, if the options say so; else a project
     for each, in a folder with its name, and the order in which a host runs them (`regions.json`). With
-    tensors the projects have the words of a run and the golden results, which the simulator gives.
+    inputs the projects have the words of a run and the golden results, which the simulator gives.
     """
     options = options or Options()
     design, arch = compiled.design, compiled.arch
     runs = []
-    if tensors is not None:
-        memories, extents = load_inputs(compiled.program, design, tensors, compiled.recipes)
+    if inputs is not None:
+        memories, extents = inputs
         runs = list(simulated_regions(design, arch, memories, extents))
     statements = [[str(s) for s in region.region.statements] for region in compiled.regions]
     if options.one_top or len(design.regions) == 1:

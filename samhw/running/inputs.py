@@ -1,7 +1,9 @@
 """What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Design, MemoryRole
@@ -10,7 +12,21 @@ from samhw.passes import Recipe, with_derived
 from samhw.running.images import load
 from samhw.tensors import Tensor
 
-__all__ = ["load_inputs"]
+__all__ = ["Inputs", "inputs_of", "load_inputs"]
+
+
+class Inputs(NamedTuple):
+    """What a design is given for a run."""
+
+    memories: dict[str, Words]
+    """The words of the input memories."""
+    extents: dict[str, int]
+    """The extent of each index."""
+
+
+def inputs_of(compiled: Compiled, tensors: Mapping[str, Tensor]) -> Inputs:
+    """What the design of a compiled program is given for a run on those tensors; raises as `load_inputs`."""
+    return load_inputs(compiled.program, compiled.design, tensors, compiled.recipes)
 
 
 def load_inputs(
@@ -18,8 +34,8 @@ def load_inputs(
     design: Design,
     tensors: Mapping[str, Tensor],
     recipes: Mapping[str, Recipe] | None = None,
-) -> tuple[dict[str, Words], dict[str, int]]:
-    """The words of the input memories, and the extent of each index, for a run on those tensors.
+) -> Inputs:
+    """What a design is given for a run on those tensors.
 
     What no input has an extent for, as the result of a reshape or a concatenation, gets the one that the
     program makes of the inputs' shapes.
@@ -35,7 +51,7 @@ def load_inputs(
     """
     tensors = with_derived(tensors, recipes or {})
     memories, extents = load(design, _stored(program, design, tensors))
-    return memories, extents | _inferred(program, design, tensors)
+    return Inputs(memories, extents | _inferred(program, design, tensors))
 
 
 def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,6 +1,5 @@
 """What backends say of themselves, and whether commands ask them."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from samhw.backends import (
     BACKENDS,
     MODEL,
     Backend,
-    RunResult,
+    Execution,
     build,
     find_backend,
     find_target,
@@ -20,7 +19,7 @@ from samhw.backends import (
 from samhw.cli import main
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.tensors import Tensor
+from samhw.running.inputs import Inputs
 from samhw.workload import bind_program, compile_workload
 
 
@@ -31,10 +30,10 @@ class Echo(Backend):
     target = "echo-build"
     label = "echo"
 
-    def run(self, compiled: Compiled, tensors: Mapping[str, Tensor]) -> RunResult:
-        return MODEL.run(compiled, tensors)
+    def execute(self, compiled: Compiled, inputs: Inputs) -> Execution:
+        return MODEL.execute(compiled, inputs)
 
-    def build(self, compiled: Compiled, directory: Path, tensors: Mapping[str, Tensor] | None) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         (directory / "echo.txt").write_text(compiled.program.name, encoding="utf-8")
 
 

@@ -56,17 +56,19 @@ ALLOWED = {
     "link": set(),
     "boards": {"rtl"},
     "hls": {"graph", "numerics", "spec"},
-    "building": {"boards", "graph", "numerics", "rtl"},
+    "building": {"boards", "graph", "rtl"},
     "running": {
         *("boards", "building", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "sim"),
         "tensors",
     },
-    "backends": {"boards", "building", "compiler", "graph", "hls", "link", "running", "sim", "tensors"},
+    "backends": {
+        *("boards", "building", "compiler", "graph", "hls", "link", "numerics", "running", "sim", "tensors"),
+    },
     "checking": {
         *("backends", "compiler", "frontend", "graph", "numerics", "reference", "schedule", "search", "sim"),
         *("tensors", "workload"),
     },
-    "report": {"backends", "sim"},
+    "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "workload"},
     "sweep": {
         *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "workload"),
     },

@@ -24,9 +24,9 @@ from samhw.cli.options import (
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
-from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.compiler import AUTO
 from samhw.errors import InputError
+from samhw.report.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
 from samhw.workload import Workload, bind_program, scheduled
 

@@ -1,51 +1,64 @@
-"""What a run did with off-chip memory, as a report."""
+"""What a run did with off-chip memory."""
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from samhw.backends import RunResult
-from samhw.sim import MemoryStats
 
-__all__ = ["memory_line", "memory_report", "port_rows"]
+__all__ = ["MemoryReport", "memory_report"]
 
 
-def memory_report(result: RunResult) -> dict[str, Any] | None:
-    """What `samhw run --json` says under `memory`, over all regions; None if all tensors were on chip."""
+@dataclass(frozen=True)
+class MemoryReport:
+    """What a memory did over all regions of a run. Requests are for lines; rates are of all cycles."""
+
+    name: str
+    reads: int
+    writes: int
+    row_hits: int
+    row_misses: int
+    row_conflicts: int
+    refresh_clocks: int
+    """Clocks of the memory that requests waited for refreshes, summed over the requests."""
+    bytes: int
+    """Moved, in whole lines."""
+    bytes_per_cycle: float
+    peak_bytes_per_cycle: float
+    gigabytes_per_second: float
+    peak_gigabytes_per_second: float
+
+    def to_json(self) -> dict[str, Any]:
+        """What `samhw run --json` says under `memory`."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        requests = self.reads + self.writes
+        return (
+            f"{self.name}: {self.reads:,} lines read and {self.writes:,} written "
+            f"({self.row_hits / max(requests, 1):.0%} in open rows), "
+            f"{self.bytes_per_cycle:.1f} of {self.peak_bytes_per_cycle:.1f} bytes a cycle, "
+            f"{self.gigabytes_per_second:.2f} of {self.peak_gigabytes_per_second:.1f} GB/s"
+        )
+
+
+def memory_report(result: RunResult) -> MemoryReport | None:
+    """What the memory did in a run of the simulator; None if all tensors were on chip."""
     regions = [r.statistics.memory for r in result.regions if r.statistics and r.statistics.memory]
     if not regions:
         return None
     channels = [channel for region in regions for channel in region.channels]
     dram, moved = regions[0].dram, sum(region.bytes for region in regions)
-    return {
-        "name": dram.name,
-        "reads": sum(c.reads for c in channels),
-        "writes": sum(c.writes for c in channels),
-        "row_hits": sum(c.hits for c in channels),
-        "row_misses": sum(c.misses for c in channels),
-        "row_conflicts": sum(c.conflicts for c in channels),
-        "refresh_clocks": sum(c.refreshing for c in channels),
-        "bytes": moved,
-        "bytes_per_cycle": moved / result.cycles,
-        "peak_bytes_per_cycle": dram.peak,
-        "gigabytes_per_second": moved / result.cycles * 1e3 / dram.cycle_ps,
-        "peak_gigabytes_per_second": dram.peak * 1e3 / dram.cycle_ps,
-    }
-
-
-def memory_line(report: dict[str, Any]) -> str:
-    """The report in a line."""
-    requests = report["reads"] + report["writes"]
-    return (
-        f"{report['name']}: {report['reads']:,} lines read and {report['writes']:,} written "
-        f"({report['row_hits'] / max(requests, 1):.0%} in open rows), "
-        f"{report['bytes_per_cycle']:.1f} of {report['peak_bytes_per_cycle']:.1f} bytes a cycle, "
-        f"{report['gigabytes_per_second']:.2f} of {report['peak_gigabytes_per_second']:.1f} GB/s"
+    return MemoryReport(
+        name=dram.name,
+        reads=sum(c.reads for c in channels),
+        writes=sum(c.writes for c in channels),
+        row_hits=sum(c.hits for c in channels),
+        row_misses=sum(c.misses for c in channels),
+        row_conflicts=sum(c.conflicts for c in channels),
+        refresh_clocks=sum(c.refreshing for c in channels),
+        bytes=moved,
+        bytes_per_cycle=moved / result.cycles,
+        peak_bytes_per_cycle=dram.peak,
+        gigabytes_per_second=moved / result.cycles * 1e3 / dram.cycle_ps,
+        peak_gigabytes_per_second=dram.peak * 1e3 / dram.cycle_ps,
     )
-
-
-def port_rows(memory: MemoryStats) -> list[list[str]]:
-    """A row for each port to off-chip memory, and one of headings."""
-    rows: list[list[str]] = [["port", "words", "lines", "ahead", "cycles each"]]
-    for name, port in memory.ports.items():
-        words = f"{port.words:,} {'written' if port.write else 'read'}"
-        rows.append([name, words, f"{port.requests:,}", f"{port.ahead:,}", f"{port.latency:.1f}"])
-    return rows

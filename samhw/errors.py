@@ -48,7 +48,7 @@ class SamhwError(Exception):
 class InputError(SamhwError):
     """Bad usage or bad input: a text that does not parse, shapes that disagree, a missing tool.
 
-    The message is one sentence that names the thing and the mend. The command line exits with 2.
+    The message is one sentence that names the cause and gives a hint. The command line exits with 2.
     """
 
     exit_code = 2

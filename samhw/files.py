@@ -82,7 +82,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     """What a TOML file has.
 
     Args:
-        what: the file should be of, for the error's mend: `a sweep`.
+        what: the file should be of, for the error's hint: `a sweep`.
 
     Raises:
         InputError: if it cannot be read, or is no TOML.

@@ -32,7 +32,8 @@ class Check:
     number is infinitely far from it. `bound` is the greatest error that the value type allows a result (0 for
     integers). `unproved` counts the elements that pass and prove nothing: they are NaN, or differ and pass
     only because their bound is infinite, or no less than what the tensor's elements are on average: there,
-    zero would have been as good.
+    zero would have been as good; or they are an infinity because the order of a sum decides. What is infinite
+    and passes adds nothing to `max_abs_error`.
 
     `tensors` has the verdict on each tensor that a region has stored, by what NumPy computes from the
     region's own inputs; `verdict` is the weakest of them.
@@ -161,18 +162,22 @@ def _compared(
     is_good, proves = True, False
     names = tuple(map(str, range(len(actual.extents))))
     for _, (stored, wanted, *exact) in side_by_side([actual, *others], names, within):
-        value, limit = wanted[:2] if is_bounded else (wanted, np.zeros(()))
+        value, limit, is_open = wanted if is_bounded else (wanted, np.zeros(()), np.zeros(()))
         difference = _difference(stored, value)
-        # No bound makes up for a NaN.
-        passes = (difference <= limit) & (np.isnan(stored) == np.isnan(value))
+        # Where the order decides, an infinity or NaN is as good as the number; elsewhere no bound makes up
+        # for one.
+        either = (is_open > 0) & ~np.isfinite(stored)
+        passes = either | ((difference <= limit) & (np.isnan(stored) == np.isnan(value)))
         is_good = is_good and bool(np.all(passes))
         # NaN comes of any NaN among the operands, whatever was computed of them.
-        is_open = passes & (np.isnan(value) | ((difference > 0) & (limit >= average)))
-        unproved += int(np.count_nonzero(is_open))
+        is_weak = passes & (np.isnan(stored) | ((difference > 0) & (either | (limit >= average))))
+        unproved += int(np.count_nonzero(is_weak))
         # Zeros are mostly those of the operands, or a shortage of bits.
-        proves = proves or bool(np.any(passes & ~is_open & ((value != 0) | (stored != 0))))
+        proves = proves or bool(np.any(passes & ~is_weak & ((value != 0) | (stored != 0))))
         bound = max(bound, float(np.max(limit, initial=0)))
         last = _difference(stored, exact[0]) if exact else difference
+        # What is infinite and passes is no error.
+        last = np.where(passes & ~np.isfinite(last), 0, last)
         error = max(error, float(np.max(last, initial=0)))
     return Check(error, bound, unproved), _verdict(is_good, unproved, proves)
 

@@ -22,7 +22,7 @@ from samhw.schedule import Schedule, lanes_text
 from samhw.search import compile_program
 from samhw.workload import Workload, scheduled
 
-__all__ = ["Correlation", "Row", "correlate"]
+__all__ = ["Correlation", "Row", "agree", "correlate"]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _correlate_program(
         verdicts = [found.verdict]
         for ours, theirs in zip(model.regions, rtl.regions, strict=True):
             stored = [found.tensors[name] for name in ours.outputs if name in found.tensors]
-            verdicts.append(weakest(stored) if _agree(ours, theirs) else Verdict.WRONG)
+            verdicts.append(weakest(stored) if agree(ours, theirs) else Verdict.WRONG)
             if len(model.regions) > 1:
                 rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, verdicts[-1]))
         names = compiled.design.name, workload.name
@@ -186,7 +186,7 @@ def _correlate_program(
     return [replace(row, name=f"{row.name}{lanes}", value=compiled.value) for row in rows]
 
 
-def _agree(model: RegionRun, rtl: RegionRun) -> bool:
+def agree(model: RegionRun, rtl: RegionRun) -> bool:
     """All outputs of a region are the same words."""
     for name, tensor in model.outputs.items():
         a, b = tensor.arrays(), rtl.outputs[name].arrays()

@@ -20,7 +20,7 @@ T[i, j] = A[i, k] * X[k, j]    order i, k, j
 from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
 from samhw.frontend.check import check_program
-from samhw.frontend.declaration import TensorDecl
+from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.expr import (
     Access,
@@ -53,6 +53,7 @@ from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
 
 __all__ = [
+    "MAX_EXTENT",
     "Access",
     "Add",
     "Binary",

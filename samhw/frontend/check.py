@@ -1,4 +1,4 @@
-"""The rules that a program must keep, each broken one reported with its place and its mend."""
+"""The rules that a program must keep, each broken one reported with its place and a hint."""
 
 import math
 
@@ -84,7 +84,7 @@ def _check_declaration(program: Program, decl: TensorDecl) -> None:
             raise program.error(
                 decl.span,
                 f"tensor '{decl.name}' is declared with {index}={extent}; "
-                f"an extent is from 1 to {MAX_EXTENT:,}",
+                f"an extent is from 1 to {MAX_EXTENT:,}, as coordinates have 32 bits",
             )
 
 

@@ -54,7 +54,7 @@ class TensorDecl:
             if not 1 <= given <= MAX_EXTENT:
                 raise InputError(
                     f"tensor '{self.name}' has data with {index}={given}; an extent is from 1 to "
-                    f"{MAX_EXTENT:,}"
+                    f"{MAX_EXTENT:,}, as coordinates have 32 bits"
                 )
         return replace(self, shape=shape)
 

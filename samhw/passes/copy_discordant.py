@@ -91,8 +91,14 @@ class _Copier:
             self.regions.append(region)
 
     def fused(self, region: Region) -> FusedRegion:
-        sharing = Sharing.REDUCED if len(region.statements) > 1 else Sharing.EQUAL
-        return FusedRegion(self.program, region, sharing)
+        """The region with its uses shared: as its order has the indices, or else as far as can be."""
+        if len(region.statements) == 1:
+            return FusedRegion(self.program, region, Sharing.EQUAL)
+        ways = [FusedRegion(self.program, region)]
+        if region.order is not None:
+            ways += [FusedRegion(self.program, region, sharing) for sharing in Sharing]
+        named = (fused for fused in ways if sorted(fused.dimension) == sorted(region.order or ()))
+        return next(named, ways[0])
 
     def is_copy(self, region: Region) -> bool:
         """Whether a region is a transposition that goes against the storage of what it reads."""
@@ -107,7 +113,7 @@ class _Copier:
         mode_order = tuple(position[index] for index in written.stored)
         if mode_order == self.format(read.tensor).mode_order:
             # Only the statement's own order is against the storage of both.
-            self.regions.append(replace(region, statements=(Statement(written.access, read.access),)))
+            self.regions.append(replace(region, statements=(replace(region.statements[0], order=None),)))
             return
         kind = self.kind(written.tensor)
         if read.access.indices == written.access.indices and kind is self.copied_levels(read.tensor):
@@ -115,7 +121,8 @@ class _Copier:
             self.copy_of[read.tensor, mode_order] = written.tensor
         elif kind is None or kind is not self.kind(read.tensor):
             copy = self.copy(read.tensor, mode_order)
-            statement = Statement(written.access, Access(copy, read.access.indices))
+            source = Access(copy, read.access.indices)
+            statement = replace(region.statements[0], rhs=source, order=None)
             self.regions.append(replace(region, statements=(statement,)))
             return
         self.permuted(region, read.tensor, mode_order, read.tensor)

@@ -7,6 +7,7 @@ arrays.
 """
 
 from samhw.reference.bounds import Rounding
+from samhw.reference.order import sum_next
 from samhw.reference.pieces import side_by_side
 from samhw.reference.program import (
     Bounded,
@@ -29,4 +30,5 @@ __all__ = [
     "evaluate_with_bounds",
     "results",
     "side_by_side",
+    "sum_next",
 ]

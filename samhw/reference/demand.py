@@ -1,10 +1,11 @@
 """What must be known of the tensors of a program for some points of its results alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from samhw.frontend import Access, Add, Expr, Neg, Program, Statement, Sub
 from samhw.frontend.expr import accesses, factors_of
-from samhw.reference.join import intersection, union
+from samhw.reference.join import distinct, intersection, union
+from samhw.reference.order import sum_next
 from samhw.reference.relation import Points, Relation
 
 __all__ = ["demands"]
@@ -55,11 +56,8 @@ def _read(
     if access == statement.mask:
         others.append([])
     for factors in others:
-        # What has no index in common with the tensor restricts nothing, or only by way of what has.
         around = [_points(inputs[factor.tensor], factor) for factor in factors if factor.tensor in inputs]
-        found = intersection([*sets, *around], extents)
-        kept = [index for index in access.indices if index in found.indices]
-        found = found.onto(kept, extents) if kept else Points.everything()
+        found = _projected([*sets, *around], access.indices, extents)
         yield Points(tuple(str(access.indices.index(index)) for index in found.indices), found.coords)
 
 
@@ -70,6 +68,22 @@ def _products(expr: Expr) -> Iterator[Expr]:
             yield from _products(child)
     else:
         yield expr
+
+
+def _projected(sets: Sequence[Points], kept: Collection[str], extents: Mapping[str, int]) -> Points:
+    """What is in all of some sets, as far as some of their indices can tell."""
+    sets = distinct(sets)
+    while True:
+        others = {index for points in sets for index in points.indices}.difference(kept)
+        factors = [(points.indices, points.density(extents)) for points in sets]
+        taken, gone, _ = sum_next(factors, others, extents)
+        found = intersection([sets[n] for n in taken], extents)
+        rest = [index for index in found.indices if index not in gone]
+        if found.count:
+            found = found.onto(rest, extents) if rest else Points.everything()
+        if len(taken) == len(sets) or not found.count:
+            return found if found.count else Points.nothing()
+        sets = distinct([*(points for n, points in enumerate(sets) if n not in taken), found])
 
 
 def _points(relation: Relation, access: Access) -> Points:

@@ -50,14 +50,32 @@ class Domain(ABC):
         """A function of `check.FUNCTIONS`, element by element."""
 
     @abstractmethod
-    def sums(self, factors: Sequence[Array], mask: Array | None) -> Sequence[Sum]:
-        """What must be summed up of the product of the factors where the mask is not zero, for `summed`."""
+    def indicator(self, mask: Array) -> Array:
+        """1 where the mask is not zero, else 0."""
+
+    @abstractmethod
+    def factor(self, a: Array, *, alone: bool, whole: bool) -> Array:
+        """What must be known of an element in a product that is summed.
+
+        Args:
+            alone: nothing multiplies it.
+            whole: no sum can be taken apart in it, and it varies along all indices that are summed, so that
+                no part of a sum is taken before it is multiplied.
+        """
+
+    @abstractmethod
+    def products(self, factors: Sequence[Array]) -> Sequence[Sum]:
+        """What must be summed up of the product of some factors: one sum for each part of a factor."""
+
+    @abstractmethod
+    def partial(self, sums: Sequence[Array]) -> Array:
+        """The sum of products as a factor of others, from what `products` has asked for."""
 
     @abstractmethod
     def summed(
         self, sums: Sequence[Array], factors: int, divisors: Sequence[Array], *, over_points: bool
     ) -> Array:
-        """The sum of products, divided by the divisors, from what `sums` has asked for.
+        """The sum of products, divided by the divisors, from what `products` has asked for.
 
         Args:
             factors: how many the products had.
@@ -78,12 +96,20 @@ class Domain(ABC):
 
     @abstractmethod
     def result(self, a: Array) -> Array:
-        """What is kept of elements that nothing is computed from."""
+        """What is kept of elements that nothing is computed from: with bounds, the value, the bound, and
+        whether it is open (extended.py)."""
 
-    def product(self, factors: Sequence[Array], divisors: Sequence[Array] = ()) -> Array:
-        """The product of the factors, divided by the divisors."""
-        sums = [sum_of_products(terms, ()) for terms in self.sums(factors, None)]
-        return self.summed(sums, len(factors), divisors, over_points=False)
+    def product(
+        self, factors: Sequence[Array], divisors: Sequence[Array] = (), *, whole: Sequence[bool] = ()
+    ) -> Array:
+        """The product of the factors, divided by the divisors; `whole` as in `factor`, for each of them."""
+        alone = len(factors) == 1
+        parts = [
+            self.factor(factor, alone=alone, whole=bool(whole) and whole[n])
+            for n, factor in enumerate(factors)
+        ]
+        found = [sum_of_products(terms, ()) for terms in self.products(parts)]
+        return self.summed(found, len(factors), divisors, over_points=False)
 
 
 def sum_of_products(terms: Sum, axes: tuple[int, ...]) -> Array:

@@ -5,6 +5,7 @@ no code with the compiler; of formats it knows which coordinates they store.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from samhw.frontend import Program, Statement
 from samhw.reference.bounds import Rounding, Running
 from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
+from samhw.reference.extended import Extended
 from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.statement import evaluate_statement
 from samhw.reference.values import VALUES
@@ -24,10 +26,15 @@ __all__ = ["Bounded", "bounds", "evaluate", "evaluate_program", "evaluate_with_b
 
 
 class Bounded(NamedTuple):
-    """A result as NumPy computes it, and how far from it a backend's may be, element by element."""
+    """A result as NumPy computes it, and how far from it a backend's may be, element by element.
+
+    Where it is `open`, a backend's may also be an infinity or NaN, as the order of a sum decides; there, the
+    value is the number that it may be, or an infinity or NaN if it may be none.
+    """
 
     value: Array
     bound: Array
+    open: Array
 
 
 def results(
@@ -39,7 +46,7 @@ def results(
     """The result of every statement of a program, by the name of the tensor that it writes.
 
     Without a rounding a result has its values, integers in int64 as far as the operations give integers and
-    everything else in float64. With one it has values and bounds, both float64.
+    everything else in float64. With one it has the parts of `Bounded`, all float64.
 
     Args:
         tensors: a tensor, or a dense array, for each input; with a rounding, exactly the backend's values.
@@ -49,9 +56,22 @@ def results(
     Raises:
         InputError: when an input is missing, or shapes do not agree or leave an extent open.
     """
-    domain: Domain = VALUES if rounding is None else Running(rounding)
     known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
     program = _bound(program, known)
+    if rounding is None:
+        return _results(program, known, VALUES, wanted)
+    if all(np.isfinite(relation.values).all() for relation in known.values()):
+        running = Running(rounding)
+        found = _results(program, known, running, wanted)
+        if running.is_in_range:
+            return found
+    return _results(program, known, Extended(rounding), wanted)
+
+
+def _results(
+    program: Program, inputs: Mapping[str, Relation], domain: Domain, wanted: Mapping[str, Points] | None
+) -> dict[str, Relation]:
+    known = dict(inputs)
     needed = None if wanted is None else demands(program, known, wanted)
     found = {}
     read_later: set[str] = set()
@@ -65,7 +85,9 @@ def results(
         }
         within = None if needed is None else needed[statement.lhs.tensor]
         result = evaluate_statement(domain, statement, known, extents, is_last=is_last, within=within)
-        known[statement.lhs.tensor] = found[statement.lhs.tensor] = result
+        name = statement.lhs.tensor
+        known[name] = result
+        found[name] = result if is_last else replace(result, values=domain.result(result.values))
     return found
 
 
@@ -79,7 +101,8 @@ def evaluate_with_bounds(
 ) -> dict[str, Bounded]:
     """The values and bounds of `results` as dense arrays."""
     found = results(program, tensors, rounding)
-    return {name: Bounded(*result.to_array()[:2]) for name, result in found.items()}
+    arrays = {name: result.to_array() for name, result in found.items()}
+    return {name: Bounded(value, bound, is_open > 0) for name, (value, bound, is_open) in arrays.items()}
 
 
 def evaluate(statement: Statement, tensors: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> Array:

@@ -50,6 +50,10 @@ class Points:
         """How many coordinates there are."""
         return self.coords.shape[1]
 
+    def density(self, extents: Mapping[str, int]) -> float:
+        """The share of all points that they are."""
+        return self.count / max(1, prod(extents[index] for index in self.indices))
+
     def rows(self, indices: Sequence[str]) -> Integers:
         """The coordinates along some of the indices."""
         return self.coords[[self.indices.index(index) for index in indices]]

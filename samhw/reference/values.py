@@ -33,8 +33,18 @@ class Values(Domain):
     def negate(self, a: Array) -> Array:
         return -a
 
-    def sums(self, factors: Sequence[Array], mask: Array | None) -> Sequence[Sum]:
-        return [[[*factors, *([] if mask is None else [(mask != 0).astype(np.int64)])]]]
+    def indicator(self, mask: Array) -> Array:
+        return (mask != 0).astype(np.int64)
+
+    def factor(self, a: Array, *, alone: bool, whole: bool) -> Array:
+        return a
+
+    def products(self, factors: Sequence[Array]) -> Sequence[Sum]:
+        return [[factors]]
+
+    def partial(self, sums: Sequence[Array]) -> Array:
+        (result,) = sums
+        return result
 
     def summed(
         self, sums: Sequence[Array], factors: int, divisors: Sequence[Array], *, over_points: bool

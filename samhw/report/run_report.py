@@ -10,6 +10,7 @@ import numpy as np
 import samhw
 from samhw.backends import Backend, RunResult, off_chip_tensors
 from samhw.checking import Check, weakest
+from samhw.checking.correlate import agree
 from samhw.compiler import Compiled
 from samhw.report.memory import MemoryReport, memory_report
 from samhw.report.region_report import RegionReport, region_report
@@ -62,8 +63,11 @@ class RunReport:
     build_seconds: float
     period: float | None
     """Of the clock, in ns; None without one."""
-    check: Check
-    """Of all runs, the worst."""
+    check: Check | None
+    """Of all runs, the worst; None if nothing was compared with NumPy."""
+    agreed: bool
+    """Simulator and backend took the same cycles in every region, and where nothing was compared with NumPy,
+    stored the same words."""
     memory: MemoryReport | None
     """Off-chip memory, if there is one."""
     command: str
@@ -77,22 +81,18 @@ class RunReport:
         return SYNTHETIC in self.data
 
     @property
-    def same_cycles(self) -> bool:
-        """Simulator and backend took the same cycles in every region."""
-        return all(region.cycles == region.model_cycles for region in self.regions)
-
-    @property
     def good(self) -> bool:
-        """Nothing is wrong."""
-        return self.check.good and self.same_cycles
+        """Nothing that was looked at is wrong."""
+        return self.agreed and (self.check is None or self.check.good)
 
     @property
     def checked(self) -> bool:
-        """Nothing is wrong, and the check proves something."""
-        return self.check.verdict.is_proof and self.same_cycles
+        """Nothing is wrong, and a check was made that proves something."""
+        return self.agreed and self.check is not None and self.check.verdict.is_proof
 
     def to_json(self, *, details: bool = False) -> dict[str, Any]:
         """What `samhw run --json` prints; with `details`, as with --stats, more of each region."""
+        found = self.check
         return {
             "program": self.program,
             "data": self.data,
@@ -104,11 +104,11 @@ class RunReport:
             "cycles": self.cycles,
             "model_cycles": self.model_cycles,
             **time_report(self.cycles, self.period),
-            "result": str(self.check.verdict),
+            "result": None if found is None else str(found.verdict),
             "checked": self.checked,
-            "max_abs_error": self.check.max_abs_error,
-            "unproved": self.check.unproved,
-            **({"sampled": self.check.sampled} if self.check.sampled else {}),
+            "max_abs_error": None if found is None else found.max_abs_error,
+            "unproved": None if found is None else found.unproved,
+            **({"sampled": found.sampled} if found and found.sampled else {}),
             "seconds": round(self.seconds, 4),
             "build_seconds": round(self.build_seconds, 2),
             **({"memory": self.memory.to_json()} if self.memory else {}),
@@ -133,7 +133,7 @@ def run_report(
     Args:
         backend: that was asked for.
         runs: the simulator's, and behind it that of the backend, if it is another one.
-        checks: of each of the runs.
+        checks: of each of the runs; none if they are not to be compared with NumPy.
         asked: the schedule that the user has given.
         period: of the clock, in ns, if the backend has none of its own.
         command: what was typed.
@@ -161,7 +161,11 @@ def run_report(
         model_seconds=model.seconds,
         build_seconds=chosen.build_seconds,
         period=1e9 / chosen.clock if chosen.clock else period,
-        check=_worst(checks),
+        check=_worst(checks) if checks else None,
+        agreed=all(
+            ours.cycles == theirs.cycles and (bool(checks) or agree(ours, theirs))
+            for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+        ),
         memory=memory,
         command=command,
         versions={

@@ -1,16 +1,19 @@
 """What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
+from itertools import takewhile
+from math import prod
 from typing import NamedTuple
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.graph import Design, MemoryRole
-from samhw.numerics import Words
+from samhw.graph import Design, MemoryRole, TensorBinding
+from samhw.limits import WORD, check_memory
+from samhw.numerics import Words, value_type
 from samhw.passes import Recipe, with_derived
 from samhw.running.images import load
-from samhw.tensors import Tensor
+from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Inputs", "inputs_of", "load_inputs"]
 
@@ -46,20 +49,25 @@ def load_inputs(
         recipes: of the inputs that are made from those tensors (`Compiled.recipes`).
 
     Raises:
-        InputError: as `load` and `with_derived` do; and for shapes of which the program makes no extents, or
-            too great ones.
+        InputError: as `load` and `with_derived` do; for shapes of which the program makes no extents, or too
+            great ones; and for a result that is too large for this machine.
     """
     tensors = with_derived(tensors, recipes or {})
     memories, extents = load(design, _stored(program, design, tensors))
-    return Inputs(memories, extents | _inferred(program, design, tensors))
+    extents |= _inferred(program, design, tensors)
+    for binding in design.tensors:
+        if binding.role is MemoryRole.OUTPUT and not binding.view_of:
+            _check_fits(binding, extents)
+    return Inputs(memories, extents)
 
 
 def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Those of the tensors that the design takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
-    stores is taken for nonzero.
+    stores is taken for nonzero; so they lose what is zero in the design's value type.
     """
+    value = value_type(design.value)
     masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
     for binding in design.tensors:
@@ -67,10 +75,25 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
         if tensor is None or binding.role is not MemoryRole.INPUT:
             continue
         if binding.name in masks:
-            coords, vals = tensor.to_coo(drop_zeros=True)
-            tensor = Tensor.from_coo(coords, vals, tensor.shape, tensor.format)
+            coords, vals = tensor.to_coo()
+            kept = value.decode(value.encode(vals)) != 0
+            tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored
+
+
+def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
+    """Refuses a result whose outer dense levels alone are too large: these are written, whatever it holds."""
+    fmt = Format.parse(result.format, len(result.indices))
+    dense = [
+        *takewhile(lambda level: level[0] is LevelType.dense, zip(fmt.levels, fmt.mode_order, strict=True))
+    ]
+    count = prod(extents[result.indices[mode]] for _, mode in dense)
+    check_memory(
+        WORD * count,
+        f"The result '{result.name}', which has {count:,} places in its dense levels,",
+        "store it in compressed levels, or give smaller data",
+    )
 
 
 def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """The memories and extents of a run, checked against the graph."""
 
+import mmap
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,17 +9,26 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Graph, Memory, MemoryRole
+from samhw.limits import WORD, check_memory
 from samhw.primitives import Place
 from samhw.sim.machine import Stores, as_words
 
 __all__ = ["make_stores"]
 
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
+"""Of Linux; Python has its name since 3.13."""
+
 
 def make_stores(
     graph: Graph, memories: Mapping[str, NDArray[Any]], extents: Mapping[str, int]
 ) -> tuple[Stores, dict[str, NDArray[np.int64]]]:
-    """The stores of a run, and those of them that are its OUTPUT memories, as arrays of their capacity."""
-    outputs = {m.name: np.zeros(m.capacity, np.int64) for m in graph.memories if m.role is MemoryRole.OUTPUT}
+    """The stores of a run, and those of them that are its OUTPUT memories, as arrays of their capacity.
+
+    Raises:
+        InputError: for a memory or an extent that the run lacks, or that does not fit the graph or this
+            machine.
+    """
+    outputs = {m.name: _zeros(m) for m in graph.memories if m.role is MemoryRole.OUTPUT}
     inputs = {m.name: _input(m, memories) for m in graph.memories if m.role is MemoryRole.INPUT}
     stores = {(Place.MEMORY, name): as_words(array) for name, array in (inputs | outputs).items()}
     for index, greatest in graph.extents.items():
@@ -28,6 +38,18 @@ def make_stores(
             raise InputError(f"Index {index!r} has extent {extents[index]}; give 0 to {greatest}.")
         stores[Place.EXTENT, index] = [int(extents[index])]
     return stores, outputs
+
+
+def _zeros(memory: Memory) -> NDArray[np.int64]:
+    """The words of a memory. Only those that are written take memory of this machine: the capacity of a
+    compressed level is what its extents allow, which may be far more than a run stores."""
+    size = WORD * memory.capacity
+    try:
+        pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+    except (OSError, OverflowError, MemoryError):
+        check_memory(size, f"Memory {memory.name!r}", "build with a smaller capacity (--capacity, --entries)")
+        raise
+    return np.frombuffer(pages, np.int64)
 
 
 def _input(memory: Memory, memories: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:

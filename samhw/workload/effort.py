@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import expm1, prod
 
-from samhw.frontend import Access, Call, Div, Expr, Literal, Mul, Program, free_indices, terms
+from samhw.frontend import Access, Call, Div, Expr, Literal, Mul, Program, Statement, free_indices, terms
+from samhw.frontend.expr import factors_of
 from samhw.frontend.vanishing import vanishes
 from samhw.limits import WORD
+from samhw.reference import sum_next
 from samhw.tensors import Tensor
 
 __all__ = ["Effort", "estimate"]
@@ -65,14 +67,33 @@ def estimate(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
         for term in terms(statement.rhs):
             indices = {*free_indices(term), *(statement.mask.indices if statement.mask else ())}
             found += prod(extents[index] for index in indices) * mask * _density(term, densities)
+            points += _points(term, statement, densities, extents)
         decl = program.tensors[statement.lhs.tensor]
         # That at least one of the points of a place is there.
         density = 1.0 if decl.format.is_all_dense else -expm1(-found / places)
         densities[decl.name] = density
-        points += found
         results += places * density
         words += places * density * (1 if decl.format.is_all_dense else 1 + decl.rank)
     return Effort(points, results, _COPIES * stored + _COPIES_OF_RESULTS * WORD * words)
+
+
+def _points(
+    term: Expr, statement: Statement, densities: Mapping[str, float], extents: Mapping[str, int]
+) -> float:
+    """At how many points a term is computed, if each sum is taken as soon as what it needs is there."""
+    factors = [(set(free_indices(f)), _density(f, densities)) for f in factors_of(term)]
+    if statement.mask is not None:
+        factors.append((set(statement.mask.indices), min(1.0, densities[statement.mask.tensor])))
+    reduced = statement.reduction_indices if statement.reduction == "sum" else ()
+    total = 0.0
+    while True:
+        taken, summed, points = sum_next(factors, reduced, extents)
+        total += points
+        if len(taken) == len(factors):
+            return total
+        kept = {i for n in taken for i in factors[n][0]} - summed
+        density = -expm1(-points / prod(extents[i] for i in kept))
+        factors = [*(factor for n, factor in enumerate(factors) if n not in taken), (kept, density)]
 
 
 def _density(expr: Expr, densities: Mapping[str, float]) -> float:

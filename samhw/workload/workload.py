@@ -8,7 +8,7 @@ import numpy as np
 
 from samhw.compiler import AUTO, choose_value
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program, greatest_extents, result_patterns
+from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
 from samhw.schedule import Schedule
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -86,14 +86,14 @@ class Workload:
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
         entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
-        for name, pattern in result_patterns(program, self.tensors).items():
+        for name, pattern in result_patterns(program, stored).items():
             decl = program.tensors[name]
             shape = program.dimensions.shape(name, greatest)
             # At least a fiber for each outer coordinate.
             extents = dict(zip(decl.indices, shape, strict=True))
             entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
         return Capacity(
-            {d: self.greatest.get(d) or _power_of_two(n) for d, n in greatest.items()},
+            {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 

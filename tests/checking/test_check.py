@@ -178,3 +178,16 @@ def test_a_sample_of_rows_where_all_do_not_fit(monkeypatch: pytest.MonkeyPatch) 
         wrong[row, 1] = 4
         caught += not check(work, compiled, {"Y": Tensor.from_dense(wrong, "dense")}).good
     assert caught == rows
+
+
+def test_a_check_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("checked")
+
+    monkeypatch.setattr("samhw.cli.run.check", never)
+    result = CliRunner().invoke(main, ["run", "spmv", "--no-check"])
+    assert result.exit_code == 0, result.output
+    assert "not checked (--no-check)" in result.output
+    found = json.loads(CliRunner().invoke(main, ["run", "spmv", "--no-check", "--json", "-"]).stdout)
+    assert found["checked"] is False
+    assert found["max_abs_error"] is None

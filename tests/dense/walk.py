@@ -1,9 +1,8 @@
 """The one walk over a statement on dense arrays, for everything that is computed about it.
 
-What the arrays hold is the matter of a `Domain`: values (values.py), or values with their error bounds
-(bounds.py). Below, an array has the axes of `Statement.indices` at its end,
-of extent 1 where it lacks an index, so that arrays of one statement broadcast. A domain may keep several
-parts of an element in axes before them.
+What the arrays hold is the matter of a `Domain`; values.py has the only one. Below, an array has the axes of
+`Statement.indices` at its end, of extent 1 where it lacks an index, so that arrays of one statement
+broadcast. A domain may keep several parts of an element in axes before them.
 """
 
 from abc import ABC, abstractmethod

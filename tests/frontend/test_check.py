@@ -179,7 +179,8 @@ y = A[i, k] + B[i, k]
         (
             "tensor D[i=0]\nz = D[i]",
             8,
-            "tensor 'D' is declared with i=0; an extent is from 1 to 4,294,967,295",
+            "tensor 'D' is declared with i=0; an extent is from 1 to 4,294,967,295, "
+            "as coordinates have 32 bits",
         ),
         (
             "tensor D[i=2, k=3]\ntensor E[i=3, k=3]\nz = E[m, n] * D[n, m]",

@@ -139,7 +139,10 @@ def test_indices_are_local_to_their_statement():
             {"A": (3, 35)},
             "tensor 'A' is declared with k=34, but its data has 35 there; change one of them",
         ),
-        ({"A": (0, 34)}, "tensor 'A' has data with i=0; an extent is from 1 to 4,294,967,295"),
+        (
+            {"A": (0, 34)},
+            "tensor 'A' has data with i=0; an extent is from 1 to 4,294,967,295, as coordinates have 32 bits",
+        ),
         (
             {"X": (35, 2)},
             "spmm.ein:3:17: index 'k' has extent 34 in 'A' but 35 in 'X'; "

@@ -89,14 +89,27 @@ def test_the_worst_of_all_runs_is_told() -> None:
     unproved = of(replace(right, tensors=dict.fromkeys(right.tensors, Verdict.UNPROVED), unproved=3))
     assert unproved.good
     assert not unproved.checked
-    assert unproved.check.unproved == 3
+    assert unproved.to_json()["unproved"] == 3
     wrong = of(Check(np.inf, 0.0, tensors=dict.fromkeys(right.tensors, Verdict.WRONG)))
     assert not wrong.good
-    assert wrong.check.max_abs_error == np.inf
+    assert wrong.to_json()["max_abs_error"] == np.inf
     late = of(right, tuple(replace(region, cycles=region.cycles + 1) for region in model.regions))
-    assert not late.same_cycles
+    assert not late.agreed
     assert not late.good
     assert not late.to_json()["checked"]
+
+
+def test_unchecked_runs_are_compared_with_each_other() -> None:
+    workload, compiled = compiled_on_karate(SPMM)
+    model = run(compiled, workload.tensors)
+    (region,) = model.regions
+    tensors = {name: replace(t, vals=t.vals + 1) for name, t in region.outputs.items()}
+    other = replace(model, regions=(replace(region, outputs=tensors),))
+    for second, good in ((model, True), (other, False)):
+        report = run_report(workload, compiled, MODEL, [model, second], [], asked=Schedule())
+        assert report.agreed is report.good is good
+        assert not report.checked
+        assert report.to_json()["result"] is None
 
 
 def test_a_report_is_a_value_that_json_takes() -> None:

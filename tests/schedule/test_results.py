@@ -118,3 +118,15 @@ def test_a_result_that_is_filled_in_has_the_order_that_was_asked_for() -> None:
     text = "tensor A[i=5, j=7] : csr\ntensor Y[i=5, j=7] : csc\nY[i, j] = 2 * A[i, j]\n"
     compiled = compile_program(parse(text), Schedule(permute=True, order=("i", "j")))
     assert [region.order for region in compiled.regions if region.region.label] == [("i", "j")]
+
+
+def test_results_have_room_for_the_zeros_that_another_format_stores() -> None:
+    workload = make_workload(
+        parse("tensor a[i=4, j=4] : csr\ntensor y[i, j] : csr\ny[i, j] = 2 * a[i, j]\n"), []
+    )
+    sparse = Tensor.from_dense(np.eye(1, 16).reshape(4, 4), "csr")
+    workload = replace(workload, tensors={"a": sparse})
+    schedule = Schedule(formats={"a": "(compressed, dense)"})
+    assert workload.capacity(schedule).entries["y"] == 4
+    compiled = compile_workload(workload, schedule)
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good

@@ -11,6 +11,9 @@ from samhw.spec import spec_of
 
 __all__ = ["TableBuilder"]
 
+MOST_COPIES = 1024
+"""Nodes of einsums that are made for uses which share nothing. The models have a hundred at most."""
+
 
 class TableBuilder:
     """A fusion table in the making.
@@ -39,6 +42,7 @@ class TableBuilder:
         self._nodes = Names()
         self.root = PlannedNode("root", self._nodes.fresh("root"), 0, {}).output("out")
         self.table = FusionTable(tuple(order))
+        self._copies = 0
         self.makes_zeros = False
         """A product has coordinates at which one of its operands stores nothing."""
 
@@ -57,6 +61,17 @@ class TableBuilder:
                 self.table.add_column(node.name, f"{node.name}[{kept}]" if kept else node.name)
                 if isinstance(node, Intermediate):
                     self.table.computes[node.name] = (node.tensor, node.indices)
+
+    def count_copies(self, count: int, e: Einsum) -> None:
+        """Notes that so many nodes of the einsum are made once more. Raises `StreamError` where that has no
+        end: an intermediate whose uses share nothing, and that itself has several of such, and so on."""
+        self._copies += count
+        if self._copies > MOST_COPIES:
+            name = e.tensor if isinstance(e, Intermediate) else self.title
+            raise StreamError(
+                f"Fused into one, the statements up to '{name}' compute intermediates at more than "
+                f"{MOST_COPIES:,} further places; split the region."
+            )
 
     def rows_ahead(self, e: Einsum, bound: frozenset[str]) -> list[str]:
         """The indices of e that are not bound, outermost first."""

@@ -211,28 +211,36 @@ class _TakesUp:
     def __init__(self, builder: TableBuilder, node: Einsum, rows: list[str]):
         self._builder = builder
         self._node = node
-        self._rows = rows
+        self._rows = tuple(rows)
         self._held: set[tuple[Einsum, frozenset[str], tuple[str, ...]]] = set()
         """For what it has been found true. Whatever is not ends the question, and what is below several
         reductions would be asked again for each way to it."""
 
     def holds(self, space: Space, e: Einsum, done: tuple[str, ...]) -> bool:
         """It is true of e, lowered behind the rows `done` of the space."""
-        key = e, space.bound, done
-        if key in self._held or not self._uses(space, e):
+        # Once all rows of the stream have come as they should, nothing can go wrong; once another has, all.
+        done = done[: len(self._rows)]
+        if done == self._rows or not self._uses(space, e):
             return True
+        if done != self._rows[: len(done)]:
+            return False
+        key = e, space.bound, done
+        if key not in self._held and self._holds_below(space, e, done):
+            self._held.add(key)
+        return key in self._held
+
+    def _holds_below(self, space: Space, e: Einsum, done: tuple[str, ...]) -> bool:
         here = space.inner()
         ahead = self._builder.rows_ahead(e, here.bound)
         for n in range(len(ahead) + 1):
             here.bound = space.bound.union(ahead[:n])
-            while own := next(ready(self._builder, here, e), None):
-                if not self.holds(here, own.operand, (*done, *ahead[:n])):
-                    return False
-                here.streams[own] = ValueStream(space.root)
-        if self._uses(here, e) and [*done, *ahead][: len(self._rows)] != self._rows:
-            return False
-        self._held.add(key)
-        return True
+            # All that are ready at a time: to look for them costs the most.
+            while found := list(ready(self._builder, here, e)):
+                for own in found:
+                    if not self.holds(here, own.operand, (*done, *ahead[:n])):
+                        return False
+                    here.streams[own] = ValueStream(space.root)
+        return not self._uses(here, e) or (*done, *ahead)[: len(self._rows)] == self._rows
 
     def _uses(self, space: Space, e: Einsum) -> bool:
         return self._node in reachable([e], space.streams)
@@ -241,8 +249,10 @@ class _TakesUp:
 def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:
     """A second node of the same meaning, with views and columns of its own that stand where the space's
     stand; what is or will be a stream serves both."""
+    nodes = list(reachable([node], streams))
+    builder.count_copies(len(nodes), node)
     made: dict[Einsum, Einsum] = {}
-    for below in reachable([node], streams):
+    for below in nodes:
         if below in streams:
             made[below] = below
             continue

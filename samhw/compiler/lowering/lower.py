@@ -21,6 +21,7 @@ from samhw.compiler.einsum import (
     Sieve,
     View,
     operands,
+    reachable,
     rebuilt,
 )
 from samhw.compiler.lowering.advance import advance
@@ -153,11 +154,20 @@ class _Lowering:
         row = OpenRow(self.builder, space, index)
         scanner, joiner = Scanner(row), StreamJoiner(row)
         found = Bundles(row, scanner, joiner).of(e)
-        assert found is not None
+        if found is None:
+            raise self.entered_inside(space, e, index)
         stream, bundle = RowEnd(row, scanner, joiner, goal).finish(found)
         advance(row, e, stream, bundle)
         space.enter(stream)
         return stream
+
+    def entered_inside(self, space: Space, e: Einsum, index: str) -> StreamError:
+        """The refusal of a row that only streams have which have another row outside of it."""
+        for node in reachable([e], space.streams):
+            stream = space.streams.get(node)
+            if stream is not None and index in (row.index for row in stream.pending):
+                return self.builder.refusal(node, stream, index)
+        raise AssertionError(f"nothing has the row {index}")
 
     def settle(self, space: Space, e: Einsum) -> None:
         """Computes every operation below e whose indices are all bound, so that its result is repeated by the

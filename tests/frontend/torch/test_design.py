@@ -293,10 +293,11 @@ def test_what_is_no_module():
 def test_the_pages_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
+    names = {"__name__": "snippet"}  # of the whole page: a later snippet goes on where an earlier one ended
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL)):
         path = tmp_path / f"snippet_{number}.py"
         path.write_text(code)
-        exec(compile(code, str(path), "exec"), {"__name__": "snippet"})
+        exec(compile(code, str(path), "exec"), names)
 
 
 def test_a_registered_operator():

@@ -13,9 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from samhw.backends import run
+from samhw.checking import check, weakest
 from samhw.frontend import Capacity, load_kernel
 from samhw.search import compile_program
-from samhw.targets import check, run, weakest
 from samhw.tensors import Tensor, read_tensor
 from samhw.workload import Workload
 

@@ -8,10 +8,10 @@ Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ..] [--b
 from dataclasses import fields
 
 from benchmarks.common import follow, parser, report
+from samhw.building.boards import BoardDesign, make_bitstream
+from samhw.building.boards.size import Use
 from samhw.errors import SamhwError
 from samhw.numerics import value_type
-from samhw.targets.boards import BoardDesign, make_bitstream
-from samhw.targets.boards.size import Use
 from samhw.workload import bind_program, compile_workload
 
 PROGRAMS = ("spmm", "sddmm", "gcn")

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from samhw.checking import Measure, compare
 from samhw.errors import RunError
 from samhw.frontend import Program, load
 from samhw.numerics import Float
 from samhw.schedule import Schedule
-from samhw.targets import Measure, compare
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 

@@ -25,7 +25,7 @@ import sys, time
 from samhw.numerics import value_type
 from samhw.sim.compiled import engine
 from samhw.sim.regions import simulate_regions
-from samhw.targets.inputs import load_inputs
+from samhw.running.inputs import load_inputs
 from samhw.workload import bind_program, compile_workload
 
 workload = bind_program(sys.argv[1], sys.argv[2:])

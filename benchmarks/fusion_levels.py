@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, graph_options, measure, one_region, parser, report, schedules
+from samhw.checking import Measure
 from samhw.frontend import load_model, model_data, model_names
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import Measure
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
 from samhw.workload import Workload

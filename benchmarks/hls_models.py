@@ -21,10 +21,10 @@ from samhw.frontend import model_names
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.numerics import Integer, value_type
+from samhw.running.hls import HlsDesign, golden
+from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.sim import simulated_regions, total_cycles
-from samhw.targets.hls import HlsDesign, golden
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload, make_model_workload
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")

@@ -18,11 +18,11 @@ from typing import Any
 
 from benchmarks.common import follow, parser, report
 from benchmarks.synthesis import cells, parts
+from samhw.building.boards.size import Use, use_of
 from samhw.compiler import Compiled
 from samhw.frontend import load_kernel
 from samhw.rtl.fabric import Fabric
 from samhw.schedule import Schedule, parse_lanes
-from samhw.targets.boards.size import Use, use_of
 from samhw.workload import compile_workload, make_workload
 
 

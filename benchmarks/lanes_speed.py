@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.common import VALUE, follow, parser, report
 from benchmarks.lanes import Case, cases, gcn, sddmm, spmm
 from benchmarks.simulator import firings, timed_run
+from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule, parse_lanes
-from samhw.targets.inputs import load_inputs
 from samhw.tensors import power_law_graph, random_tensor
 from samhw.workload import compile_workload
 

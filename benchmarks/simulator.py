@@ -30,10 +30,10 @@ from samhw.errors import InputError
 from samhw.frontend import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
 from samhw.numerics import value_type
+from samhw.running.inputs import load_inputs
 from samhw.schedule import FusionLevel, Schedule
 from samhw.search import compile_program
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
-from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
 from samhw.workload import bind_program
 
@@ -278,7 +278,7 @@ def least_beside_rtl(
     run: Callable[[], tuple[object, float]],
 ) -> list[float]:
     """The least times of a run and of Verilator's, whose cycles are checked."""
-    from samhw.targets.driver import VerilatedDesign
+    from samhw.running.driver import VerilatedDesign
 
     with VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).session() as session:
 

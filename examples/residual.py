@@ -4,8 +4,9 @@ Run it with `python examples/residual.py`, or hand it to the command line: `samh
 examples/residual.py:program`.
 """
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.frontend import ProgramBuilder
-from samhw.targets import check, run
 from samhw.workload import compile_workload, make_workload
 
 p = ProgramBuilder("residual")

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 __all__ = [
     "InputError",
-    "InterruptedRunError",
+    "InterruptedWorkError",
     "RunError",
     "SamhwError",
     "ScheduleError",
@@ -61,7 +61,7 @@ class RunError(SamhwError):
     """
 
 
-class InterruptedRunError(RunError):
+class InterruptedWorkError(RunError):
     """Work that its user has stopped. The command line exits with 130, as shells say of Ctrl-C."""
 
     exit_code = 130

@@ -60,27 +60,39 @@ ALLOWED = {
     "link": set(),
     "boards": {"rtl"},
     "hls": {"graph", "numerics", "spec"},
-    "targets": {
-        *("boards", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "reference", "rtl"),
-        *("schedule", "search", "sim", "tensors", "workload"),
+    "building": {"boards", "graph", "rtl"},
+    "running": {
+        *("boards", "building", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "sim"),
+        "tensors",
     },
-    "report": set(),
+    "backends": {
+        *("boards", "building", "compiler", "graph", "hls", "link", "numerics", "running", "sim", "tensors"),
+    },
+    "checking": {
+        *("backends", "compiler", "frontend", "graph", "numerics", "reference", "schedule", "search", "sim"),
+        *("tensors", "workload"),
+    },
+    "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "workload"},
+    "sweep": {
+        *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "workload"),
+    },
     "api": {
-        *("compiler", "frontend", "graph", "numerics", "schedule", "search", "targets", "tensors"),
-        *("workload",),
+        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
+        *("tensors", "workload"),
     },
     "torch": {
-        *("api", "compiler", "graph", "importers", "schedule", "search", "targets", "tensors", "workload"),
+        *("api", "backends", "checking", "compiler", "frontend", "graph", "importers", "numerics"),
+        *("schedule", "search", "tensors", "workload"),
     },
     "cli": {
-        *("compiler", "frontend", "graph", "graph_passes", "hls", "numerics", "passes", "report"),
-        *("schedule", "search", "sim", "targets", "tensors", "workload"),
+        *("backends", "checking", "compiler", "frontend", "graph", "graph_passes", "hls", "numerics"),
+        *("passes", "report", "schedule", "search", "sim", "sweep", "tensors", "workload"),
     },
 }
 
 EVERYWHERE = {
-    *("cache", "collector", "errors", "files", "html", "limits", "names", "recursion", "script"),
-    "suggestion",
+    *("cache", "collector", "errors", "files", "html", "limits", "names", "processes", "recursion"),
+    *("script", "suggestion"),
 }
 """The files beside the folders, below all of them."""
 

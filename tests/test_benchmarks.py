@@ -24,10 +24,10 @@ from benchmarks import (
     sparsity_sweep,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
+from samhw.checking import Outcome, compare
 from samhw.errors import RunError
 from samhw.frontend import load_model, model_data, model_names
 from samhw.schedule import Schedule
-from samhw.targets import Outcome, compare
 
 pytestmark = pytest.mark.slow
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from samhw.checking.verdict import Verdict
 from samhw.graph.token import Kind
-from samhw.targets.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

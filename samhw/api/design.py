@@ -9,6 +9,7 @@ from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
+from samhw.backends import MODEL, Backend, check_options, run
 from samhw.compiler import Compiled, FusionTable, asked_text
 from samhw.errors import InputError, shown
 from samhw.files import write_text
@@ -18,7 +19,6 @@ from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.targets import MODEL, Backend, check_options, run
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import SavedDesign, Workload, fingerprint
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy.typing as npt
 import scipy.sparse
 
+from samhw.backends import RunResult
+from samhw.checking import Check, check
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.html import html_section, html_table
-from samhw.targets import Check, RunResult, check
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 

@@ -20,7 +20,10 @@ import samhw
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.suggestion import did_you_mean
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "TYPED", "main"]
+
+TYPED = "samhw.typed"
+"""In the context of a command, the words that were typed behind `samhw`."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -92,6 +95,7 @@ class _Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise click.UsageError(f"No such command '{args[0]}'{did_you_mean(args[0], COMMANDS)}")
+        ctx.meta[TYPED] = tuple(args)
         name, command, rest = super().resolve_command(ctx, args)
         for before, argument in pairwise([str(name), *rest]):
             if not argument or (argument.startswith("--") and argument.endswith("=")):

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from samhw.backends import BACKENDS, Backend, Target, is_board, targets
 from samhw.errors import InputError
-from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
     "BACKEND",

@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from samhw.backends import DERIVED, Target, find_target, run, targets
+from samhw.backends import build as write_build
+from samhw.checking import check
 from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
@@ -16,9 +19,6 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program
 from samhw.graph import Design
-from samhw.targets import DERIVED, check, run
-from samhw.targets import build as write_build
-from samhw.targets.backends import Target, find_target, targets
 from samhw.workload import Workload
 
 __all__ = ["build"]

@@ -9,6 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from samhw.checking import Known, Outcome, Verdict
+from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import (
@@ -22,12 +24,10 @@ from samhw.cli.options import (
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
-from samhw.cli.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
+from samhw.report.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
-from samhw.targets import Known, Outcome, Verdict
-from samhw.targets import compare as compare_all
 from samhw.workload import Workload, bind_program, scheduled
 
 __all__ = ["compare"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from samhw.checking import correlate as run_all
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import CompileOptions, compile_options, data_option, override
 from samhw.cli.output import OUTPUT, print_json, print_table
@@ -16,7 +17,6 @@ from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
 from samhw.schedule import parse_lanes
-from samhw.targets import correlate as run_all
 
 __all__ = ["correlate"]
 
@@ -89,7 +89,7 @@ def correlate(
         result = run_all(workloads, schedules, jobs=jobs, progress=progress, **options.compiler())
     summary = result.to_json()
     if report:
-        from samhw.report import write_report
+        from samhw.report.correlation import write_report
 
         write_report(summary, Path(report))
     if json_target:

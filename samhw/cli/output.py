@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from samhw.cli import TYPED
 from samhw.errors import InputError
 from samhw.files import reason, write_text
 
-__all__ = ["OUTPUT", "OutputFile", "print_json", "print_table"]
+__all__ = ["OUTPUT", "OutputFile", "command_line", "print_json", "print_table"]
 
 _OUTPUTS = "samhw.outputs"
 """In the context of a command, the options that name files to write, by the files."""
+
+
+def command_line() -> str:
+    """What was typed, as a shell takes it."""
+    return shlex.join(["samhw", *click.get_current_context().meta[TYPED]])
 
 
 class OutputFile(click.Path):

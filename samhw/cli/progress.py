@@ -170,7 +170,7 @@ def building() -> Iterator[None]:
 @contextmanager
 def _listening(level: int, show: Callable[[str], None]) -> Iterator[None]:
     """Has every message of the builds and runs shown."""
-    logger = logging.getLogger("samhw.targets")
+    logger = logging.getLogger("samhw")
     listener, before = _Listener(level, show), (logger.level, logger.propagate)
     logger.addHandler(listener)
     logger.setLevel(level)

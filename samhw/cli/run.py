@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from samhw.backends import MODEL, Backend, RunResult, find_backend
+from samhw.backends import run as execute
+from samhw.checking import Check, check
 from samhw.cli.backends import (
     BACKEND,
     CLOCK,
@@ -19,28 +22,15 @@ from samhw.cli.backends import (
 )
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
-from samhw.cli.output import OUTPUT, OutputFile, print_json
+from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.statistics import print_statistics
-from samhw.cli.time import beside, say_clock, say_time, time_report
 from samhw.cli.tracing import recording, write_trace
-from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.sim import lane_loads
-from samhw.targets import (
-    Check,
-    RunResult,
-    check,
-    memory_line,
-    memory_report,
-    off_chip_tensors,
-    weakest,
-)
-from samhw.targets import run as execute
-from samhw.targets.backends import MODEL, Backend, RegionRun, find_backend
-from samhw.targets.correlate import agree
+from samhw.report.run_report import RunReport, run_report
+from samhw.report.time import beside, say_clock, say_time
 from samhw.tensors import write_tensor
-from samhw.workload import SYNTHETIC, Workload
+from samhw.workload import Workload
 
 __all__ = ["run"]
 
@@ -57,7 +47,13 @@ __all__ = ["run"]
     show_default=True,
     help="What runs it.",
 )
-@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
+@click.option(
+    "--json",
+    "json_target",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Write the result as JSON; with --stats, node by node.",
+)
 @click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
@@ -119,98 +115,59 @@ def run(
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
     if trace:
         write_trace(Path(trace), model)
-    chosen, runs = model, [model]
+    runs = [model]
     if backend is not MODEL:
         settings = _settings(backend, wave, regions, clock)
         with building():
-            chosen = execute(compiled, workload.tensors, backend, **board, **settings)
-        runs.append(chosen)
-    period = 1e9 / chosen.clock if chosen.clock else period
-    found = _checked(workload, compiled, runs) if compare_with_numpy else None
-    agreed = all(
-        ours.cycles == theirs.cycles and (found is not None or agree(ours, theirs))
-        for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+            runs.append(execute(compiled, workload.tensors, backend, **board, **settings))
+    checks = []
+    if compare_with_numpy:
+        with phase("checking"):
+            checks = [check(workload, compiled, result.outputs) for result in runs]
+    told = run_report(
+        workload,
+        compiled,
+        backend,
+        runs,
+        checks,
+        asked=schedule,
+        period=period,
+        command=command_line(),
     )
     if save:
-        _save(Path(save), workload, chosen)
-    used = memory_report(model)
+        _save(Path(save), workload, runs[-1])
     if json_target:
-        placed = off_chip_tensors(compiled) if dram else ()
-        report = {
-            "program": compiled.program.name,
-            "data": workload.name,
-            "backend": backend.name,
-            "value": compiled.value.name,
-            "fuse": schedule.to_json()["fuse"],
-            "schedule": replace(compiled.schedule, off_chip=placed).to_json(),
-            **_figures(compiled, model, chosen),
-            **time_report(chosen.cycles, period),
-            **_findings(found, agreed),
-            "seconds": round(chosen.seconds, 4),
-            "build_seconds": round(chosen.build_seconds, 2),
-            **({"memory": used} if used else {}),
-        }
-        print_json(json_target, report)
+        print_json(json_target, told.to_json(details=stats))
     if json_target != "-":
-        _print_run(workload, compiled, model, used)
-        _print_backend(backend, chosen, period)
-        if stats:
-            print_statistics(model)
-        _print_check(found)
-    if not agreed or (found is not None and not found.good):
+        _print_report(told, stats)
+    if not told.good:
         sys.exit(1)
 
 
-def _figures(compiled: Compiled, model: RunResult, chosen: RunResult) -> dict[str, Any]:
-    """The cycles of both, of each region and of all."""
-    return {
-        "regions": [
-            {
-                "name": ours.name,
-                "order": list(region.order),
-                "cycles": theirs.cycles,
-                "model_cycles": ours.cycles,
-                **_lanes(ours),
-            }
-            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
-        ],
-        "cycles": chosen.cycles,
-        "model_cycles": model.cycles,
-    }
-
-
-def _lanes(region: RegionRun) -> dict[str, Any]:
-    """The loads of its lanes, if it has any."""
-    loads = region.statistics and lane_loads(region.graph, region.statistics.nodes)
-    if not loads:
-        return {}
-    return {"lanes": {"node": loads.node, "firings": loads.firings, "balance": round(loads.balance, 4)}}
-
-
-def _checked(workload: Workload, compiled: Compiled, runs: Sequence[RunResult]) -> Check:
-    """Several checks of the same results as one."""
-    with phase("checking"):
-        checks = [check(workload, compiled, result.outputs) for result in runs]
-    return Check(
-        max(c.max_abs_error for c in checks),
-        max(c.bound for c in checks),
-        max(c.unproved for c in checks),
-        {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
-        checks[0].sampled,
+def _print_report(report: RunReport, stats: bool) -> None:
+    """The report in words."""
+    for statement in report.statements:
+        click.echo(statement)
+    shapes = ", ".join(
+        f"{i.name} {'x'.join(map(str, i.shape)) or 'scalar'} ({i.stored} stored)" for i in report.inputs
     )
-
-
-def _findings(found: Check | None, agreed: bool) -> dict[str, Any]:
-    """What the comparison with NumPy has found, for JSON; `agreed` says that the backends did."""
-    if found is None:
-        return {"result": None, "checked": False, "max_abs_error": None, "unproved": None}
-    return {
-        "result": str(found.verdict),
-        "checked": found.verdict.is_proof and agreed,
-        "max_abs_error": found.max_abs_error,
-        "unproved": found.unproved,
-        **({"sampled": found.sampled} if found.sampled else {}),
-    }
+    click.echo(f"  data       {report.data}: {shapes}")
+    if report.is_synthetic:
+        click.echo("             synthetic: random data of that set's sizes, not the set itself")
+    click.echo(f"  value      {report.value}")
+    for region in report.regions:
+        if region.note:
+            click.echo(f"  region     {region.name} {region.note}")
+    click.echo(f"  simulator  {report.model_cycles:,} cycles in {report.model_seconds:.2f} s")
+    if report.memory:
+        click.echo(f"  memory     {report.memory}")
+    if report.took:
+        click.echo(f"  {report.label:10} {report.took}")
+    if report.period is not None:
+        click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
+    if stats:
+        print_statistics(report.regions)
+    _print_check(report.check)
 
 
 def _print_check(found: Check | None) -> None:
@@ -248,14 +205,6 @@ def _check_options(
         raise InputError(f"--regions says how the HLS design is built; add {able}.")
 
 
-def _print_backend(backend: Backend, chosen: RunResult, period: float | None) -> None:
-    """What the backend took, where it is another one than the simulator, and how long that is at a clock."""
-    if backend is not MODEL:
-        click.echo(f"  {backend.label:10} {backend.summary(chosen)}")
-    if period is not None:
-        click.echo(f"  time       {say_time(chosen.cycles, period)} at {say_clock(period)}")
-
-
 def _settings(backend: Backend, wave: str | None, regions: str | None, clock: float | None) -> dict[str, Any]:
     """What the backend's run takes of the options that were given; a clock alone others go without."""
     chosen = {
@@ -271,27 +220,3 @@ def _save(path: Path, workload: Workload, result: RunResult) -> None:
     if len(outputs) != 1:
         raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
     write_tensor(path, result.outputs[outputs[0]])
-
-
-def _print_run(
-    workload: Workload,
-    compiled: Compiled,
-    model: RunResult,
-    used: dict[str, Any] | None,
-) -> None:
-    """The program, its data, and what the simulator took."""
-    for statement in compiled.program.statements:
-        click.echo(f"{statement}")
-    shapes = ", ".join(
-        f"{n} {'x'.join(map(str, t.shape)) or 'scalar'} ({t.nnz} stored)" for n, t in workload.tensors.items()
-    )
-    click.echo(f"  data       {workload.name}: {shapes}")
-    if SYNTHETIC in workload.name:
-        click.echo("             synthetic: random data of that set's sizes, not the set itself")
-    click.echo(f"  value      {compiled.value}")
-    for region in compiled.regions:
-        if region.note:
-            click.echo(f"  region     {region.graph.name} {region.note}")
-    click.echo(f"  simulator  {model.cycles:,} cycles in {model.seconds:.2f} s")
-    if used:
-        click.echo(f"  memory     {memory_line(used)}")

@@ -1,50 +1,55 @@
 """`samhw run --stats`."""
 
-from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import click
 from rich.console import Console
 
 from samhw.cli.output import print_table
-from samhw.graph import Graph
-from samhw.sim import Result, bottleneck, lane_loads
-from samhw.targets import RunResult, port_rows
+from samhw.report.region_report import RegionReport
+from samhw.sim import PortStats
 
 __all__ = ["print_statistics"]
 
 
-def print_statistics(model: RunResult) -> None:
+def print_statistics(regions: Iterable[RegionReport]) -> None:
     """Where each region's cycles went."""
-    for region in model.regions:
-        if region.statistics:
-            rows = _statistics(region.graph, region.statistics)
-            print_table(Console(), rows, title=f"{region.name}, simulator")
-            if region.statistics.memory:
-                ports = port_rows(region.statistics.memory)
-                print_table(Console(), ports, title=f"{region.name}, ports to off-chip memory")
-            if loads := lane_loads(region.graph, region.statistics.nodes):
-                click.echo(f"  lanes      {loads}")
-            click.echo(f"  bottleneck {bottleneck(region.graph, region.statistics)}")
+    for region in regions:
+        print_table(Console(), _nodes(region), title=f"{region.name}, simulator")
+        if region.ports is not None:
+            title = f"{region.name}, ports to off-chip memory"
+            print_table(Console(), _ports(region.ports), title=title)
+        if region.lanes:
+            click.echo(f"  lanes      {region.lanes}")
+        click.echo(f"  bottleneck {region.bottleneck}")
 
 
-def _statistics(graph: Graph, result: Result) -> list[list[str]]:
-    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot. Of
-    copies in lanes, the busiest one has a row."""
+def _nodes(region: RegionReport) -> list[list[str]]:
+    """A row for each node: its firings, and for which channel it waited longest, for a token and a slot."""
     rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
-    if result.memory:
+    if region.ports is not None:
         rows[0].append("waited for memory")
-    copies: dict[str, list[str]] = {}
-    for graph_node in graph.nodes:
-        copies.setdefault(graph_node.copy_of or graph_node.name, []).append(graph_node.name)
-    for base, names in copies.items():
-        node = max((result.nodes[name] for name in names), key=lambda stats: stats.firings)
-        name = f"{base} ({len(names)} lanes)" if len(names) > 1 else base
-        longest = []
-        for kind in ("starved", "blocked"):
-            waits = Counter({c: n for a in node.actors.values() for c, n in getattr(a, kind).items() if n})
-            longest.append("".join(f"{n:,}: {channel}" for channel, n in waits.most_common(1)))
-        rows.append([name, f"{node.firings:,}", f"{node.firings / result.cycles:.0%}", *longest])
-        if result.memory:
-            waited = sum(actor.memory for actor in node.actors.values())
-            rows[-1].append(f"{waited:,}" if waited else "")
+    for node in region.nodes:
+        name = f"{node.name} ({node.copies} lanes)" if node.copies > 1 else node.name
+        waits = [_longest(node.starved), _longest(node.blocked)]
+        rows.append([name, f"{node.firings:,}", f"{node.busy:.0%}", *waits])
+        if region.ports is not None:
+            rows[-1].append(f"{node.memory:,}" if node.memory else "")
+    return rows
+
+
+def _longest(waits: Mapping[str, int]) -> str:
+    """The longest of some waits, with its channel."""
+    if not waits:
+        return ""
+    channel = max(waits, key=lambda name: waits[name])
+    return f"{waits[channel]:,}: {channel}"
+
+
+def _ports(ports: Mapping[str, PortStats]) -> list[list[str]]:
+    """A row for each port to off-chip memory."""
+    rows = [["port", "words", "lines", "ahead", "cycles each"]]
+    for name, port in ports.items():
+        words = f"{port.words:,} {'written' if port.write else 'read'}"
+        rows.append([name, words, f"{port.requests:,}", f"{port.ahead:,}", f"{port.latency:.1f}"])
     return rows

@@ -14,8 +14,8 @@ import click
 
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError, SamhwError
-from samhw.targets.sweep import Configuration, State, product, read_description
-from samhw.targets.sweep import sweep as run
+from samhw.sweep import Configuration, State, product, read_description
+from samhw.sweep import sweep as run
 from samhw.workload import bind_program
 
 __all__ = ["sweep"]

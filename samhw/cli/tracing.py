@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from samhw.backends import RunResult
 from samhw.errors import InputError
 from samhw.sim import write_chrome_trace, write_fst, write_vcd
-from samhw.targets import RunResult
 
 __all__ = ["recording", "write_trace"]
 

@@ -21,6 +21,7 @@ from samhw.graph.ir import (
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.nodes import latency, make
+from samhw.graph.once import once_per_graph
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
@@ -65,6 +66,7 @@ __all__ = [
     "loads",
     "make",
     "memory_name",
+    "once_per_graph",
     "stop",
     "to_dot",
     "to_svg",

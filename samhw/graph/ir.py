@@ -203,14 +203,6 @@ class Graph:
         """The channel of each input."""
         return {c.sink: c for c in self.channels}
 
-    @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What others have worked out of the graph and want to find with it again, under names of theirs."""
-        return {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "derived"}
-
     def writers(self) -> Iterator[Node]:
         """The nodes without outputs, whose DONE ends a region."""
         return (n for n in self.nodes if not n.outputs)

@@ -1,8 +1,10 @@
 """Which indices the fibers of a stream belong to, and so which part of a graph works on which index."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from samhw.graph.ir import Endpoint, Graph, Node
+from samhw.graph.once import once_per_graph
 
 __all__ = ["Levels", "levels", "with_indices"]
 
@@ -10,7 +12,8 @@ Levels = tuple[str, ...]
 """Indices, outermost first."""
 
 
-def levels(graph: Graph) -> dict[Endpoint, Levels]:
+@once_per_graph
+def levels(graph: Graph) -> Mapping[Endpoint, Levels]:
     """The indices of the fibers of each output.
 
     The graph has producers before those that read them, and its scanners have their index, and joiners may.
@@ -39,7 +42,7 @@ def with_indices(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(replace(n, index=_index(graph, known, n)) for n in graph.nodes))
 
 
-def _index(graph: Graph, known: dict[Endpoint, Levels], node: Node) -> str:
+def _index(graph: Graph, known: Mapping[Endpoint, Levels], node: Node) -> str:
     if node.spec.scans:
         return node.index
     kept = node.spec.kept(node.params)
@@ -55,6 +58,6 @@ def _index(graph: Graph, known: dict[Endpoint, Levels], node: Node) -> str:
     return around[-1] if around else ""
 
 
-def _around(graph: Graph, known: dict[Endpoint, Levels], node: Node, port: str) -> Levels:
+def _around(graph: Graph, known: Mapping[Endpoint, Levels], node: Node, port: str) -> Levels:
     """The indices of the fibers that come in at an input."""
     return known[graph.fanin[Endpoint(node.name, port)].source]

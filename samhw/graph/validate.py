@@ -7,15 +7,15 @@ import networkx as nx
 
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
+from samhw.graph.once import once_per_graph
 from samhw.spec import Port, StoredArray, StreamKind
 
 __all__ = ["check_unique", "validate"]
 
 
+@once_per_graph
 def validate(graph: Graph) -> None:
     """Raises `InputError` for the first thing that is wrong with a graph."""
-    if "valid" in graph.derived:
-        return
     check_unique("node", (node.name for node in graph.nodes))
     check_unique("memory", (memory.name for memory in graph.memories))
     check_unique("tensor", (tensor.name for tensor in graph.tensors))
@@ -30,7 +30,6 @@ def validate(graph: Graph) -> None:
     if not any(not node.outputs for node in graph.nodes):
         raise InputError(f"Graph {graph.name!r} has no writer; add one, so that a run can end.")
     _check_acyclic(graph)
-    graph.derived["valid"] = True
 
 
 def check_unique(what: str, names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
-from samhw.sim.simulate import InterruptedRun, Progress, simulate
+from samhw.sim.simulate import InterruptedRunError, Progress, simulate
 from samhw.sim.waveform import write_fst, write_vcd
 from samhw.sim.work import Traffic, operations, traffic
 
@@ -21,7 +21,7 @@ __all__ = [
     "DeadlockError",
     "DramChannelStats",
     "Engine",
-    "InterruptedRun",
+    "InterruptedRunError",
     "LaneLoads",
     "MemoryStats",
     "MemorySystem",

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph import Arch, Endpoint, Graph, Node
+from samhw.graph import Arch, Endpoint, Graph, Node, once_per_graph
 from samhw.primitives import ActorNetwork, Place, expand
 from samhw.primitives.step import Words
 from samhw.sim.ports import Arbiter
@@ -86,17 +86,10 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
     return Machine(workers, channels)
 
 
+@once_per_graph
 def _networks(graph: Graph, arch: Arch) -> Mapping[str, ActorNetwork]:
-    """The network of each node, by its name: kept with the graph, since every run needs the same."""
-    made_for, networks = graph.derived.get("networks", (None, {}))
-    if made_for != arch:
-        networks = _expanded(graph, arch)
-        graph.derived["networks"] = arch, networks
-    return cast(Mapping[str, ActorNetwork], networks)
-
-
-def _expanded(graph: Graph, arch: Arch) -> dict[str, ActorNetwork]:
-    """The network of each node. Copies that are alike share one: nothing but their names tells them apart."""
+    """The network of each node, by its name, which every run needs again. Copies that are alike share one:
+    nothing but their names tells them apart."""
     networks: dict[str, ActorNetwork] = {}
     originals: dict[str, Node] = {}
     for node in graph.nodes:

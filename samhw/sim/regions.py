@@ -11,7 +11,7 @@ from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, validate_desig
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result
-from samhw.sim.simulate import WHOLE, InterruptedRun, simulate
+from samhw.sim.simulate import WHOLE, InterruptedRunError, simulate
 
 __all__ = ["SimulatedRegion", "simulate_regions", "simulated_regions", "total_cycles"]
 
@@ -68,7 +68,7 @@ def simulated_regions(
                 **options,
             )
         except RunError as error:
-            if len(design.runs) > 1 and not isinstance(error, InterruptedRun):
+            if len(design.runs) > 1 and not isinstance(error, InterruptedRunError):
                 error.within(f"Region {region.name}")
             raise
         yield SimulatedRegion(region, words, result)

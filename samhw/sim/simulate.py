@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from samhw.collector import no_collection
-from samhw.errors import InputError, InterruptedRunError
+from samhw.errors import InputError, InterruptedWorkError
 from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
 from samhw.sim.engine import UNLIMITED, Between
@@ -23,7 +23,7 @@ from samhw.sim.result import Passage, Result, channel_stats, node_stats
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Stalls, Tap
 
-__all__ = ["InterruptedRun", "Progress", "simulate"]
+__all__ = ["InterruptedRunError", "Progress", "simulate"]
 
 
 WHOLE = (0, UNLIMITED)
@@ -45,7 +45,7 @@ class Progress(NamedTuple):
     """The name of what runs: of several regions, that of one."""
 
 
-class InterruptedRun(InterruptedRunError):
+class InterruptedRunError(InterruptedWorkError):
     """A run that Ctrl-C has ended.
 
     Attributes:
@@ -100,7 +100,7 @@ def simulate(
         InputError: if the graph is not sound; if memories, extents, channels or
             stalls do not fit it; or if the compiled engine is asked for and cannot run it.
         DeadlockError: if no node can fire before every writer has committed.
-        InterruptedRun: after Ctrl-C, with the statistics so far.
+        InterruptedRunError: after Ctrl-C, with the statistics so far.
         RunError: overflow, capacity, protocol or range, whichever comes first; or the limit is exceeded.
     """
     validate(graph)
@@ -132,7 +132,7 @@ def simulate(
             if interrupt.requested:  # Since the engine last asked: nobody else will be told of it.
                 raise _Stop
         except _Stop:
-            raise InterruptedRun(result(max(worker.last for worker in machine.workers))) from None
+            raise InterruptedRunError(result(max(worker.last for worker in machine.workers))) from None
     raise_failure(graph, machine)
     writers = {node.name for node in graph.writers()}
     end = max(worker.last for worker in machine.workers if worker.node in writers)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from samhw.targets import Check
+from samhw.checking import Check
 
 __all__ = ["ModuleCheck"]
 

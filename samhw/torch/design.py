@@ -11,6 +11,7 @@ from torch import nn
 
 from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
+from samhw.backends import Backend
 from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
@@ -18,7 +19,6 @@ from samhw.importers.torch import ImportedModule, check_arguments, import_module
 from samhw.numerics import ValueType
 from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
 from samhw.search import module_regions
-from samhw.targets import Backend
 from samhw.tensors import Format
 from samhw.torch.result import ModuleResult
 

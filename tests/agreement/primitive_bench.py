@@ -29,14 +29,14 @@ from amaranth.hdl import (
 )
 from amaranth.lib import memory, wiring
 
+from samhw.building.cache import cached, digest
+from samhw.building.elaborate import generator_digest
+from samhw.building.verilator import build_program
 from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.registry import component
-from samhw.targets.cache import cached, digest
-from samhw.targets.elaborate import generator_digest
-from samhw.targets.verilator import build_program
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
 

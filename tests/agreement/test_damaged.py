@@ -19,11 +19,11 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import parse
 from samhw.numerics import Words
+from samhw.running.driver import VerilatedDesign
+from samhw.running.hls import HlsDesign
+from samhw.running.inputs import load_inputs
 from samhw.search import compile_program
 from samhw.sim import simulate
-from samhw.targets.driver import VerilatedDesign
-from samhw.targets.hls import HlsDesign
-from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 from tests.thorough import sample
 

@@ -18,10 +18,10 @@ from samhw.errors import RunError
 from samhw.frontend import Program
 from samhw.graph import Design
 from samhw.numerics import Float, value_type
+from samhw.running.driver import VerilatedDesign, VerilatedSession
+from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
-from samhw.targets.driver import VerilatedDesign, VerilatedSession
-from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import (
     compile_or_none,
     random_arch,

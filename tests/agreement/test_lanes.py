@@ -10,13 +10,13 @@ import os
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
+from samhw.checking.correlate import correlate
 from samhw.compiler import Compiled
 from samhw.frontend import Program
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
-from samhw.targets import run
-from samhw.targets.check import check
-from samhw.targets.correlate import correlate
 from samhw.workload import bind_program, compile_workload
 from tests.agreement.cases import compile_or_none, random_arch
 from tests.agreement.test_expressions import RUNS, VALUES, run_random

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule
-from samhw.targets import check, run
 from samhw.workload import compile_workload, make_model_workload
 from tests.thorough import sample
 

@@ -4,11 +4,11 @@ views of an input and of a buffer among them."""
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
+from samhw.checking.correlate import correlate
 from samhw.frontend import parse
 from samhw.numerics import value_type
-from samhw.targets import run
-from samhw.targets.check import check
-from samhw.targets.correlate import correlate
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.schedule import Schedule
-from samhw.targets import check, run
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import renamed

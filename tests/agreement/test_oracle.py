@@ -6,11 +6,11 @@ from itertools import count, islice
 
 import pytest
 
+from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.graph import Arch, Design
-from samhw.targets import run
-from samhw.targets.hls import HlsDesign
-from samhw.targets.images import unload
+from samhw.running.hls import HlsDesign
+from samhw.running.images import unload
 from tests.hls.bench import run_design, run_model
 from tests.oracle.case import Case, compile_case, draw_case
 

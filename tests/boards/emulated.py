@@ -5,11 +5,12 @@ from functools import cache
 import numpy as np
 
 from samhw.boards.catalog import find_board
+from samhw.building.boards import BoardDesign
 from samhw.compiler import Compiled
 from samhw.link import Transport
 from samhw.numerics import value_type
+from samhw.running.boards import BoardSession
 from samhw.schedule import Schedule
-from samhw.targets.boards import BoardDesign, BoardSession
 from samhw.workload import Workload, bind_program, compile_workload
 
 __all__ = ["FaultyLine", "design_on", "open_session", "small"]

@@ -15,10 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from samhw import link
+from samhw.building import boards, tools
+from samhw.building.boards import BoardDesign, bitstream
+from samhw.building.boards.clock import with_clock
 from samhw.cli import main
-from samhw.targets import boards, tools
-from samhw.targets.boards import BoardDesign, BoardFolder, EmulatedLine, bitstream, folder
-from samhw.targets.boards.clock import with_clock
+from samhw.running.boards import BoardFolder, EmulatedLine, folder
 from tests.thorough import THOROUGH
 
 from .emulated import small

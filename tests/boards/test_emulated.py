@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.backends import find_backend, run
 from samhw.boards.catalog import find_board
+from samhw.checking import check
 from samhw.errors import InputError, RunError
 from samhw.frontend import kernel_names
 from samhw.graph.address_map import Register
 from samhw.link import Client
 from samhw.link.frames import Decoder, encode
 from samhw.numerics import value_type
-from samhw.targets import check, run
-from samhw.targets.backends import find_backend
-from samhw.targets.boards import BoardSession, EmulatedLine
-from samhw.targets.inputs import load_inputs
-from samhw.targets.session import SimulatedSession
+from samhw.running.boards import BoardSession, EmulatedLine
+from samhw.running.inputs import load_inputs
+from samhw.running.session import SimulatedSession
 from samhw.workload import bind_program, compile_workload
 from tests.thorough import sample
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from samhw.backends import find_backend, find_target
 from samhw.boards import board_file, board_names, files
 from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import ECP5, place_options
 from samhw.boards.xilinx7 import XILINX7
+from samhw.building.boards import BoardDesign
+from samhw.building.boards.bitstream import _check_clock
+from samhw.building.boards.loader import load_bitstream
+from samhw.building.boards.size import Use, check_size, least_use, use_of
 from samhw.cli import main
 from samhw.errors import InputError, RunError
-from samhw.targets.backends import find_backend, find_target
-from samhw.targets.boards import BoardDesign
-from samhw.targets.boards.bitstream import _check_clock
-from samhw.targets.boards.loader import load_bitstream
-from samhw.targets.boards.size import Use, check_size, least_use, use_of
 
 from .emulated import design_on, small
 
@@ -292,6 +292,6 @@ def test_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest
         load_bitstream(board, Path("top.bit"))
     monkeypatch.delenv("OPENFPGALOADER")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    with caplog.at_level("INFO", "samhw.targets"):
+    with caplog.at_level("INFO", "samhw"):
         load_bitstream(board, Path("top.bit"))
     assert "openFPGALoader -b ulx3s top.bit" in caplog.text

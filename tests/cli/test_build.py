@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.targets.backends import targets
+from samhw.backends import targets
 from tests.cli.command import good, refused, report, samhw
 
 TARGETS = [target.target for target in targets()]

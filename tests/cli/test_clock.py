@@ -3,9 +3,9 @@
 import pytest
 
 from samhw.cli.backends import CLOCK
-from samhw.cli.time import beside
 from samhw.errors import InputError
 from samhw.graph import DDR4
+from samhw.report.time import beside
 from tests.cli.command import good, refused, report
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samhw.checking import Measure, compare
+from samhw.checking.measure import measure_compiled
 from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel, model_names
 from samhw.graph import DDR4
 from samhw.schedule import Schedule
-from samhw.targets import Measure, compare
-from samhw.targets.measure import measure_compiled
 from samhw.workload import Workload, make_workload
 from tests.cli.command import refused, report, samhw
 
@@ -270,7 +270,7 @@ def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ran.append(compiled.design.name)
         return measure_compiled(workload, compiled, **options)
 
-    monkeypatch.setattr(sys.modules["samhw.targets.compare"], "measure_compiled", counting)
+    monkeypatch.setattr(sys.modules["samhw.checking.compare"], "measure_compiled", counting)
     report("compare", "gcn")
     assert len(ran) == 2
     workload = make_workload(load_kernel("spmm"), ["karate"])

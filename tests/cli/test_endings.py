@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
-from tests.targets.test_processes import children, running, wait_until
+from tests.test_processes import children, running, wait_until
 from tests.thorough import sample
 
 COMMAND = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]

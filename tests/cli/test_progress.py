@@ -62,7 +62,7 @@ def test_each_region_has_a_bar_of_its_own(
 def test_a_build(terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in TERMINAL.items() if terminal else ():
         monkeypatch.setenv(name, value)
-    log = logging.getLogger("samhw.targets.verilator")
+    log = logging.getLogger("samhw.building.verilator")
     with building():
         log.info("building the %s", "RTL")
         log.debug("running the RTL")

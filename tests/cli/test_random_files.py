@@ -22,8 +22,8 @@ from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.targets.sweep import read_description
-from samhw.targets.sweep.journal import Journal
+from samhw.sweep import read_description
+from samhw.sweep.journal import Journal
 from samhw.tensors import Tensor, read_dataset, read_tensor, write_tensor
 from samhw.workload import SavedDesign
 

@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
+from samhw.building import tools
 from samhw.cli import COMMANDS, main
-from samhw.targets import tools
 from samhw.tensors import Tensor, write_tensor
 
 CASES = int(os.environ.get("SAMHW_RANDOM_OPTIONS", "200"))

@@ -11,14 +11,14 @@ from cocotb_tools import config
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
+from samhw.building.elaborate import generate_verilog
+from samhw.building.verilator import build_program
 from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.numerics import value_type
+from samhw.running.images import load
 from samhw.search import compile_program
 from samhw.sim import simulate
-from samhw.targets.elaborate import generate_verilog
-from samhw.targets.images import load
-from samhw.targets.verilator import build_program
 from samhw.tensors import Tensor
 from tests.thorough import sample
 

@@ -8,10 +8,10 @@ from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph
 from samhw.numerics import value_type
+from samhw.running.images import load
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, simulate
-from samhw.targets.images import load
 from samhw.tensors import Tensor
 
 SOFTMAX = """

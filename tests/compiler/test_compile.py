@@ -2,6 +2,8 @@
 
 import pytest
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.decision import Refusal
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, kernel_names, load_kernel, parse
@@ -9,7 +11,6 @@ from samhw.graph import Arch, dumps, validate_design
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Iteration, Schedule
 from samhw.search import compile_program
-from samhw.targets import check, run
 from samhw.workload import compile_workload, make_workload
 
 

@@ -10,9 +10,9 @@ from collections import Counter
 
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.reference import evaluate_program
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.workload import Workload
 from tests.oracle.case import Case, compile_case, draw_case
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
@@ -15,7 +16,6 @@ from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, lane_loads
-from samhw.targets import run
 from samhw.tensors import Tensor
 
 SPMM = """

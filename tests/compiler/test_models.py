@@ -2,13 +2,13 @@
 
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.frontend import load_model, model_data, model_names
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.search import compile_program
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload
 
 SIZES = {

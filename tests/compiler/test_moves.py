@@ -5,14 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload, make_workload
 

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.backends import RunResult, run
+from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps, parse
 from samhw.graph import validate_design
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
-from samhw.targets import RunResult, check, run
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.agreement.cases import random_tensors
 from tests.hostile import WORDS, renamed, renamed_data

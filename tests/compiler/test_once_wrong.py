@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Iteration, Schedule
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 

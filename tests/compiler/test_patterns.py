@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.frontend import parse, result_patterns
 from samhw.schedule import Schedule
-from samhw.targets import run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors

@@ -15,13 +15,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Schedule
-from samhw.targets import run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.oracle.concats import draw

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps
 from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.strategies.chains import chained_programs

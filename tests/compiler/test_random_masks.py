@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.compiler import Compiled
-from samhw.targets import run
 from tests.oracle.case import Case, compile_case, draw_case
 from tests.oracle.masks import draw_masked_program
 from tests.strategies.lanes import random_lanes

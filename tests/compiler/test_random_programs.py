@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps
@@ -22,8 +24,6 @@ from samhw.numerics import Fixed, value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
 from samhw.search import order_spaces
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 from tests.strategies.chains import chained_programs

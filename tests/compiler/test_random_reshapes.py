@@ -17,9 +17,9 @@ import pytest
 
 import samhw
 from samhw.api.data import as_tensor, natural_format
+from samhw.backends import run
 from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import run
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import bind_program, compile_workload
 from tests.oracle.reshapes import FORMATS, Reshapes, draw

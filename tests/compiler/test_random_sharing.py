@@ -13,13 +13,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.oracle.residuals import draw

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load, load_model, model_data, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.targets import run
 from samhw.tensors import Tensor
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "programs"

@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.targets import run
 from samhw.workload import compile_workload, make_workload
 
 EXTENTS = {"i": 3, "j": 4, "k": 5, "l": 2}

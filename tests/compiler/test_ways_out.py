@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.compiler.test_sharing import NESTED
 

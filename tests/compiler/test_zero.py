@@ -12,10 +12,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.targets import run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 

@@ -1,6 +1,5 @@
 """Each way in which a graph can fail to hang together."""
 
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -183,13 +182,3 @@ def test_values_have_the_type_of_their_memory(value: str) -> None:
         else:
             with pytest.raises(InputError, match=f"'{user}' takes i32, but memory '[AC].vals' holds f32"):
                 validate(other)
-
-
-def test_a_copy_without_what_is_derived() -> None:
-    """What is derived may hold functions, which another process cannot take."""
-    graph = example()
-    validate(graph)
-    graph.derived["function"] = lambda: None
-    copy = pickle.loads(pickle.dumps(graph))
-    assert copy == graph
-    assert copy.derived == {}

@@ -7,9 +7,9 @@ from samhw.errors import RunError
 from samhw.graph import Design
 from samhw.hls import Options
 from samhw.numerics import Words
+from samhw.running.hls import HlsDesign, HlsResult, compare, golden
+from samhw.running.inputs import load_inputs
 from samhw.sim import Result, simulate
-from samhw.targets.hls import HlsDesign, HlsResult, compare, golden
-from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 
 Inputs = tuple[dict[str, Words], dict[str, int]]

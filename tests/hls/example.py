@@ -5,7 +5,8 @@ from pathlib import Path
 
 from samhw.frontend import load_kernel
 from samhw.graph import Arch
-from samhw.targets.hls import project_files
+from samhw.running.hls import project_files
+from samhw.running.inputs import inputs_of
 from samhw.workload import compile_workload, make_workload
 
 FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"
@@ -15,7 +16,7 @@ def files() -> dict[str, str]:
     """The texts that the generator emits, by their paths in the folder."""
     workload = make_workload(load_kernel("spmm"), ["karate"])
     program = compile_workload(workload, arch=Arch.vitis())
-    return project_files(program, workload.tensors)
+    return project_files(program, inputs_of(program, workload.tensors))
 
 
 if __name__ == "__main__":

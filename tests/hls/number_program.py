@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from samhw.building.hls_tools import compile_cpp
 from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
-from samhw.targets.hls_tools import compile_cpp
 
 TYPES = (
     "i8",

@@ -9,9 +9,9 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph
 from samhw.graph.deadlock import DeadlockError
+from samhw.running.hls import HlsDesign, compare
+from samhw.running.inputs import load_inputs
 from samhw.sim import simulate
-from samhw.targets.hls import HlsDesign, compare
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload
 from tests.hls.bench import Inputs, run_model
 from tests.hls.test_kernels import compiled

@@ -15,7 +15,7 @@ from samhw.frontend import kernel_names, load_kernel
 from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.numerics import value_type
-from samhw.targets.hls import HlsDesign
+from samhw.running.hls import HlsDesign
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design, run_hls, run_model
 from tests.thorough import sample

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hls_models import VALUES, model_workload, rows
+from samhw.backends import run
+from samhw.building.hls_tools import FLAGS, ap_headers, compile_cpp
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import model_names, parse
@@ -16,12 +18,10 @@ from samhw.graph import Arch
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
 from samhw.numerics import value_type
+from samhw.running.hls import HlsDesign, project_files
+from samhw.running.inputs import inputs_of, load_inputs
 from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
-from samhw.targets import run
-from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.hls_tools import FLAGS, ap_headers, compile_cpp
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.bench import run_design
 from tests.thorough import sample
@@ -141,7 +141,7 @@ def two_regions() -> tuple[Compiled, Workload]:
 def test_projects_of_kernels(tmp_path: Path) -> None:
     """A folder for each region."""
     program, workload = two_regions()
-    write(project_files(program, workload.tensors), tmp_path)
+    write(project_files(program, inputs_of(program, workload.tensors)), tmp_path)
     names = [region.name for region in program.design.runs]
     assert len(names) == 2
     assert [csim(tmp_path / name) for name in names] == [f"{top_name(name)}: PASS\n" for name in names]
@@ -151,7 +151,7 @@ def test_projects_of_kernels(tmp_path: Path) -> None:
 def test_project_of_one_top(tmp_path: Path) -> None:
     """Golden words are those of the program's results."""
     program, workload = two_regions()
-    files = project_files(program, workload.tensors, Options(one_top=True))
+    files = project_files(program, inputs_of(program, workload.tensors), Options(one_top=True))
     words = {path for path in files if path.startswith("tb_data/")}
     assert "tb_data/y_vals.txt" in words
     assert "tb_data/T_vals.txt" not in words
@@ -169,7 +169,7 @@ def test_project_of_one_top(tmp_path: Path) -> None:
 def test_makefiles(tmp_path: Path) -> None:
     """As a user runs them: one for each region, and one that runs them all."""
     program, workload = two_regions()
-    write(project_files(program, workload.tensors), tmp_path)
+    write(project_files(program, inputs_of(program, workload.tensors)), tmp_path)
     environment = {**os.environ, "AP_INCLUDE": str(ap_headers())}
     done = subprocess.run(
         ["make", "-s", "csim"], cwd=tmp_path, env=environment, capture_output=True, text=True

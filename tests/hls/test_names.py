@@ -5,15 +5,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from samhw.backends import run
 from samhw.frontend import Program, parse
 from samhw.graph import Arch, Design
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
 from samhw.numerics import value_type
+from samhw.running.hls import HlsDesign
 from samhw.schedule import Schedule
 from samhw.sim import Result
-from samhw.targets import run
-from samhw.targets.hls import HlsDesign
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_tensors
 from tests.hls.bench import Inputs, run_design, run_model

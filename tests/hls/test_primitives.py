@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from samhw.building.hls_tools import compile_cpp
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
 from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import INDEX, value_class
@@ -15,7 +16,6 @@ from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import value_type
-from samhw.targets.hls_tools import compile_cpp
 from tests.nested import to_stream
 from tests.primitives.cases import CASES, Case
 from tests.strategies.drawn import drawn

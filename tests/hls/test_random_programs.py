@@ -17,8 +17,8 @@ from samhw.graph import Arch, Design
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options
 from samhw.numerics import value_type
+from samhw.running.hls import HlsDesign
 from samhw.sim import Result
-from samhw.targets.hls import HlsDesign
 from tests.agreement.cases import compile_or_none, random_depths, random_tensors
 from tests.hls.bench import Inputs, run_design, run_model
 from tests.strategies.drawn import drawn

@@ -14,9 +14,9 @@ from samhw.graph import Design, MemoryRole, Run
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit
 from samhw.numerics import Words
+from samhw.running.hls import HlsDesign, project_files
+from samhw.running.inputs import inputs_of, load_inputs
 from samhw.sim import simulate_regions
-from samhw.targets.hls import HlsDesign, project_files
-from samhw.targets.inputs import load_inputs
 from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
@@ -138,7 +138,7 @@ def test_regions_are_called_in_the_order_of_the_sequence() -> None:
 
 def test_kernels_in_order() -> None:
     program, workload = compiled()
-    files = project_files(program, workload.tensors)
+    files = project_files(program, inputs_of(program, workload.tensors))
     order = json.loads(files["regions.json"])
     assert [entry["folder"] for entry in order] == ["square_0", "square_1"]
     assert order[0]["inputs"] == {"A": "host", "B": "host"}

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.backends import run
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.targets import run
 from samhw.workload import Workload, compile_workload
 from tests.agreement.cases import random_tensors
 

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw.passes
+from samhw.backends import build, run
+from samhw.checking import check
 from samhw.cli import main
 from samhw.errors import InputError
 from samhw.frontend import (
@@ -26,10 +28,9 @@ from samhw.frontend import (
 )
 from samhw.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_names, with_derived
 from samhw.reference import evaluate_program
+from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.search import compile_program, make_lowerable
-from samhw.targets import build, check, run
-from samhw.targets.inputs import load_inputs
 from samhw.tensors import Tensor
 from samhw.workload import Workload, bind_program, compile_workload
 from tests.agreement.cases import random_tensors

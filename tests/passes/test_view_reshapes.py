@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import samhw
+from samhw.backends import run
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
@@ -14,8 +16,6 @@ from samhw.graph import HBM2, dumps, loads, validate_design
 from samhw.passes import apply_passes
 from samhw.schedule import Schedule
 from samhw.search import make_lowerable
-from samhw.targets import run
-from samhw.targets.check import check
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 

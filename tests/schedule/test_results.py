@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import kernel_names, model_names, parse
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.search import compile_program
-from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
 from tests.thorough import THOROUGH

@@ -14,11 +14,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.targets import check, run
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.search.drawn import VALUES, Drawn, draw, draw_schedule

@@ -20,12 +20,12 @@ from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
-from samhw.sim import InterruptedRun, Progress, Result, compiled, engine, execute, simulate
+from samhw.running.inputs import load_inputs
+from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
-from samhw.targets.inputs import load_inputs
 from samhw.workload import compile_workload, make_workload
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.primitives.cases import CASES, timed, timings
@@ -284,7 +284,7 @@ def test_interrupt_gives_the_statistics_so_far(name: Any, monkeypatch: pytest.Mo
             signal.raise_signal(signal.SIGINT)
 
     former = signal.getsignal(signal.SIGINT)
-    with pytest.raises(InterruptedRun, match="its latest firing was in cycle") as error:
+    with pytest.raises(InterruptedRunError, match="its latest firing was in cycle") as error:
         simulate(graph, Arch(), memories, WIDE, engine=name, progress=interrupt)
     assert signal.getsignal(signal.SIGINT) is former
     *before, progress = seen
@@ -308,7 +308,7 @@ def test_an_interrupt_behind_the_last_firing_is_not_lost(name: Any, monkeypatch:
 
     monkeypatch.setattr(sys.modules["samhw.sim.simulate"], "execute", interrupted)
     graph, memories = long_vector(3)
-    with pytest.raises(InterruptedRun) as error:
+    with pytest.raises(InterruptedRunError) as error:
         simulate(graph, Arch(), memories, WIDE, engine=name)
     assert error.value.exit_code == 130
 

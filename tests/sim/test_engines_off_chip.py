@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from samhw.frontend import Program as Source
 from samhw.frontend import parse
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
+from samhw.running.inputs import load_inputs
 from samhw.search import compile_program
-from samhw.sim import InterruptedRun, MemorySystem, Progress, Result, compiled, engine, execute, simulate
+from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
-from samhw.targets.inputs import load_inputs
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
 from tests.sim.graphs import WIDE, matrix_sum, row_minus_sum
@@ -196,7 +196,7 @@ def test_interrupt_gives_the_memory_so_far(monkeypatch: pytest.MonkeyPatch) -> N
         if progress.firings:
             signal.raise_signal(signal.SIGINT)
 
-    with small_phases(), pytest.raises(InterruptedRun) as error:
+    with small_phases(), pytest.raises(InterruptedRunError) as error:
         simulate(graph, Arch(), memories, WIDE, engine="compiled", memory=OffChip(DDR4), progress=interrupt)
     partial = error.value.partial.memory
     assert partial is not None

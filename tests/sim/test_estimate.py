@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samhw.backends import RunResult, run
 from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
-from samhw.targets import RunResult, run
 from samhw.workload import bind_program, compile_workload
 from tests.sim.graphs import Builder
 from tests.sim.small_phases import small_phases

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from samhw.backends import run
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
+from samhw.running.inputs import load_inputs
 from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.worker import Worker
-from samhw.targets import run
-from samhw.targets.inputs import load_inputs
 from samhw.workload import bind_program, compile_workload
 from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.clocked import Clocked, clocked

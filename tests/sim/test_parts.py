@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule
 from samhw.sim import Progress, Result, simulate
 from samhw.sim.compiled import engine as compiled_engine
@@ -13,7 +14,6 @@ from samhw.sim.compiled.order import parts_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker
-from samhw.targets.inputs import load_inputs
 from samhw.workload import bind_program, compile_workload
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import assert_same

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from samhw.checking.check import check
 from samhw.compiler import Compiled
 from samhw.frontend import load_kernel, parse
 from samhw.numerics import value_type
 from samhw.reference import Rounding, results
-from samhw.targets.check import check
 from samhw.tensors import (
     Tensor,
     power_law_graph,

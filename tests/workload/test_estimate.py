@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from samhw.backends import run
+from samhw.checking.correlate import Correlation
 from samhw.cli import main
 from samhw.frontend import load_kernel, parse
-from samhw.targets import run
-from samhw.targets.correlate import Correlation
 from samhw.workload import compile_workload, estimate, make_model_workload, make_workload
 
 

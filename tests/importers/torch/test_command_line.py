@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from samhw.cli import main
-from samhw.targets.sweep import Configuration
+from samhw.sweep import Configuration
 from samhw.tensors import read_tensors
 
 FILES = {

@@ -1,0 +1,27 @@
+"""What `--backend` and `--target` name: it runs compiled programs on data, and writes builds of them."""
+
+from samhw.backends.backend import Backend, Execution, RegionRun, RunResult, Target
+from samhw.backends.build import DERIVED, build
+from samhw.backends.registry import BACKENDS, MODEL, RTL, find_backend, find_target, is_board, targets
+from samhw.backends.run import check_options, run
+from samhw.backends.sim import off_chip_tensors
+
+__all__ = [
+    "BACKENDS",
+    "DERIVED",
+    "MODEL",
+    "RTL",
+    "Backend",
+    "Execution",
+    "RegionRun",
+    "RunResult",
+    "Target",
+    "build",
+    "check_options",
+    "find_backend",
+    "find_target",
+    "is_board",
+    "off_chip_tensors",
+    "run",
+    "targets",
+]

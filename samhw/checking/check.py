@@ -1,0 +1,213 @@
+"""Compares what a run has stored with NumPy."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.checking.verdict import Verdict, weakest
+from samhw.compiler import Compiled
+from samhw.errors import RunError
+from samhw.frontend import Program
+from samhw.limits import memory_limit
+from samhw.numerics import Fixed, Float, ValueType
+from samhw.reference import Points, Relation, Rounding, results, side_by_side
+from samhw.tensors import Tensor
+from samhw.workload import Workload, estimate
+
+__all__ = ["Check", "check"]
+
+_ELEMENT = 100
+"""Bytes that the reference takes for an element of a result: five numbers, their copies, and coordinates."""
+
+
+@dataclass(frozen=True, repr=False)
+class Check:
+    """The comparison with the reference.
+
+    `max_abs_error` is the greatest difference of the program's results from NumPy's; a NaN where NumPy has a
+    number is infinitely far from it. `bound` is the greatest error that the value type allows a result (0 for
+    integers). `unproved` counts the elements that pass and prove nothing: they are NaN, or differ and pass
+    only because their bound is infinite, or no less than what the tensor's elements are on average: there,
+    zero would have been as good; or they are an infinity because the order of a sum decides. What is infinite
+    and passes adds nothing to `max_abs_error`.
+
+    `tensors` has the verdict on each tensor that a region has stored, by what NumPy computes from the
+    region's own inputs; `verdict` is the weakest of them.
+
+    `sampled` has, by name, the results of which only a sample was compared, as all would not have fitted this
+    machine: how many rows, of how many. Then `max_abs_error` is that of regions by themselves.
+    """
+
+    max_abs_error: float
+    bound: float
+    unproved: int = 0
+    tensors: Mapping[str, Verdict] = field(default_factory=dict)
+    sampled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word for the run."""
+        return weakest(self.tensors.values())
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong; what that proves, `verdict` says."""
+        return self.verdict is not Verdict.WRONG
+
+    def __repr__(self) -> str:
+        figures = f"max_abs_error={self.max_abs_error:g}, bound={self.bound:g}, unproved={self.unproved}"
+        return f"<Check: {self.verdict}, {figures}>"
+
+
+def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
+    """Compares everything that a run has stored with NumPy's evaluation on the same (encoded) values.
+
+    Region by region, since the errors that a type may make grow with every statement behind them, until
+    nothing could be told from a wrong result. Time and memory follow what is stored. A program that was made
+    of something else is compared with that first.
+
+    Raises:
+        RunError: for a result of a wrong shape, or a program that is not what it was made of.
+    """
+    if workload.oracle is not None:
+        workload.oracle()
+    program, kind = compiled.schedule.apply(workload.program), compiled.value
+    known = {
+        name: replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))
+        for name, tensor in workload.tensors.items()
+    }
+    results_of = {decl.name for decl in program.outputs}
+    whole: Mapping[str, Relation] = {}
+    if len(program.regions) > 1 and _share(program, known) == 1:
+        whole = results(program, known)
+    found = Check(0.0, 0.0)
+    for region in program.regions:
+        for statement in region.statements:
+            view = statement.lhs.tensor
+            if view in compiled.views and view not in outputs:
+                # Of an input: nothing has been stored.
+                known[view] = _in_shape(known[compiled.views[view]], program, view)
+        used = {access.tensor for statement in region.statements for access in statement.accesses}
+        tensors = {name: decl for name, decl in program.tensors.items() if name in used}
+        alone = replace(program, tensors=tensors, regions=(region,))
+        inputs = {decl.name: known[decl.name] for decl in alone.inputs}
+        # What has not left the region is not looked at.
+        written = [s.lhs.tensor for s in region.statements if s.lhs.tensor in outputs]
+        rows = _sample({name: outputs[name] for name in written}, _share(alone, inputs))
+        wanted = {name: rows.get(name, Points.everything()) for name in written}
+        expected = results(alone, inputs, _rounding(kind), wanted if rows else None)
+        for name in written:
+            actual = known[name] = outputs[name]
+            shape = tuple(expected[name].extents[str(mode)] for mode in range(len(expected[name].extents)))
+            if actual.shape != shape:
+                raise RunError(
+                    f"The result {name} has the shape {actual.shape}, but {shape} was expected; "
+                    "please report this as a bug."
+                )
+            others = [expected[name], *([whole[name]] if whole else [])]
+            is_bounded = isinstance(kind, Fixed | Float)
+            seen, verdict = _compared(Relation.of(actual), others, wanted[name], is_bounded)
+            found = Check(
+                max(found.max_abs_error, seen.max_abs_error) if name in results_of else found.max_abs_error,
+                max(found.bound, seen.bound) if name in results_of else found.bound,
+                found.unproved + seen.unproved,
+                {**found.tensors, name: verdict},
+                {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
+            )
+    return found
+
+
+def _in_shape(tensor: Tensor, program: Program, view: str) -> Tensor:
+    """A dense tensor in the shape of another one."""
+    shape = tuple(extent for extent in program.bind({}).tensors[view].shape if extent is not None)
+    return Tensor.from_dense(tensor.to_dense().reshape(shape), "dense")
+
+
+def _share(program: Program, inputs: Mapping[str, Tensor]) -> float:
+    """The share of the results of a program that can be computed at once."""
+    return min(1.0, memory_limit() / 4 / max(1.0, _ELEMENT * estimate(program, inputs).results))
+
+
+def _sample(outputs: Mapping[str, Tensor], share: float) -> dict[str, Points]:
+    """Rows of results, at random: that share of all. None for what has no rows, or if all fits."""
+    if share == 1:
+        return {}
+    rng = np.random.default_rng(0)
+    shapes = {name: tensor.shape for name, tensor in outputs.items() if tensor.rank}
+    chosen = {
+        name: np.sort(rng.choice(shape[0], max(1, int(share * shape[0])), replace=False))
+        for name, shape in shapes.items()
+    }
+    return {name: Points(("0",), rows[None]) for name, rows in chosen.items()}
+
+
+def _rounding(kind: ValueType) -> Rounding | None:
+    """How the type rounds; None for integers, which do not."""
+    if isinstance(kind, Fixed):
+        return Rounding.fixed(kind.fraction)
+    return Rounding.floating(kind.format.mantissa) if isinstance(kind, Float) else None
+
+
+def _compared(
+    actual: Relation, others: Sequence[Relation], within: Points, is_bounded: bool
+) -> tuple[Check, Verdict]:
+    """One tensor within some points, with what its region should have made of its inputs, and how far that
+    may be off; and with what the whole program should have, if that is the second of the others."""
+    average = _average(others[0], within) if is_bounded else np.inf
+    error, bound, unproved = 0.0, 0.0, 0
+    is_good, proves = True, False
+    names = tuple(map(str, range(len(actual.extents))))
+    for _, (stored, wanted, *exact) in side_by_side([actual, *others], names, within):
+        value, limit, is_open = wanted if is_bounded else (wanted, np.zeros(()), np.zeros(()))
+        difference = _difference(stored, value)
+        # Where the order decides, an infinity or NaN is as good as the number; elsewhere no bound makes up
+        # for one.
+        either = (is_open > 0) & ~np.isfinite(stored)
+        passes = either | ((difference <= limit) & (np.isnan(stored) == np.isnan(value)))
+        is_good = is_good and bool(np.all(passes))
+        # NaN comes of any NaN among the operands, whatever was computed of them.
+        is_weak = passes & (np.isnan(stored) | ((difference > 0) & (either | (limit >= average))))
+        unproved += int(np.count_nonzero(is_weak))
+        # Zeros are mostly those of the operands, or a shortage of bits.
+        proves = proves or bool(np.any(passes & ~is_weak & ((value != 0) | (stored != 0))))
+        bound = max(bound, float(np.max(limit, initial=0)))
+        last = _difference(stored, exact[0]) if exact else difference
+        # What is infinite and passes is no error.
+        last = np.where(passes & ~np.isfinite(last), 0, last)
+        error = max(error, float(np.max(last, initial=0)))
+    return Check(error, bound, unproved), _verdict(is_good, unproved, proves)
+
+
+def _verdict(is_good: bool, unproved: int, proves: bool) -> Verdict:
+    """The word for a tensor. `proves`: for at least one element other than zero."""
+    if not is_good:
+        return Verdict.WRONG
+    if not unproved:
+        return Verdict.RIGHT
+    return Verdict.PLAUSIBLE if proves else Verdict.UNPROVED
+
+
+def _difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
+    """Of each element. None where both are the same infinity, or no number; an infinite one where one of them
+    is no number."""
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(actual - expected)
+    return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
+
+
+def _average(expected: Relation, within: Points) -> float:
+    """The mean magnitude of the finite elements."""
+    names = tuple(map(str, range(len(expected.extents))))
+    rows = within.count / expected.extents["0"] if within.indices else 1
+    total, count = 0.0, round(rows * prod(expected.extents.values()))
+    for _, (piece,) in side_by_side([expected], names, within):
+        values = np.abs(piece[0])
+        is_finite = np.isfinite(values)
+        total += float(np.sum(values, where=is_finite))
+        count -= int(np.count_nonzero(~is_finite))
+    return total / count if count else np.inf

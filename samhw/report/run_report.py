@@ -1,0 +1,187 @@
+"""What a run of a program tells, as one value; the command line prints it, in words and as JSON."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import samhw
+from samhw.backends import Backend, RunResult, off_chip_tensors
+from samhw.checking import Check, weakest
+from samhw.checking.correlate import agree
+from samhw.compiler import Compiled
+from samhw.report.memory import MemoryReport, memory_report
+from samhw.report.region_report import RegionReport, region_report
+from samhw.report.time import time_report
+from samhw.schedule import Schedule
+from samhw.workload import SYNTHETIC, Workload
+
+__all__ = ["InputReport", "RunReport", "run_report"]
+
+
+@dataclass(frozen=True)
+class InputReport:
+    """A tensor that a run was given."""
+
+    name: str
+    shape: tuple[int, ...]
+    stored: int
+    """Its elements that are stored."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run of a program tells.
+
+    The simulator runs every program; where a backend runs it too, `cycles` and the times are the backend's.
+    Times are in seconds.
+    """
+
+    program: str
+    statements: tuple[str, ...]
+    """As they were compiled, in words."""
+    data: str
+    inputs: tuple[InputReport, ...]
+    backend: str
+    label: str
+    """The backend's name in words."""
+    took: str
+    """What the backend took, in a line; empty for the simulator alone."""
+    value: str
+    """The value type."""
+    fuse: Any
+    """The fusion that was asked for, as JSON has it."""
+    schedule: Schedule
+    """What was used, with everything that the search has chosen, and what lay off chip."""
+    regions: tuple[RegionReport, ...]
+    cycles: int
+    model_cycles: int
+    seconds: float
+    model_seconds: float
+    build_seconds: float
+    period: float | None
+    """Of the clock, in ns; None without one."""
+    check: Check | None
+    """Of all runs, the worst; None if nothing was compared with NumPy."""
+    agreed: bool
+    """Simulator and backend took the same cycles in every region, and where nothing was compared with NumPy,
+    stored the same words."""
+    memory: MemoryReport | None
+    """Off-chip memory, if there is one."""
+    command: str
+    """What was typed."""
+    versions: Mapping[str, str]
+    """Of what the figures follow from, by name."""
+
+    @property
+    def is_synthetic(self) -> bool:
+        """The data are random, in the sizes of a set that is not there."""
+        return SYNTHETIC in self.data
+
+    @property
+    def good(self) -> bool:
+        """Nothing that was looked at is wrong."""
+        return self.agreed and (self.check is None or self.check.good)
+
+    @property
+    def checked(self) -> bool:
+        """Nothing is wrong, and a check was made that proves something."""
+        return self.agreed and self.check is not None and self.check.verdict.is_proof
+
+    def to_json(self, *, details: bool = False) -> dict[str, Any]:
+        """What `samhw run --json` prints; with `details`, as with --stats, more of each region."""
+        found = self.check
+        return {
+            "program": self.program,
+            "data": self.data,
+            "backend": self.backend,
+            "value": self.value,
+            "fuse": self.fuse,
+            "schedule": self.schedule.to_json(),
+            "regions": [region.to_json(details=details) for region in self.regions],
+            "cycles": self.cycles,
+            "model_cycles": self.model_cycles,
+            **time_report(self.cycles, self.period),
+            "result": None if found is None else str(found.verdict),
+            "checked": self.checked,
+            "max_abs_error": None if found is None else found.max_abs_error,
+            "unproved": None if found is None else found.unproved,
+            **({"sampled": found.sampled} if found and found.sampled else {}),
+            "seconds": round(self.seconds, 4),
+            "build_seconds": round(self.build_seconds, 2),
+            **({"memory": self.memory.to_json()} if self.memory else {}),
+            "command": self.command,
+            "versions": dict(self.versions),
+        }
+
+
+def run_report(
+    workload: Workload,
+    compiled: Compiled,
+    backend: Backend,
+    runs: Sequence[RunResult],
+    checks: Sequence[Check],
+    *,
+    asked: Schedule,
+    period: float | None = None,
+    command: str = "",
+) -> RunReport:
+    """What a run tells.
+
+    Args:
+        backend: that was asked for.
+        runs: the simulator's, and behind it that of the backend, if it is another one.
+        checks: of each of the runs; none if they are not to be compared with NumPy.
+        asked: the schedule that the user has given.
+        period: of the clock, in ns, if the backend has none of its own.
+        command: what was typed.
+    """
+    model, chosen = runs[0], runs[-1]
+    memory = memory_report(model)
+    return RunReport(
+        program=compiled.program.name,
+        statements=tuple(map(str, compiled.program.statements)),
+        data=workload.name,
+        inputs=tuple(InputReport(name, t.shape, t.nnz) for name, t in workload.tensors.items()),
+        backend=backend.name,
+        label=backend.label,
+        took=backend.summary(chosen) if len(runs) > 1 else "",
+        value=compiled.value.name,
+        fuse=asked.to_json()["fuse"],
+        schedule=replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if memory else ()),
+        regions=tuple(
+            region_report(region, compiled.arch, ours, theirs.cycles)
+            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+        ),
+        cycles=chosen.cycles,
+        model_cycles=model.cycles,
+        seconds=chosen.seconds,
+        model_seconds=model.seconds,
+        build_seconds=chosen.build_seconds,
+        period=1e9 / chosen.clock if chosen.clock else period,
+        check=_worst(checks) if checks else None,
+        agreed=all(
+            ours.cycles == theirs.cycles and (bool(checks) or agree(ours, theirs))
+            for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+        ),
+        memory=memory,
+        command=command,
+        versions={
+            "samhw": samhw.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        },
+    )
+
+
+def _worst(checks: Sequence[Check]) -> Check:
+    """Several checks of the same results as one."""
+    return Check(
+        max(c.max_abs_error for c in checks),
+        max(c.bound for c in checks),
+        max(c.unproved for c in checks),
+        {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
+        checks[0].sampled,
+    )

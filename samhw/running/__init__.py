@@ -1,0 +1,1 @@
+"""Runs of designs on data, in simulators and in hardware: words of tensors, sessions, and their drivers."""

@@ -1,0 +1,11 @@
+"""Many configurations measured, on all cores or on a cluster, with what is finished kept whatever happens.
+
+A `Configuration` is one run. `product` makes them from axes, `read_description` from a TOML file. `sweep`
+measures those that its journal does not have yet, and writes a table of all.
+"""
+
+from samhw.sweep.configuration import Configuration
+from samhw.sweep.description import product, read_description
+from samhw.sweep.execute import State, sweep
+
+__all__ = ["Configuration", "State", "product", "read_description", "sweep"]

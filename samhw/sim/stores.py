@@ -44,6 +44,8 @@ def _zeros(memory: Memory) -> NDArray[np.int64]:
     """The words of a memory. Only those that are written take memory of this machine: the capacity of a
     compressed level is what its extents allow, which may be far more than a run stores."""
     size = WORD * memory.capacity
+    if not size:
+        return np.zeros(0, np.int64)
     try:
         pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     except (OSError, OverflowError, MemoryError):

@@ -168,7 +168,7 @@ def test_a_run_through_a_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
     def bitstream(on_board: BoardDesign) -> SimpleNamespace:
         loaded.append(on_board)
-        return SimpleNamespace(path=tmp_path / "top.bit")
+        return SimpleNamespace(path=tmp_path / "top.bit", clock=25e6)
 
     monkeypatch.setattr(boards, "make_bitstream", bitstream)
     monkeypatch.setenv("OPENFPGALOADER", "true")

@@ -11,6 +11,7 @@ from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
+from samhw.numerics.float_format import BF16, F32
 
 TYPES = (
     "i8",
@@ -87,7 +88,7 @@ def _program() -> Path:
         "index_bits": 32,
         "fixed": True,
         "names": FUNCTIONS,
-        "tables": [format_tables("bf16"), format_tables("f32")],
+        "tables": [format_tables(BF16), format_tables(F32)],
     }
     sources = {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in _HEADERS}
     text = _MAIN + "int main(int, char **argv) {\n    const std::string name = argv[1];\n"

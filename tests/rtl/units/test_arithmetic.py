@@ -106,7 +106,7 @@ def test_default_latencies_suffice(source):
     for name, (unit, expected) in cases(source).items():
         if name.startswith("accumulate"):
             op = name.removeprefix("accumulate_")
-            unit.check_latency(arch.reduce_latency(op, source), op)
+            unit.check_latency(arch.reduce_latency(op, value_type(source)), op)
         else:
             kind = expected.target if expected.op in ("add", "sub", "mul") else expected.source
             unit.check_latency(arch.alu_latency(expected.op, kind), name)

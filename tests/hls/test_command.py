@@ -88,7 +88,7 @@ def test_the_profile_in_a_project(tmp_path: Path) -> None:
         ),
         (
             ("run", "spmv", "--arch", "nowhere.json"),
-            "--arch nowhere.json: give samhw, vitis, or a build's arch.json",
+            "no arch 'nowhere.json'; give samhw, vitis, or a build's",
         ),
         (("run", "spmv", "--arch", "vitis", "--backend", "verilator"), "Arch.fanout is 2, but the RTL"),
     ],

@@ -87,8 +87,7 @@ def lower_program(
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    _check_lanes(decision.lanes, regions)
-    return Compiled(
+    return _without_place(decision.lanes, regions) or Compiled(
         decided.program, tuple(regions), arch, value, decided.recipes, decided.views, schedule, decision
     )
 
@@ -117,19 +116,20 @@ def assembled(
     return CompiledRegion(**fields, reasons=found.reasons)
 
 
-def _check_lanes(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) -> None:
-    """Raises `ScheduleError` for lanes on what is no index of any region, and for those on an index that has
-    nothing inside wherever it comes."""
+def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) -> Refusal | None:
+    """The refusal of lanes on what is no index of any region, and of those on an index that has nothing
+    inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]
     dealt = {node.index for node in nodes if node.spec.deals(node.params)}
     for index, count in lanes.items():
         if index not in indices:
-            raise ScheduleError(
+            return Refusal(
                 f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
             )
         if count > 1 and index not in dealt:
-            raise ScheduleError(
+            return Refusal(
                 f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
                 "out, or choose an order that has another index inside of it."
             )
+    return None

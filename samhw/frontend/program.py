@@ -190,11 +190,6 @@ class Program:
     def _repr_html_(self) -> str:
         return html_text(self.text)
 
-    @property
-    def has_extents(self) -> bool:
-        """Its text, or `bind`, says how large every tensor is."""
-        return None not in self.dimensions.extents.values()
-
     def error(self, span: Span | None, message: str) -> InputError:
         """`message` as an error about this program, with the place in its text where there is one."""
         return error_at(self.source, span, message)

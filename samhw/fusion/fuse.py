@@ -15,12 +15,23 @@ from samhw.frontend import Access, Concat, Program, Region, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
-__all__ = ["FusedRegion", "Instance", "StoredUse"]
+__all__ = ["FusedRegion", "Instance", "StoredUse", "ways_to_share"]
 
 Binding = tuple[str, ...]
 
 MOST_INSTANCES = 256
 """Of a region. A chain in which each statement uses the one before it twice would have no end of them."""
+
+
+def ways_to_share(region: Region, *, anew: bool = False) -> Sequence[Sharing]:
+    """The ways to share what is fused, the one that shares most first.
+
+    Args:
+        anew: each use is to compute what it reads anew.
+    """
+    if len(region.statements) == 1:
+        return [Sharing.EQUAL]
+    return [Sharing.NOTHING] if anew else list(Sharing)
 
 
 @dataclass(eq=False)

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import networkx as nx
 
-from samhw.decision import Sharing
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Region, Statement
 from samhw.fusion import (
@@ -18,6 +17,7 @@ from samhw.fusion import (
     orders,
     partial_order,
     stored_format,
+    ways_to_share,
 )
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable, PermutedCopy
@@ -92,13 +92,15 @@ class _Copier:
 
     def fused(self, region: Region) -> FusedRegion:
         """The region with its uses shared: as its order has the indices, or else as far as can be."""
-        if len(region.statements) == 1:
-            return FusedRegion(self.program, region, Sharing.EQUAL)
-        ways = [FusedRegion(self.program, region)]
-        if region.order is not None:
-            ways += [FusedRegion(self.program, region, sharing) for sharing in Sharing]
-        named = (fused for fused in ways if sorted(fused.dimension) == sorted(region.order or ()))
-        return next(named, ways[0])
+        most, *less = ways_to_share(region)
+        first = FusedRegion(self.program, region, most)
+        if region.order is None:
+            return first
+        names = sorted(region.order)
+        if sorted(first.dimension) == names:
+            return first
+        others = (FusedRegion(self.program, region, sharing) for sharing in less)
+        return next((other for other in others if sorted(other.dimension) == names), first)
 
     def is_copy(self, region: Region) -> bool:
         """Whether a region is a transposition that goes against the storage of what it reads."""

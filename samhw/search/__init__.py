@@ -1,13 +1,11 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
-from samhw.search.choose import choose
 from samhw.search.compile import compile_program, decide, lower_decided, make_lowerable
 from samhw.search.modules import module_regions
 from samhw.search.spaces import OrderSpace, order_spaces
 
 __all__ = [
     "OrderSpace",
-    "choose",
     "compile_program",
     "decide",
     "lower_decided",

@@ -47,10 +47,9 @@ def compile_program(
     schedule = schedule or Schedule()
     arch = arch or Arch()
     first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
-    with deep_recursion():
-        lowerable, decision, kind = decide(first, schedule, value, arch)
-        used = _used(schedule, decision, first.program)
-        return lower_decided(lowerable, decision, kind, arch, used)
+    lowerable, decision, kind = decide(first, schedule, value, arch)
+    used = _used(schedule, decision, first.program)
+    return lower_decided(lowerable, decision, kind, arch, used)
 
 
 def decide(

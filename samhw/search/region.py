@@ -8,11 +8,11 @@ from math import prod
 from samhw.compiler import LoweredRegion, Scope, assembled, lower_fused, lower_region
 from samhw.decision import Refusal, RegionDecision
 from samhw.errors import InputError, ScheduleError
-from samhw.fusion import check_order
+from samhw.fusion import check_order, ways_to_share
 from samhw.graph import levels
 from samhw.passes import Lowerable, compress_result, copy_in_region
 from samhw.schedule import Schedule
-from samhw.search.spaces import OrderSpace, spaces, ways_to_share
+from samhw.search.spaces import OrderSpace, spaces
 
 __all__ = ["Candidate", "RegionSearch"]
 

@@ -12,7 +12,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Program, Region
 from samhw.fusion import FusedRegion, count_orders, orders, partial_order
 
-__all__ = ["OrderSpace", "order_spaces", "spaces", "ways_to_share"]
+__all__ = ["OrderSpace", "order_spaces", "spaces"]
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,6 @@ class OrderSpace:
     def orders(self) -> Iterator[tuple[str, ...]]:
         """The latter, each when it is asked for. Raises `ScheduleError` where there are none."""
         return orders(self.region, self.constrained)
-
-
-def ways_to_share(region: Region, *, anew: bool = False) -> Sequence[Sharing]:
-    """The ways to share what is fused, the one that shares most first.
-
-    Args:
-        anew: each use is to compute what it reads anew.
-    """
-    if len(region.statements) == 1:
-        return [Sharing.EQUAL]
-    return [Sharing.NOTHING] if anew else list(Sharing)
 
 
 def spaces(

@@ -16,7 +16,6 @@ from itertools import pairwise
 from samhw.compiler import Scope
 from samhw.compiler.computations import Computation
 from samhw.decision import Refusal
-from samhw.errors import ScheduleError
 from samhw.frontend import Region
 from samhw.schedule import Schedule
 from samhw.search.region import Candidate, RegionSearch
@@ -63,7 +62,7 @@ class RegionSplitter:
             if self._schedule.share_of(statement.lhs.tensor) == "store"
         ]
         if ends and self._region.order is not None:
-            raise ScheduleError(
+            return Refusal(
                 f"'share' stores {statements[ends[0] - 1].lhs.tensor}, so that its region ends there, but "
                 "the schedule gives the whole region an order; leave one of the two out."
             )

@@ -10,7 +10,7 @@ from samhw.graph_passes import GRAPH_PASSES
 from samhw.numerics import ValueType
 from samhw.passes import PROGRAM_PASSES, REGION_PASSES, Lowerable, apply_program_passes, apply_region_passes
 from samhw.schedule import Schedule
-from samhw.search import decide, lower_decided
+from samhw.search import decide, lower_chosen
 
 __all__ = ["print_after"]
 
@@ -28,11 +28,11 @@ def print_after(first: Lowerable, last: str, schedule: Schedule, value: ValueTyp
     if last in PROGRAM_PASSES:
         _print_program(apply_program_passes(first, last))
         return
-    lowerable, decision, kind = decide(first, schedule, value, arch)
+    lowerable, choice, kind = decide(first, schedule, value, arch)
     if last in REGION_PASSES:
-        _print_program(apply_region_passes(lowerable.decided(decision), last))
+        _print_program(apply_region_passes(lowerable.decided(choice.decision), last))
         return
-    for region in lower_decided(lowerable, decision, kind, arch, schedule, last).regions:
+    for region in lower_chosen(lowerable, choice, kind, arch, schedule, last).regions:
         _print_graph(region)
 
 

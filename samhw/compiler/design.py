@@ -1,8 +1,9 @@
 """From a program, and all that is decided about it, to its design."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from samhw.compiler.computations import with_waits
 from samhw.compiler.region import LoweredRegion, lower_region
@@ -61,7 +62,9 @@ def lower_program(
     value: ValueType,
     arch: Arch,
     schedule: Schedule,
+    *,
     last: str | None = None,
+    known: Mapping[str, LoweredRegion] = MappingProxyType({}),
 ) -> Compiled | Refusal:
     """The design of a program, as it is decided; the same for the same decision.
 
@@ -69,6 +72,8 @@ def lower_program(
         lowerable: behind the passes of programs.
         schedule: what leads to this decision, for the record.
         last: the pass of graphs after which to stop, by its name.
+        known: regions of this decision that have been lowered already, by their labels. They save time, as
+            long as the passes of regions add no tensors.
 
     Raises:
         InputError: for what no decision would make possible.
@@ -82,7 +87,9 @@ def lower_program(
     for number, region in enumerate(decided.program.regions):
         if scope.is_view(number):
             continue
-        lowered = lower_region(scope, number, decision.of(region.label))
+        lowered = _known(scope, number, lowerable, decision, known) or lower_region(
+            scope, number, decision.of(region.label)
+        )
         found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, decision.lanes, last)
         if isinstance(found, Refusal):
             return found
@@ -90,6 +97,24 @@ def lower_program(
     return _without_place(decision.lanes, regions) or Compiled(
         decided.program, tuple(regions), arch, value, decided.recipes, decided.views, schedule, decision
     )
+
+
+def _known(
+    scope: Scope,
+    number: int,
+    lowerable: Lowerable,
+    decision: Decision,
+    known: Mapping[str, LoweredRegion],
+) -> LoweredRegion | None:
+    """A region that has been lowered, under its name in the design, if nothing around it is another since."""
+    region = scope.program.regions[number]
+    found = None if region.label is None else known.get(region.label)
+    chosen = decision.of(region.label)
+    if found is None or chosen is None or found.region != region:
+        return None
+    if scope.dimensions is not lowerable.program.dimensions:
+        return None  # Its dimensions may have other names.
+    return replace(found, graph=replace(found.graph, name=scope.name(number)), note=chosen.why)
 
 
 def assembled(

@@ -41,7 +41,9 @@ def copy_discordant(lowerable: Lowerable) -> Lowerable:
     copier = _Copier(lowerable)
     for region in lowerable.program.regions:
         copier.add(region)
-    return copier.lowerable().renamed()
+    # Without further tensors all dimensions have their names already.
+    added = copier.formats or copier.copies
+    return copier.lowerable().renamed() if added else copier.lowerable()
 
 
 def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]:

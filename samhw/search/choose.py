@@ -1,6 +1,9 @@
 """What is decided about a program that leaves it open."""
 
-from samhw.compiler import Scope
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from samhw.compiler import LoweredRegion, Scope
 from samhw.decision import Decision, Refusal, RegionDecision
 from samhw.graph import Arch
 from samhw.numerics import ValueType
@@ -8,10 +11,23 @@ from samhw.passes import Lowerable
 from samhw.schedule import Schedule
 from samhw.search.split import RegionSplitter
 
-__all__ = ["choose"]
+__all__ = ["Choice", "choose"]
 
 
-def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arch) -> Decision | Refusal:
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen.
+
+    Attributes:
+        decision: for the whole program.
+        lowered: by its label, each region that needs no other one beside it, as the search has lowered it.
+    """
+
+    decision: Decision
+    lowered: Mapping[str, LoweredRegion]
+
+
+def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arch) -> Choice | Refusal:
     """Decides what a schedule leaves open: where regions end, what uses share, and orders.
 
     Args:
@@ -27,6 +43,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     )
     scope = Scope(lowerable, value, arch, schedule.iteration, anew)
     regions: list[RegionDecision] = []
+    lowered: dict[str, LoweredRegion] = {}
     for number, region in enumerate(lowerable.program.regions):
         if scope.is_view(number):
             # A statement of the program, from which extents follow, and no region of the design.
@@ -35,5 +52,8 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
         parts = RegionSplitter(scope, number, schedule).parts()
         if isinstance(parts, Refusal):
             return parts
-        regions += (part.decision for part in parts)
-    return Decision(tuple(regions), schedule.iteration, anew, schedule.lanes)
+        for part in parts:
+            regions.append(part.decision)
+            if part.is_alone and part.decision.label is not None:
+                lowered[part.decision.label] = part.main
+    return Choice(Decision(tuple(regions), schedule.iteration, anew, schedule.lanes), lowered)

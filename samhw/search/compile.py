@@ -12,9 +12,9 @@ from samhw.numerics import ValueType
 from samhw.passes import Lowerable, apply_program_passes
 from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
-from samhw.search.choose import choose
+from samhw.search.choose import Choice, choose
 
-__all__ = ["compile_program", "decide", "lower_decided", "make_lowerable"]
+__all__ = ["compile_program", "decide", "lower_chosen", "make_lowerable"]
 
 
 def compile_program(
@@ -47,14 +47,14 @@ def compile_program(
     schedule = schedule or Schedule()
     arch = arch or Arch()
     first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
-    lowerable, decision, kind = decide(first, schedule, value, arch)
-    used = _used(schedule, decision, first.program)
-    return lower_decided(lowerable, decision, kind, arch, used)
+    lowerable, choice, kind = decide(first, schedule, value, arch)
+    used = _used(schedule, choice.decision, first.program)
+    return lower_chosen(lowerable, choice, kind, arch, used)
 
 
 def decide(
     first: Lowerable, schedule: Schedule, value: ValueType | None, arch: Arch
-) -> tuple[Lowerable, Decision, ValueType]:
+) -> tuple[Lowerable, Choice, ValueType]:
     """All that is chosen about a program, the program that it is chosen for, and the type of its values.
 
     Args:
@@ -67,27 +67,29 @@ def decide(
     lowerable = apply_program_passes(first)
     kind = choose_value(value, lowerable.program)
     with deep_recursion():
-        decision = choose(lowerable, schedule, kind, arch)
-    if isinstance(decision, Refusal):
-        raise decision.error()
-    return lowerable, decision, kind
+        choice = choose(lowerable, schedule, kind, arch)
+    if isinstance(choice, Refusal):
+        raise choice.error()
+    return lowerable, choice, kind
 
 
-def lower_decided(
+def lower_chosen(
     lowerable: Lowerable,
-    decision: Decision,
+    choice: Choice,
     value: ValueType,
     arch: Arch,
     schedule: Schedule,
     last: str | None = None,
 ) -> Compiled:
-    """The design of what is decided; arguments as for `lower_program`.
+    """The design of what was chosen; arguments as for `lower_program`.
 
     Raises:
         InputError: where it cannot be lowered after all.
     """
     with deep_recursion():
-        compiled = lower_program(lowerable, decision, value, arch, schedule, last)
+        compiled = lower_program(
+            lowerable, choice.decision, value, arch, schedule, last=last, known=choice.lowered
+        )
     if isinstance(compiled, Refusal):
         raise compiled.error()
     return compiled

@@ -26,11 +26,13 @@ class Candidate:
         main: the region itself, lowered.
         cycles: what is expected of it and of the regions that it needs beside it: copies, and those that make
             results of compressed levels.
+        is_alone: it needs none.
     """
 
     decision: RegionDecision
     main: LoweredRegion
     cycles: float
+    is_alone: bool
 
 
 class RegionSearch:
@@ -102,7 +104,8 @@ class RegionSearch:
             if isinstance(found, Refusal):
                 return found
             regions.append(found)
-        return Candidate(decision, main or regions[0], sum(region.expected.cycles for region in regions))
+        cycles = sum(region.expected.cycles for region in regions)
+        return Candidate(decision, main or regions[0], cycles, not others)
 
     def _first(self, scope: Scope, number: int) -> tuple[OrderSpace, LoweredRegion] | Refusal:
         """The first way to share, and the region in the first order, that streams can follow; or the first

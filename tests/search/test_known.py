@@ -33,7 +33,7 @@ CASES = {
     "in many parts": (STORED, dict.fromkeys("bcd", "store"), True),
     "with a copy": (TURNED, "auto", False),
 }
-"""A program, what its uses share, and whether what is known serves: copies may give dimensions other names."""
+"""A program, what its uses share, and whether what is known serves: copies may rename dimensions."""
 
 
 @pytest.mark.parametrize("case", CASES)

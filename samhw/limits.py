@@ -17,19 +17,20 @@ _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_
 """Where Linux says how much a container may have."""
 
 
-def check_memory(needed: int, what: str, mend: str) -> None:
+def check_memory(needed: int, what: str, hint: str) -> None:
     """Refuses what this machine cannot hold.
 
     Args:
         needed: bytes at least.
         what: that needs them.
+        hint: what to do instead, for the end of the message.
 
     Raises:
         InputError: if that is more than `memory_limit`.
     """
     if needed > (limit := memory_limit()):
         raise InputError(
-            f"{what} needs at least {say_size(needed)} of memory, but there are {say_size(limit)}; {mend}."
+            f"{what} needs at least {say_size(needed)} of memory, but there are {say_size(limit)}; {hint}."
         )
 
 

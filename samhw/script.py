@@ -132,8 +132,8 @@ def _failure(error: BaseException) -> str:
         package = error.name.partition(".")[0]
         if extra := _EXTRAS.get(package):
             return f"{text}; install it with pip install 'samhw[{extra}]'"
-        return f"{text}; install the package that has it, or mend the file"
-    return f"{text}; mend the file"
+        return f"{text}; install the package that has it, or fix the file"
+    return f"{text}; fix the file"
 
 
 def _home(module: ModuleType) -> Path | None:

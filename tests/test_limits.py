@@ -27,11 +27,11 @@ def test_the_limit_is_that_of_the_shell() -> None:
 
 
 def test_more_than_the_limit_is_refused() -> None:
-    check_memory(memory_limit(), "this", "mend")
-    with pytest.raises(InputError, match=r"^this needs at least .*B of memory, but there are .*B; mend\."):
-        check_memory(memory_limit() + 1, "this", "mend")
+    check_memory(memory_limit(), "this", "hint")
+    with pytest.raises(InputError, match=r"^this needs at least .*B of memory, but there are .*B; hint\."):
+        check_memory(memory_limit() + 1, "this", "hint")
     with pytest.raises(InputError, match="a billion GB"):
-        check_memory(10**30, "this", "mend")
+        check_memory(10**30, "this", "hint")
 
 
 @pytest.fixture

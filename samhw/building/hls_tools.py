@@ -58,9 +58,9 @@ def ap_headers() -> Path:
     )
 
 
-def _folder(folder: Path, mend: str) -> Path:
+def _folder(folder: Path, hint: str) -> Path:
     if not (folder / "ap_int.h").is_file():
-        raise InputError(f"{folder} has no ap_int.h; {mend}.")
+        raise InputError(f"{folder} has no ap_int.h; {hint}.")
     return folder
 
 

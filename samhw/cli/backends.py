@@ -105,8 +105,8 @@ def check_settings(chosen: Collection[str], target: Target, said: str) -> None:
     for setting in sorted(set(chosen) - target.settings):
         option = OPTION_NAMES.get(setting, f"--{setting}")
         able = say_backends if said == "--backend" else say_targets
-        mends = able(partial(_takes, setting))
-        raise InputError(f"{option} belongs to {mends}; leave it out.")
+        owners = able(partial(_takes, setting))
+        raise InputError(f"{option} belongs to {owners}; leave it out.")
 
 
 def _takes(setting: str, target: Target) -> bool:

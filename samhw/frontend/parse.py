@@ -26,7 +26,7 @@ def parse(text: str, name: str = "<text>", *, implied: bool = False) -> Program:
 
     `name` is how errors call the text; the program itself is named like it, without folder and suffix. With
     `implied`, inputs need no declaration: they are dense, or stored as their data are. Raises InputError,
-    ``name:line:column: what is wrong and how to mend it``, when the text is not a valid program.
+    ``name:line:column: what is wrong and how to fix it``, when the text is not a valid program.
     """
     return _Parser(Source(name, text)).program(implied)
 

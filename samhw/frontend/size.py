@@ -25,8 +25,8 @@ def check_size(program: Program) -> None:
     largest = max(places, key=lambda name: places[name])
     shape = " x ".join(f"{extent or 1:,}" for extent in program.tensors[largest].shape) or "scalar"
     what = f"'{program.name}', whose largest tensor is {largest} ({shape}),"
-    mend = "use smaller data, or a format that compresses it"
-    check_memory(_COPIES * WORD * sum(places.values()), what, mend)
+    hint = "use smaller data, or a format that compresses it"
+    check_memory(_COPIES * WORD * sum(places.values()), what, hint)
 
 
 def _least(decl: TensorDecl) -> int:

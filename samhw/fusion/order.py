@@ -155,12 +155,12 @@ def _cycle(graph: "nx.DiGraph[str]") -> StreamError:
     cycle = nx.find_cycle(graph if curable else fixed)
     asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
     if curable:
-        mend = "or permit permuted copies (--permute)"
+        hint = "or permit permuted copies (--permute)"
     else:
-        mend = "or change or leave out an order"
+        hint = "or change or leave out an order"
     return StreamError(
         f"No order of indices suits the storage of all tensors and the orders of all statements ({asked}); "
-        f"store one of them in another mode order, such as '@ (1, 0)', {mend}."
+        f"store one of them in another mode order, such as '@ (1, 0)', {hint}."
     )
 
 

@@ -167,7 +167,7 @@ class Dram:
         except OSError as error:
             raise InputError(f"{spec} cannot be read ({error.strerror}); name another file.") from error
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{spec} is no JSON ({error}); mend it.") from error
+            raise InputError(f"{spec} is no JSON ({error}); fix it.") from error
         if not isinstance(data, dict):
             raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")
         return cls.from_json(data)

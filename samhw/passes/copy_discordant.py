@@ -200,10 +200,10 @@ class _Copier:
         """Adds a region that makes a copy; `own` is the tensor of the program that makes it necessary."""
         bits = sum(max(1, (extent - 1).bit_length()) for extent in self.given.shape(own))
         if 1 << bits > self.given.largest_copy:
-            mend = mode_order if own == of else self.format(of).mode_order
+            hint = mode_order if own == of else self.format(of).mode_order
             raise ScheduleError(
                 f"A permuted copy of {of} takes an accumulator of {2 << bits:,} words, more than "
-                f"{2 * self.given.largest_copy:,}; store {own} with the mode order '@ {mend}', or give "
+                f"{2 * self.given.largest_copy:,}; store {own} with the mode order '@ {hint}', or give "
                 f"the schedule 'largest_copy = {1 << bits}'."
             )
         tensor = maker.statements[0].lhs.tensor

@@ -13,7 +13,6 @@ from samhw.tensors import Format
 __all__ = [
     "FUSION_LEVELS",
     "ITERATIONS",
-    "LATER",
     "MODULE",
     "ByModules",
     "FusionLevel",
@@ -42,21 +41,11 @@ SHARES: tuple[Share, ...] = get_args(Share)
 WAYS = ("buffer", "store", "anew")
 """What may be asked for one intermediate."""
 
-LATER = ("blocks", "brackets")
-"""Fields that the design has and nothing understands yet."""
-_LATER_LEVELS = ("auto",)
-
 
 def check_fuse(fuse: Any) -> FusionLevel | ByModules | tuple[tuple[str, ...], ...]:
     """A level, or lists of results."""
     if isinstance(fuse, str):
-        choices = (*FUSION_LEVELS, MODULE)
-        if fuse in _LATER_LEVELS:
-            raise InputError(
-                f"The fusion '{fuse}' is not there yet; the choices are {', '.join(choices)}, or lists of "
-                "results."
-            )
-        check_one_of("fuse", fuse, choices)
+        check_one_of("fuse", fuse, (*FUSION_LEVELS, MODULE))
         return fuse  # type: ignore[return-value]  # It is one of them.
     if not _is_list(fuse):
         raise InputError(

@@ -13,7 +13,6 @@ from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.fields import (
     ITERATIONS,
-    LATER,
     ByModules,
     FusionLevel,
     Iteration,
@@ -173,8 +172,6 @@ class Schedule:
         Raises:
             InputError: for a file that cannot be read, or has a field that there is not.
         """
-        if str(path) == "auto":
-            raise InputError("'--schedule auto' is not there yet; give the file of a schedule.")
         data = read_toml(path, "a schedule")
         try:
             return cls.from_fields(data)
@@ -188,8 +185,6 @@ class Schedule:
         for name in data:
             if not isinstance(name, str):
                 raise InputError(f"The fields of a schedule have names; {shown(name)} is none.")
-            if name in LATER:
-                raise InputError(f"The field '{name}' of a schedule is not there yet; leave it out.")
             if name == "memory":
                 raise InputError(
                     "A schedule says which tensors lie off chip ('off_chip'), and not in which memory; name "

@@ -39,7 +39,7 @@ def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFA
     if not is_pair or not isinstance(given[0], nn.Module):
         raise InputError(
             f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module and a tuple of example "
-            "arguments; mend the file."
+            "arguments; fix the file."
         )
     module, arguments = given
     with example.script.around():

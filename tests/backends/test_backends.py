@@ -67,7 +67,7 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "mend"),
+    ("words", "hint"),
     [
         (("run", "spmv", "--wave", "a.vcd"), "--wave records the RTL's signals; add '--backend verilator'."),
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
@@ -81,7 +81,7 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mends_name_those_that_can(words: tuple[str, ...], mend: str) -> None:
+def test_hints_name_those_that_can(words: tuple[str, ...], hint: str) -> None:
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 2
-    assert mend in result.stderr
+    assert hint in result.stderr

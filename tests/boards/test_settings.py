@@ -209,7 +209,7 @@ def test_a_board_of_ones_own(tmp_path: Path) -> None:
         ("", "describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has"),
         ("BOARD = 3", "describes no board"),
         ("BOARD = (", "mine.py:1: SyntaxError: '(' was never closed"),
-        ("raise SystemExit(3)", "mine.py:1: SystemExit: 3; mend the file"),
+        ("raise SystemExit(3)", "mine.py:1: SystemExit: 3; fix the file"),
         (
             "import nothing_like_it",
             "mine.py:1: ModuleNotFoundError: No module named 'nothing_like_it'; install",

@@ -78,7 +78,7 @@ def test_without_pytorch_the_extra_is_named(
     path.write_text("def model():\n    return 3\n")
     assert "needs PyTorch; install it with pip install 'samhw[torch]'" in refused("run", f"{path}:model")
     path.write_text("import nosuch\n")
-    assert "install the package that has it, or mend the file" in refused("run", f"{path}:model")
+    assert "install the package that has it, or fix the file" in refused("run", f"{path}:model")
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:

@@ -54,9 +54,9 @@ def test_a_spec_that_names_no_object(spec):
     [
         ("", "'{0}' has no object 'p'; name a Program or ProgramBuilder that it defines"),
         ("p = 3", "'{0}:p' is of type int; name a Program or ProgramBuilder"),
-        ("x = 1\ny = x / 0", "{0}:2: ZeroDivisionError: division by zero; mend the file"),
+        ("x = 1\ny = x / 0", "{0}:2: ZeroDivisionError: division by zero; fix the file"),
         ("x = 1\n\ny = (", "{0}:3: SyntaxError: '(' was never closed ("),
-        ("def f():\n  raise SystemExit(3)\nf()", "{0}:2: SystemExit: 3; mend the file"),
+        ("def f():\n  raise SystemExit(3)\nf()", "{0}:2: SystemExit: 3; fix the file"),
         ("import numpy\nnumpy.zeros('x')", "{0}:2: TypeError: "),
         (
             "from samhw.frontend import ProgramBuilder\np = ProgramBuilder('q')",

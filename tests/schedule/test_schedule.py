@@ -81,14 +81,6 @@ def test_in_a_table() -> None:
     assert str(Schedule(share={"T": "buffer"})) == "partial, factored, share T:buffer"
 
 
-@pytest.mark.parametrize("name", ["blocks", "brackets"])
-def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=rf"schedule.toml: The field '{name}' of a schedule is not there yet"
-    ):
-        load(tmp_path, f'{name} = "auto"')
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -105,7 +97,6 @@ def test_fields_to_come_are_refused_by_name(name: str, tmp_path: Path) -> None:
         ),
         ("share = 3", "'share' is 3; give a table"),
         ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, anew."),
-        ('fuse = "auto"', "The fusion 'auto' is not there yet; the choices are none, partial, full"),
         ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full, module."),
         ("fuse = 3", "'fuse' is 3; give one of none, partial, full, module, or for each region a list"),
         ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),

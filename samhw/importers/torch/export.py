@@ -181,7 +181,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             f"its indices and values as arguments of their own.{line}"
         )
     return InputError(
-        f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); mend "
+        f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "
         f"the module, or its example arguments.{line}"
     )
 

@@ -161,5 +161,5 @@ def _checked(tensor: Tensor, size: int) -> Tensor:
         raise InputError("indices are whole numbers; give a tensor of integers")
     where = torch.where(tensor < 0, tensor + size, tensor)
     if bool(((where < 0) | (where >= size)).any()):
-        raise InputError(f"an index lies outside of 0 to {size - 1}; mend the indices")
+        raise InputError(f"an index lies outside of 0 to {size - 1}; fix the indices")
     return where

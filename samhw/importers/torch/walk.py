@@ -62,7 +62,7 @@ class GraphWalk:
             elif node.op == "output":
                 return [self.mapped(arg) for arg in node.args[0]]
             else:
-                raise InputError(f"the operator '{node.op}' of torch.export is not known; mend the module.")
+                raise InputError(f"the operator '{node.op}' of torch.export is not known; fix the module.")
         return []
 
     # Arguments and constants

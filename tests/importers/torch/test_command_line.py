@@ -225,7 +225,7 @@ def test_build(folder: Path, target: str) -> None:
         ("no_module", "'model.py:no_module' gives a Tensor, and is to give"),
         ("no_arguments", "'model.py:no_arguments' gives (Linear, Tensor), and is to give"),
         ("asking", "model.py: TypeError: asking() missing 1 required positional argument: 'width'"),
-        ("failing", "model.py:34: KeyError: 'key'; mend the file"),
+        ("failing", "model.py:34: KeyError: 'key'; fix the file"),
         ("failing_inside", "layers.py:8: TypeError: "),
         ("sorting", "model.py:44: 'aten.sort' is an operator that the importer does not know; write it"),
         ("wrong_shape", "PyTorch cannot export Linear (RuntimeError: a and b must have same reduction dim"),

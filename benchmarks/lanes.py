@@ -1,4 +1,4 @@
-"""What lanes bring (FuseFlow section 8.6, figure 16): speed-ups by number of lanes, and what the deal allows.
+"""What lanes bring (FuseFlow section 8.6, figure 16): speed-ups by lanes, and the greatest there could be.
 
 `even` is W / w: the firings of all copies of the busiest node, over those of its busiest copy; so fast it
 would be if nothing else took time. `of it` is the part of that which the run has reached. `alone` is the most

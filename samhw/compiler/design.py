@@ -146,13 +146,13 @@ def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) 
     inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]
-    dealt = {node.index for node in nodes if node.spec.deals(node.params)}
+    distributed = {node.index for node in nodes if node.spec.distribution(node.params)}
     for index, count in lanes.items():
         if index not in indices:
             return Refusal(
                 f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
             )
-        if count > 1 and index not in dealt:
+        if count > 1 and index not in distributed:
             return Refusal(
                 f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
                 "out, or choose an order that has another index inside of it."

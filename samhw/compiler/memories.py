@@ -30,10 +30,10 @@ def memories_of(
     fmt = stored_format(program.tensors[tensor].format)
     numbers = [None] if parts == 1 else range(parts)
     outermost = fmt.mode_order[:1]
-    dealt = [-(-size // parts) if mode in outermost else size for mode, size in enumerate(shape)]
+    distributed = [-(-size // parts) if mode in outermost else size for mode, size in enumerate(shape)]
     return [
         Memory(memory_name(owner, array, part), owner, array, role, words, part=part)
-        for array, words in _arrays(fmt, greatest_sizes(fmt, dealt, capacity.entries_of(tensor)))
+        for array, words in _arrays(fmt, greatest_sizes(fmt, distributed, capacity.entries_of(tensor)))
         for part in numbers
     ]
 

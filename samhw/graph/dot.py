@@ -95,7 +95,7 @@ def _folded(graph: Graph) -> dict[tuple[str, ...], Channel]:
     for channel in graph.channels:
         source, sink = graph.node[channel.source.node], graph.node[channel.sink.node]
         ports = [
-            "" if node.spec.deals(node.params) else end.port
+            "" if node.spec.distribution(node.params) else end.port
             for node, end in ((source, channel.source), (sink, channel.sink))
         ]
         folded.setdefault((source.copy_of or source.name, sink.copy_of or sink.name, *ports), channel)

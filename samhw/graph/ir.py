@@ -44,8 +44,8 @@ class Node:
     """The cell of the fusion table that it comes from, for readers of reports and generated code."""
     index: str = ""
     """The index that it works on: of a scanner that of the coordinates that it makes, of a reducer the one
-    that it sums over, of what deals to lanes the one that is dealt, of others the innermost one of their
-    first output (or input). Empty where there is none, and in graphs that were wired by hand."""
+    that it sums over, of what distributes to lanes the one that is distributed, of others the innermost one
+    of their first output (or input). Empty where there is none, and in graphs that were wired by hand."""
     copy_of: str = ""
     """The node of which it is one of several copies, in lanes; empty for what stands alone."""
     lane: tuple[tuple[str, int], ...] = ()

@@ -46,9 +46,9 @@ def _index(graph: Graph, known: Mapping[Endpoint, Levels], node: Node) -> str:
     if node.spec.scans:
         return node.index
     kept = node.spec.kept(node.params)
-    if (deal := node.spec.deals(node.params)) is not None:
+    if (distribution := node.spec.distribution(node.params)) is not None:
         around = _around(graph, known, node, node.inputs[0].name)
-        return around[-1 - deal.levels]
+        return around[-1 - distribution.levels]
     if kept is None and node.outputs:
         around = known[Endpoint(node.name, node.outputs[0].name)]
     else:

@@ -8,8 +8,8 @@ from samhw.graph_passes.assembly import Assembly
 __all__ = ["banks"]
 
 IN_LANES = 3
-"""Of a reducer in lanes of the index that it sums over: a fiber that was dealt to lanes is soon as short as
-its sum, and then two banks, one filling and one draining, would lose the cycles between them."""
+"""Of a reducer in lanes of the index that it sums over: a fiber that was distributed to lanes is soon as
+short as its sum, and then two banks, one filling and one draining, would lose the cycles between them."""
 
 
 def banks(assembly: Assembly) -> Assembly:

@@ -39,7 +39,7 @@ class _Stream:
     levels: tuple[str, ...]
     waits: Mapping[int, int]
     turns: Mapping[str, int] = field(default_factory=dict)
-    """By index the lanes that the stream has been taken back from."""
+    """By index the lanes that the stream has been collected from."""
     shares: Mapping[str, int] = field(default_factory=dict)
     """By index the lanes that it is in, one of which has its share of the coordinates."""
     origins: tuple[frozenset[_Origin], ...] = ()
@@ -141,16 +141,18 @@ def _outputs(
     for head in heads.values():
         for index, lanes in head.turns.items():
             turns[index] = max(turns.get(index, 1), lanes)
-    if (deal := node.spec.deals(node.params)) and deal.back:
-        turns[node.index] = deal.lanes * turns.get(node.index, 1)
+    if (distribution := node.spec.distribution(node.params)) and distribution.collects:
+        turns[node.index] = distribution.lanes * turns.get(node.index, 1)
     indices_in = {index for head in heads.values() for index in head.levels}
     shares = {
         index: min(head.shares.get(index, 1) for head in heads.values() if index in head.levels)
         for index in indices_in
     }
-    if deal:
-        dealt = shares[node.index]
-        shares[node.index] = dealt // deal.lanes if deal.back else dealt * deal.lanes
+    if distribution:
+        distributed = shares[node.index]
+        shares[node.index] = (
+            distributed // distribution.lanes if distribution.collects else distributed * distribution.lanes
+        )
     kept = node.spec.kept(node.params)
     if kept is not None:
         outer = depth - 1 - kept
@@ -201,13 +203,13 @@ def _lane_room(
     """
     source, sink = graph.node[channel.source.node], graph.node[channel.sink.node]
     own = streams[channel.source]
-    deal = sink.spec.deals(sink.params)
-    if deal and deal.back:
-        inner = own.levels[len(own.levels) - deal.levels :]
+    distribution = sink.spec.distribution(sink.params)
+    if distribution and distribution.collects:
+        inner = own.levels[len(own.levels) - distribution.levels :]
         room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent, own.shares))
         return room, f"{room} tokens of rows that wait for their turn"
-    deal = source.spec.deals(source.params)
-    if deal and not deal.back:
+    distribution = source.spec.distribution(source.params)
+    if distribution and not distribution.collects:
         return arch.lane_rows, f"{arch.lane_rows} coordinates that a lane may be behind"
     room = 0
     for port in sink.inputs:

@@ -1,7 +1,7 @@
-"""Lanes (FuseFlow, sections 7 and 8.6): copies of what works on an index, to which its coordinates are dealt.
+"""Lanes (FuseFlow, sections 7 and 8.6): copies of what works on an index, which share its coordinates.
 
-What lies inside of the index is copied for each lane. A `scatter` deals each stream of its coordinates that
-enters, a `gather` takes back each stream that leaves, and so the streams outside are those of one lane, in
+What lies inside of the index is copied for each lane. A `scatter` distributes each stream of its coordinates
+that enters, a `gather` collects each stream that leaves, and so the streams outside are those of one lane, in
 the same order. Only a vector reducer that sums over the index stays in its lane: the lanes' sums meet in a
 tree. And a result whose outermost index has the lanes is stored where it is made: each lane has writers of
 its own, and memories for its part.
@@ -109,7 +109,7 @@ class _Copier:
         self.ends: list[Ends] = []
 
     def laned(self) -> Graph:
-        """The graph with the copies, and what deals to them and takes from them."""
+        """The graph with the copies, and what distributes to them and takes from them."""
         if not self.copied:
             return self.graph
         copies = self._copies()
@@ -157,7 +157,8 @@ class _Copier:
 
     def _tail(self, tensor: str) -> frozenset[str]:
         """The writers of a result, and what drops coordinates for them alone, if lanes can have copies of
-        these: they take rows of the index, some of them from the lanes, and all from where rows are dealt."""
+        these: they take rows of the index, some of them from the lanes, and all from where rows are
+        distributed."""
         tail = set[str]()
         for node in reversed(self.graph.nodes):
             readers = {
@@ -171,12 +172,12 @@ class _Copier:
                 tail.add(node.name)
         sources = [c.source for c in self.graph.channels if c.sink.node in tail and c.source.node not in tail]
         streams = [self.levels[source] for source in sources]
-        dealt = all(
+        distributed = all(
             stream[:1] == (self.index,) and (source.node in self.copied or len(stream) == 1)
             for source, stream in zip(sources, streams, strict=True)
         )
         made = any(source.node in self.copied and self._is_inside(self.levels[source]) for source in sources)
-        return frozenset(tail if dealt and made else ())
+        return frozenset(tail if distributed and made else ())
 
     def _stored(self, node: Node) -> set[str]:
         """The tensors whose memories a node uses."""
@@ -194,10 +195,12 @@ class _Copier:
         )
 
     def _works_inside(self, node: Node) -> bool:
-        """It has streams inside of the index, or deals the index already, and gives something."""
-        deal = node.spec.deals(node.params)
-        dealt = deal is not None and node.index == self.index
-        return bool(node.outputs) and (dealt or any(map(self._is_inside, self.streams[node.name].all())))
+        """It has streams inside of the index, or distributes the index already, and gives something."""
+        distribution = node.spec.distribution(node.params)
+        distributed = distribution is not None and node.index == self.index
+        return bool(node.outputs) and (
+            distributed or any(map(self._is_inside, self.streams[node.name].all()))
+        )
 
     def _works_along(self, node: Node) -> bool:
         """All of its streams have the index, and it takes their coordinates as they come."""
@@ -265,8 +268,8 @@ class _Copier:
         }
 
     def _part(self, memory: Memory, lane: int) -> Memory:
-        """What a lane has of a memory. Lanes in lanes deal what has been dealt, so the outer ones count
-        first."""
+        """What a lane has of a memory. Lanes in lanes distribute what has been distributed, so the outer ones
+        count first."""
         part = lane + self.lanes * (memory.part or 0)
         return replace(memory, name=memory_name(memory.tensor, memory.array, part), part=part)
 

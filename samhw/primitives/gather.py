@@ -1,4 +1,4 @@
-"""gather: takes back in turn what lanes have made of what was dealt to them."""
+"""gather: collects in turn what lanes have made of what was distributed to them."""
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model

@@ -1,4 +1,4 @@
-"""scatter: deals the payloads of each fiber to lanes in turn."""
+"""scatter: distributes the payloads of each fiber to lanes in turn."""
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
@@ -11,7 +11,7 @@ __all__ = ["Scatter"]
 TURN = 0
 
 
-def _deal(n: int) -> Step:
+def _distribute(n: int) -> Step:
     wait = firing(1)
     take = firing(1, 1)
     take_push = firing(1, 1, (1 << n) - 1)
@@ -40,5 +40,5 @@ class Scatter(Model):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         outputs = tuple(port.name for port in node.outputs)
-        step = _deal(node.params["lanes"])
-        return ActorNetwork((Actor("deal", step, ("ref",), outputs, (0,)),))
+        step = _distribute(node.params["lanes"])
+        return ActorNetwork((Actor("distribute", step, ("ref",), outputs, (0,)),))

@@ -1,4 +1,4 @@
-"""scatter: deals the payloads of each fiber to lanes in turn."""
+"""scatter: distributes the payloads of each fiber to lanes in turn."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -33,14 +33,14 @@ class Scatter(Primitive):
             outputs.append(output)
 
         turn = Signal(range(self.lanes))
-        dealt = is_payload(head)
+        distributed = is_payload(head)
         token = make_token(head.kind, head.payload[:8])
         table = FiringTable(m, [self.i.ref])
         with table.row(
             takes=[self.i.ref],
             pushes={output.i: token for output in outputs},
-            pushes_if={output.i: ~dealt | (turn == lane) for lane, output in enumerate(outputs)},
+            pushes_if={output.i: ~distributed | (turn == lane) for lane, output in enumerate(outputs)},
         ):
-            m.d.sync += turn.eq(Mux(dealt & (turn != self.lanes - 1), turn + 1, 0))
+            m.d.sync += turn.eq(Mux(distributed & (turn != self.lanes - 1), turn + 1, 0))
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol))]
         return m

@@ -109,8 +109,8 @@ def _sums_everything(node: Node) -> bool:
 
 
 def _source(graph: Graph, node: Node) -> str:
-    """The node that a scanner's references come from, and that deals none of them to lanes."""
+    """The node that a scanner's references come from, and that distributes none of them to lanes."""
     while True:
         node = graph.node[graph.fanin[Endpoint(node.name, node.inputs[0].name)].source.node]
-        if node.spec.deals(node.params) is None:
+        if node.spec.distribution(node.params) is None:
             return _original(node)

@@ -30,7 +30,7 @@ class LaneLoads:
     def __str__(self) -> str:
         return (
             f"{len(self.firings)} of {self.node}: {min(self.firings):,} to {max(self.firings):,} firings; "
-            f"evenly dealt {self.even:,.0f} each ({self.balance:.0%} balanced)"
+            f"evenly distributed {self.even:,.0f} each ({self.balance:.0%} balanced)"
         )
 
 

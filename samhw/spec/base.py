@@ -16,7 +16,7 @@ from samhw.spec.streams import Port
 
 __all__ = [
     "PORTS",
-    "Deal",
+    "Distribution",
     "Extents",
     "KeepsLevels",
     "Plain",
@@ -56,14 +56,14 @@ class Work(NamedTuple):
     """The input of which each payload costs one of them."""
 
 
-class Deal(NamedTuple):
-    """How a node deals streams to lanes, or takes them back."""
+class Distribution(NamedTuple):
+    """How a node distributes streams to lanes, or collects them."""
 
     lanes: int
     levels: int
-    """Levels inside of the one that is dealt, in what it takes in."""
-    back: bool
-    """It takes them back."""
+    """Levels inside of the one that is distributed, in what it takes in."""
+    collects: bool
+    """It collects what was distributed."""
 
 
 class Spec(ABC):
@@ -140,8 +140,8 @@ class Spec(ABC):
         """Of a reducer, the number of levels inside the one that it sums over; None for others."""
 
     @abstractmethod
-    def deals(self, params: Params) -> Deal | None:
-        """How it deals a level to lanes, or takes it back; None for others."""
+    def distribution(self, params: Params) -> Distribution | None:
+        """How it distributes a level to lanes, or collects it from them; None for others."""
 
     # Work
 
@@ -251,7 +251,7 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it neither moves coordinates nor deals them to lanes."""
+    otherwise, it neither moves coordinates nor distributes them to lanes."""
 
     @property
     def moves(self) -> bool:
@@ -264,7 +264,7 @@ class KeepsLevels(Spec):
     def kept(self, params: Params) -> int | None:
         return None
 
-    def deals(self, params: Params) -> Deal | None:
+    def distribution(self, params: Params) -> Distribution | None:
         return None
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:

@@ -1,8 +1,8 @@
-"""What deals the coordinates of a level to lanes, and what takes them back in turn: scatter, gather."""
+"""What distributes the coordinates of a level to lanes, and what collects them in turn: scatter, gather."""
 
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
-from samhw.spec.base import Deal, Plain, Ports, too_shallow
+from samhw.spec.base import Distribution, Plain, Ports, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import typed
 
@@ -39,8 +39,8 @@ class _Scatter(_Lanes):
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
 
-    def deals(self, params: Params) -> Deal | None:
-        return Deal(params["lanes"], 0, back=False)
+    def distribution(self, params: Params) -> Distribution | None:
+        return Distribution(params["lanes"], 0, collects=False)
 
 
 class _Gather(_Lanes):
@@ -63,8 +63,8 @@ class _Gather(_Lanes):
     def follows(self, port: str, params: Params) -> str | None:
         return "ref0"
 
-    def deals(self, params: Params) -> Deal | None:
-        return Deal(params["lanes"], params["levels"], back=True)
+    def distribution(self, params: Params) -> Distribution | None:
+        return Distribution(params["lanes"], params["levels"], collects=True)
 
 
 SCATTER = _Scatter()

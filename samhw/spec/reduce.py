@@ -4,7 +4,7 @@ from typing import Any
 
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
-from samhw.spec.base import PORTS, Deal, Extents, Ports, Spec, Words, Work, too_shallow
+from samhw.spec.base import PORTS, Distribution, Extents, Ports, Spec, Words, Work, too_shallow
 from samhw.spec.params import VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import crd, val
 
@@ -21,7 +21,7 @@ class _Reducer(Spec):
     cell = None
     finds_disorder = False
 
-    def deals(self, params: Params) -> Deal | None:
+    def distribution(self, params: Params) -> Distribution | None:
         return None
 
     def work(self, params: Params) -> Work | None:

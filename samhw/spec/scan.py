@@ -2,7 +2,7 @@
 
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
-from samhw.spec.base import Deal, Extents, Ports, Spec, Words, Work
+from samhw.spec.base import Distribution, Extents, Ports, Spec, Words, Work
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
@@ -30,7 +30,7 @@ class _Scanner(Spec):
     def kept(self, params: Params) -> int | None:
         return None
 
-    def deals(self, params: Params) -> Deal | None:
+    def distribution(self, params: Params) -> Distribution | None:
         return None
 
     def work(self, params: Params) -> Work | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token, make
 from samhw.numerics import Float, value_type
-from tests.lanes import dealt
+from tests.lanes import distributed
 from tests.nested import Nested, to_stream
 
 from .primitive_bench import Case, Instance
@@ -268,7 +268,7 @@ def _droppable(value: str) -> Any:
 
 
 def _any_depth(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
-    """A stream to be dealt."""
+    """A stream to be distributed."""
     depth = int(rng.integers(1, 4))
     return {"ref": to_stream(_tree(rng, depth, lambda: _payload(rng, 100)), depth)}, {}
 
@@ -278,7 +278,7 @@ def _parts(lanes: int, levels: int) -> Any:
 
     def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
         above = int(rng.integers(1, 4 if levels < 2 else 3))
-        parts = dealt(_tree(rng, above + levels, lambda: _payload(rng, 100)), above, lanes)
+        parts = distributed(_tree(rng, above + levels, lambda: _payload(rng, 100)), above, lanes)
         return {f"ref{lane}": to_stream(part, above + levels) for lane, part in enumerate(parts)}, {}
 
     return draw

@@ -1,4 +1,4 @@
-"""Lanes: which nodes are copied, what deals to them, in which order sums meet, what is refused."""
+"""Lanes: which nodes are copied, what distributes to them, in which order sums meet, what is refused."""
 
 from collections import Counter
 from dataclasses import replace
@@ -141,7 +141,7 @@ def test_lanes_in_lanes() -> None:
     graph = graph_of(SDDMM, i=2, j=3)
     assert Counter(node.copy_of for node in graph.nodes)["mul"] == 6
     assert {"mul_j2_i1", "scatter_repeat_C_j_ref_i0"} <= graph.node.keys()
-    # Those that deal j are copied for each lane of i.
+    # Those that distribute j are copied for each lane of i.
     assert graph.node["scatter_repeat_C_j_ref_i0"].copy_of == "scatter_repeat_C_j_ref"
 
 
@@ -195,7 +195,7 @@ def test_lanes_pay() -> None:
         "X": Tensor.from_dense(np.ones((12, 5)), "dense"),
     }
     one, three, nine = (run(compiled(SPMM, i=count), dense).cycles for count in (1, 3, 9))
-    # A row takes 12 times 5 cycles and a stop, and 5 and a stop to be taken back.
+    # A row takes 12 times 5 cycles and a stop, and 5 and a stop to be collected.
     assert 6 * 12 * 6 - 20 < one - three < 6 * 12 * 6
     assert nine < 12 * 6 + 9 * 6 + 60
 
@@ -329,7 +329,7 @@ def test_the_loads_of_lanes() -> None:
     # Rows of 1, 4, 7 and of 2, 5, 8 and of 3, 6, 9, of six tokens each, and the last stop and DONE.
     assert loads.firings == tuple(6 * rows + 1 for rows in (12, 15, 18))
     assert loads.balance == pytest.approx(91 / 109)
-    assert str(loads) == "3 of scan_dense_X_j: 73 to 109 firings; evenly dealt 91 each (83% balanced)"
+    assert str(loads) == "3 of scan_dense_X_j: 73 to 109 firings; evenly distributed 91 each (83% balanced)"
     one = compiled(SPMM)
     (region,) = run(one, tensors).regions
     assert region.statistics

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
-from tests.lanes import dealt
+from tests.lanes import distributed
 from tests.nested import Nested, to_stream
 from tests.strategies.streams import coordinates, like, payloads, structures
 
@@ -206,7 +206,7 @@ def scatter(draw: Draw) -> Case:
     lanes = draw(st.integers(2, 4))
     refs = draw(structures(d, payloads(99, empty=True)))
     node = make("scatter", "n", d, lanes=lanes, payload=draw(st.sampled_from(["crd", "ref", "val"])))
-    parts = dealt(refs, d, lanes)
+    parts = distributed(refs, d, lanes)
     return Case(
         node, {"ref": refs}, {f"ref{lane}": part for lane, part in enumerate(parts)}, increasing=False
     )
@@ -219,7 +219,7 @@ def gather(draw: Draw) -> Case:
     refs = draw(structures(d, payloads(99, empty=True)))
     payload = draw(st.sampled_from(["crd", "ref", "val"]))
     node = make("gather", "n", d, lanes=lanes, levels=levels, payload=payload)
-    parts = dealt(refs, d - levels, lanes)
+    parts = distributed(refs, d - levels, lanes)
     return Case(
         node, {f"ref{lane}": part for lane, part in enumerate(parts)}, {"ref": refs}, increasing=False
     )

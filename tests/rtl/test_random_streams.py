@@ -25,7 +25,7 @@ from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
-from tests.lanes import dealt
+from tests.lanes import distributed
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
 
@@ -194,7 +194,9 @@ def test_scatter(lanes, seed):
     random = Random(seed)
     depth = random.randint(1, 3)
     refs = generate(random, depth, lambda: random.choice([None, *range(100)]))
-    outputs = {f"ref{k}": (encode(part, depth), depth) for k, part in enumerate(dealt(refs, depth, lanes))}
+    outputs = {
+        f"ref{k}": (encode(part, depth), depth) for k, part in enumerate(distributed(refs, depth, lanes))
+    }
     check(random, Scatter(arch=ARCH, lanes=lanes, payload_width=32), {"ref": encode(refs, depth)}, outputs)
 
 
@@ -205,7 +207,9 @@ def test_gather(levels, lanes, seed):
     random = Random(seed)
     depth = levels + random.randint(1, 2)
     refs = generate(random, depth, lambda: random.choice([None, *range(100)]))
-    inputs = {f"ref{k}": encode(part, depth) for k, part in enumerate(dealt(refs, depth - levels, lanes))}
+    inputs = {
+        f"ref{k}": encode(part, depth) for k, part in enumerate(distributed(refs, depth - levels, lanes))
+    }
     component = Gather(arch=ARCH, lanes=lanes, levels=levels, payload_width=32)
     check(random, component, inputs, {"ref": (encode(refs, depth), depth)})
 

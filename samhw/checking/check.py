@@ -16,7 +16,7 @@ from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
 from samhw.tensors import Tensor
-from samhw.workload import Workload, estimate
+from samhw.workload import Workload, predict_effort
 
 __all__ = ["Check", "check"]
 
@@ -129,7 +129,7 @@ def _in_shape(tensor: Tensor, program: Program, view: str) -> Tensor:
 
 def _share(program: Program, inputs: Mapping[str, Tensor]) -> float:
     """The share of the results of a program that can be computed at once."""
-    return min(1.0, memory_limit() / 4 / max(1.0, _ELEMENT * estimate(program, inputs).results))
+    return min(1.0, memory_limit() / 4 / max(1.0, _ELEMENT * predict_effort(program, inputs).results))
 
 
 def _sample(outputs: Mapping[str, Tensor], share: float) -> dict[str, Points]:

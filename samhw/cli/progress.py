@@ -11,7 +11,7 @@ from rich.text import Text
 
 from samhw.limits import memory_limit, say_size
 from samhw.sim import Progress as RunProgress
-from samhw.workload import Workload, estimate
+from samhw.workload import Workload, predict_effort
 
 __all__ = ["Line", "building", "follow", "line", "phase", "warn_before"]
 
@@ -115,7 +115,7 @@ def warn_before(workloads: Sequence[Workload], *, times: float = 1, jobs: int = 
         jobs: how many run at the same time.
         rtl: the RTL runs too, cycle by cycle.
     """
-    found = [estimate(workload.program, workload.tensors) for workload in workloads]
+    found = [predict_effort(workload.program, workload.tensors) for workload in workloads]
     needed = sum(sorted(effort.bytes for effort in found)[-jobs:])
     if needed > (limit := memory_limit()):
         click.echo(

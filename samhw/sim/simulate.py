@@ -10,8 +10,8 @@ from samhw.collector import no_collection
 from samhw.errors import InputError, InterruptedWorkError
 from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
+from samhw.sim.completion import Completion
 from samhw.sim.engine import UNLIMITED, Between
-from samhw.sim.estimate import Estimate
 from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_failure
 from samhw.sim.interrupt import Interrupt
@@ -40,7 +40,7 @@ class Progress(NamedTuple):
     seconds: float
     """Since the start."""
     share: float | None = None
-    """About how much is done, from 0 to 1 (`samhw.sim.estimate`); None where nothing tells."""
+    """About how much is done, from 0 to 1 (`samhw.sim.completion`); None where nothing tells."""
     graph: str = ""
     """The name of what runs: of several regions, that of one."""
 
@@ -124,9 +124,9 @@ def simulate(
             memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
         )
 
-    estimate = Estimate(graph, machine, memories, extents) if progress else None
+    completion = Completion(graph, machine, memories, extents) if progress else None
     with Interrupt() as interrupt:
-        between = _between(interrupt, progress, estimate, graph.name)
+        between = _between(interrupt, progress, completion, graph.name)
         try:
             execute(machine, engine, limit=limit, window=window, between=between)
             if interrupt.requested:  # Since the engine last asked: nobody else will be told of it.
@@ -154,7 +154,7 @@ def _attach(machine: Machine, system: MemorySystem) -> None:
 def _between(
     interrupt: Interrupt,
     progress: Callable[[Progress], None] | None,
-    estimate: Estimate | None,
+    completion: Completion | None,
     name: str,
 ) -> Between:
     start = time.perf_counter()
@@ -163,7 +163,7 @@ def _between(
         if interrupt.requested:
             raise _Stop
         if progress is not None:
-            share = estimate.share() if estimate else None
+            share = completion.share() if completion else None
             progress(Progress(firings, cycle, time.perf_counter() - start, share, name))
 
     return between

@@ -3,7 +3,7 @@
 from samhw.workload.bind import bind_program, make_workload
 from samhw.workload.compile import compile_workload, scheduled
 from samhw.workload.data import DEFAULT, SYNTHETIC
-from samhw.workload.effort import Effort, estimate
+from samhw.workload.effort import Effort, predict_effort
 from samhw.workload.model import make_model_workload
 from samhw.workload.saved import SavedDesign, fingerprint
 from samhw.workload.workload import Workload
@@ -16,9 +16,9 @@ __all__ = [
     "Workload",
     "bind_program",
     "compile_workload",
-    "estimate",
     "fingerprint",
     "make_model_workload",
     "make_workload",
+    "predict_effort",
     "scheduled",
 ]

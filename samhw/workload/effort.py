@@ -1,4 +1,4 @@
-"""What a run will take, before it begins: about how much memory, and about how long."""
+"""What a run will take, predicted before it begins: about how much memory, and about how long."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from samhw.limits import WORD
 from samhw.reference import sum_next
 from samhw.tensors import Tensor
 
-__all__ = ["Effort", "estimate"]
+__all__ = ["Effort", "predict_effort"]
 
 _COPIES = 8
 """Times what the data store that a run takes at its fullest: tensors, their words, the check's coordinates
@@ -52,7 +52,7 @@ class Effort:
         return self.points / _RTL_POINTS
 
 
-def estimate(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
+def predict_effort(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
     """As if all coordinates were drawn at random, so that those of two tensors have as much in common as
     their densities say. Real data differ; it is the order of magnitude that counts."""
     program = program.bind({name: tensor.shape for name, tensor in tensors.items()})

@@ -11,7 +11,7 @@ from samhw.backends import run
 from samhw.checking.correlate import Correlation
 from samhw.cli import main
 from samhw.frontend import load_kernel, parse
-from samhw.workload import compile_workload, estimate, make_model_workload, make_workload
+from samhw.workload import compile_workload, make_model_workload, make_workload, predict_effort
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_points(name: str, points: float) -> None:
     workload = make_workload(load_kernel(name), ["random:size=400,density=0.05"])
     if name == "spmm":
         workload = make_workload(load_kernel(name).bind({"X": (400, 16)}), ["random:size=400,density=0.05"])
-    assert estimate(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
+    assert predict_effort(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
 
 
 def test_points_of_functions() -> None:
@@ -42,14 +42,14 @@ def test_points_of_functions() -> None:
         ("exp", "", 400 * 400),
     ]:
         workload = make_workload(parse(text.format(function, more)), ["random:size=400,density=0.05"])
-        assert estimate(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
+        assert predict_effort(workload.program, workload.tensors).points == pytest.approx(points, rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["gcn", "gat", "bigbird_attention", "mlp"])
 def test_cycles_are_of_the_same_order(name: str) -> None:
     workload = make_model_workload(name)
     cycles = run(compile_workload(workload), workload.tensors).cycles
-    assert 1 / 8 < estimate(workload.program, workload.tensors).points / cycles < 8
+    assert 1 / 8 < predict_effort(workload.program, workload.tensors).points / cycles < 8
 
 
 def told(*words: str) -> str:

@@ -26,10 +26,10 @@ from samhw.graph import Endpoint, Graph, Node
 from samhw.sim.machine import Machine
 from samhw.sim.worker import Worker
 
-__all__ = ["Estimate"]
+__all__ = ["Completion"]
 
 
-class Estimate:
+class Completion:
     """The share of a run that is done, from 0 to 1."""
 
     def __init__(

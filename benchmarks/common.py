@@ -60,8 +60,8 @@ def schedules(model: str, data: Mapping[str, Tensor]) -> Iterator[Workload]:
 def one_region(model: str) -> Schedule:
     """What keeps a whole model in one region, however often that computes something. With nothing shared at
     all, the decoder block would have too many uses."""
-    anew = dict.fromkeys(("N1", "K", "V", "Q"), "anew")
-    return Schedule("full", share=anew if model == "gpt3_block" else "none")
+    recomputed = dict.fromkeys(("N1", "K", "V", "Q"), "recompute")
+    return Schedule("full", share=recomputed if model == "gpt3_block" else "none")
 
 
 def measure(workload: Workload, schedule: Schedule) -> Measure | None:

@@ -2,8 +2,8 @@
 
 The programs of benchmarks/programs that are no schedules of models, and all models fully fused. By default
 the compiler chooses what is shared, and where a region ends because fused statements would be computed again
-and again ("ends"); "one region" computes each use anew (`share = "none"`), where that is possible. Every
-result is checked against NumPy.
+and again ("ends"); "one region" recomputes an intermediate for each use (`share = "none"`), where that is
+possible. Every result is checked against NumPy.
 
 Usage, from the repository's root: python -m benchmarks.shared_regions [--json FILE|-]
 """

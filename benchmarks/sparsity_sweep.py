@@ -1,7 +1,7 @@
 """The speed-up of a fused two-layer GCN over the unfused one, by the sparsity and the pattern of the graph
 (FuseFlow figure 15).
 
-Full fusion computes the first layer anew for each edge of the second, so that its cost grows with the square
+Full fusion recomputes the first layer for each edge of the second, so that its cost grows with the square
 of the number of edges; below `--full-from` it is left out. "Across" is the schedule of
 benchmarks/programs/gcn_by_columns.ein, which fuses across the layers and computes nothing twice. Every result
 is checked against NumPy.

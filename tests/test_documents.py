@@ -41,7 +41,8 @@ t(n) = max( t(n-1) + 1,
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_formulas_are_fenced(page: Path) -> None:
-    """Whoever wraps prose anew takes a block that is only indented for a paragraph, and merges its lines."""
+    """An editor that re-wraps prose takes a block that is only indented for a paragraph, and merges its
+    lines."""
     blank = True
     for number, line in prose(page):
         assert not (blank and line.startswith("    ")), f"line {number}: put ``` around {line.strip()!r}"

@@ -54,5 +54,5 @@ def test_cells_of_fusion_tables_have_entries() -> None:
 
 
 def test_words_that_samhw_prints_have_entries() -> None:
-    assert not lacking({*Verdict, "buffer", "store", "anew"})
+    assert not lacking({*Verdict, "buffer", "store", "recompute"})
     assert not lacking({kind.name for kind in Kind})

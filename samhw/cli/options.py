@@ -92,7 +92,7 @@ _COMPILE = (
         "--share",
         metavar="WHAT",
         help="What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
-        "T=anew, several with commas.",
+        "T=recompute, several with commas.",
     ),
     click.option(
         "--permute/--no-permute",

@@ -37,7 +37,7 @@ class Line:
         self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)
 
     def restart(self) -> None:
-        """Begins anew, without the speed so far."""
+        """Begins again, without the speed so far."""
         for task in self._progress.task_ids:
             self._progress.remove_task(task)
 

@@ -18,7 +18,7 @@ class Occurrence:
     Attributes:
         source: the output that gives its values.
         inside: the indices inside of whose rows that is, although the intermediate does not have them: for
-            each of their coordinates it is computed anew.
+            each of their coordinates it is recomputed.
         values: about how many values it gives in a run.
         waits: the channels in which the values wait for another way, and why.
     """
@@ -57,9 +57,9 @@ class Computation:
 
     @property
     def how(self) -> str:
-        """What is done about its uses: `stream`, `buffer` (values wait in a channel) or `anew`."""
+        """What is done about its uses: `stream`, `buffer` (values wait in a channel) or `recompute`."""
         if not self.is_once:
-            return "anew"
+            return "recompute"
         return "buffer" if any(place.waits for place in self.places) else "stream"
 
     @property

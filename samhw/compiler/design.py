@@ -82,7 +82,7 @@ def lower_program(
         decided = apply_region_passes(lowerable.decided(decision))
     except ScheduleError as error:
         return Refusal.of(error)
-    scope = Scope(decided, value, arch, decision.iteration, decision.anew)
+    scope = Scope(decided, value, arch, decision.iteration, decision.recomputed)
     regions = []
     for number, region in enumerate(decided.program.regions):
         if scope.is_view(number):

@@ -115,14 +115,15 @@ class Reduce:
 class Intermediate:
     """The values of a tensor that a statement of the region computes.
 
-    `indices` are those of the use, by mode. `anew` says that other uses of the tensor share nothing with it.
+    `indices` are those of the use, by mode. `recomputed` says that other uses of the tensor share nothing
+    with it.
     """
 
     name: str
     operand: "Einsum"
     tensor: str = ""
     indices: tuple[str, ...] = ()
-    anew: bool = False
+    recomputed: bool = False
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -50,7 +50,7 @@ class EinsumBuilder:
         self._program = region.program
         self._dimensions = dimensions
         self._outputs = region.outputs
-        self._anew = region.anew
+        self._recomputed = region.recomputed
         self._factored = iteration == "factored"
         self.columns = Names(region.program.tensors)
         self._sums = Sums(self.columns, order, iteration)
@@ -219,7 +219,7 @@ class EinsumBuilder:
                 self.tree(producer),
                 producer.tensor,
                 producer.indices(lhs),
-                producer.tensor in self._anew,
+                producer.tensor in self._recomputed,
             )
         return self._intermediates[producer]
 

@@ -67,7 +67,7 @@ def lower_region(
         if region.reshapes:
             return _reshaped(scope, number)
         sharing = Sharing.EQUAL if decision is None else decision.sharing
-        fused = FusedRegion(scope.program, region, sharing, scope.anew)
+        fused = FusedRegion(scope.program, region, sharing, scope.recomputed)
         partial = partial_order(fused)
         if decision is None or decision.order is None:
             order = next(orders(fused, partial))

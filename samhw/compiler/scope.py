@@ -21,7 +21,7 @@ class Scope:
         lowerable: the program, with the tensors that its regions store.
         value: the type of its values.
         iteration: as a decision has it.
-        anew: the intermediates that each use computes for itself.
+        recomputed: the intermediates that each use computes for itself.
     """
 
     def __init__(
@@ -30,20 +30,20 @@ class Scope:
         value: ValueType,
         arch: Arch,
         iteration: Iteration = "factored",
-        anew: frozenset[str] = frozenset(),
+        recomputed: frozenset[str] = frozenset(),
     ):
         self.lowerable = lowerable
         self.program = lowerable.program
         self.value = value
         self.arch = arch
         self.iteration = iteration
-        self.anew = anew
+        self.recomputed = recomputed
         self.dimensions = self.program.dimensions
         self.extents = lowerable.extents
 
     def of(self, lowerable: Lowerable) -> "Scope":
         """The same for another program."""
-        return Scope(lowerable, self.value, self.arch, self.iteration, self.anew)
+        return Scope(lowerable, self.value, self.arch, self.iteration, self.recomputed)
 
     @cached_property
     def once(self) -> str:

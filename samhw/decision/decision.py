@@ -22,7 +22,7 @@ class Sharing(Enum):
     EQUAL = "equal"
     """Uses with the same indices are one."""
     NOTHING = "nothing"
-    """Each use computes the intermediate anew."""
+    """Each use recomputes the intermediate."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Decision:
     Attributes:
         regions: in the order in which they run.
         iteration: of all regions.
-        anew: the intermediates that each use computes for itself.
+        recomputed: the intermediates that each use computes for itself.
         lanes: by index, how many copies of what lies inside of it share its coordinates.
     """
 
     regions: tuple[RegionDecision, ...]
     iteration: Iteration = "factored"
-    anew: frozenset[str] = frozenset()
+    recomputed: frozenset[str] = frozenset()
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def of(self, label: str | None) -> RegionDecision | None:

@@ -23,15 +23,15 @@ MOST_INSTANCES = 256
 """Of a region. A chain in which each statement uses the one before it twice would have no end of them."""
 
 
-def ways_to_share(region: Region, *, anew: bool = False) -> Sequence[Sharing]:
+def ways_to_share(region: Region, *, recomputed: bool = False) -> Sequence[Sharing]:
     """The ways to share what is fused, the one that shares most first.
 
     Args:
-        anew: each use is to compute what it reads anew.
+        recomputed: each use is to recompute what it reads.
     """
     if len(region.statements) == 1:
         return [Sharing.EQUAL]
-    return [Sharing.NOTHING] if anew else list(Sharing)
+    return [Sharing.NOTHING] if recomputed else list(Sharing)
 
 
 @dataclass(eq=False)
@@ -95,11 +95,11 @@ class FusedRegion:
         instances: all instances, producers first.
         dimension: the dimension of each index of the region.
         names: of the indices, for whoever needs one more.
-        anew: the intermediates that each use computes anew.
+        recomputed: the intermediates that each use recomputes.
 
     Args:
         sharing: what uses of an intermediate share. Streams do not always allow all of it.
-        anew: the intermediates that each use computes anew.
+        recomputed: the intermediates that each use recomputes.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class FusedRegion:
         program: Program,
         region: Region,
         sharing: Sharing = Sharing.REDUCED,
-        anew: Collection[str] = (),
+        recomputed: Collection[str] = (),
     ):
         self.program = program
         self.sharing = sharing
@@ -116,7 +116,7 @@ class FusedRegion:
         self.instances: list[Instance] = []
         self._dimensions = {s: program.dimensions.of_statement(s) for s in region.statements}
         self._writers = {s.lhs.tensor: s for s in region.statements}
-        self.anew = frozenset(self._writers if sharing is Sharing.NOTHING else anew)
+        self.recomputed = frozenset(self._writers if sharing is Sharing.NOTHING else recomputed)
         self._instance: dict[tuple[str, Binding], Instance] = {}
         self._known: dict[str, list[Binding]] = {}
         leaving = program.leaving(region)
@@ -133,7 +133,7 @@ class FusedRegion:
 
     def _make(self, tensor: str, binding: Binding) -> Instance:
         """The instance of a tensor under those indices."""
-        if (tensor, binding) in self._instance and tensor not in self.anew:
+        if (tensor, binding) in self._instance and tensor not in self.recomputed:
             return self._instance[tensor, binding]
         statement = self._writers[tensor]
         rename = dict(zip(statement.lhs.indices, binding, strict=True))

@@ -62,7 +62,7 @@ class Client:
         if version != _VERSION:
             raise RunError(
                 f"The board at {self.transport.name} speaks version {version} of the link, not {_VERSION}; "
-                "build its bitstream anew."
+                "build its bitstream again."
             )
         self.greeted = True
         return int(build)
@@ -116,7 +116,7 @@ class Client:
             what = "writes" if words else "reads"
             raise RunError(
                 f"The board at {self.transport.name} refuses {what} of {count} words at address "
-                f"{address:#x}; build its bitstream anew from this program."
+                f"{address:#x}; build its bitstream again from this program."
             )
         self.greeted = greeted
         return np.frombuffer(content[1:-1], "<u4").astype(np.uint32)

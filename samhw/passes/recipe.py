@@ -17,7 +17,7 @@ class Recipe:
         text: what it is, in words: "rows 0 to 16 of A".
         sources: the names of what it is made from: inputs of the user's program, or tensors that an earlier
             recipe makes.
-        make: takes the sources in that order, and gives the tensor, in any format. It is asked anew for each
+        make: takes the sources in that order, and gives the tensor, in any format. It is asked again for each
             set of data, so that the extents of its result may follow from those of the sources.
     """
 

@@ -38,7 +38,7 @@ ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
 Share = Literal["auto", "all", "none"]
 SHARES: tuple[Share, ...] = get_args(Share)
-WAYS = ("buffer", "store", "anew")
+WAYS = ("buffer", "store", "recompute")
 """What may be asked for one intermediate."""
 
 

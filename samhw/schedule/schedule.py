@@ -68,9 +68,9 @@ class Schedule:
     """For an index, how many copies of what lies inside of it share its coordinates."""
     share: Share | Mapping[str, str] = field(default="auto", hash=False)
     """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
-    region where streams do not allow that; `none` computes each use anew, and ends no region earlier than it
-    is asked to. Or for some intermediates, by name: `buffer` keeps its streams for all uses, `store` ends the
-    region behind it, `anew` computes it for each use."""
+    region where streams do not allow that; `none` recomputes an intermediate for each use, and ends no region
+    earlier than it is asked to. Or for some intermediates, by name: `buffer` keeps its streams for all uses,
+    `store` ends the region behind it, `recompute` recomputes it for each use."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
@@ -112,7 +112,7 @@ class Schedule:
         return program
 
     def share_of(self, tensor: str) -> str:
-        """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `anew`."""
+        """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""
         return self.share if isinstance(self.share, str) else self.share.get(tensor, "auto")
 
     def __str__(self) -> str:

@@ -36,12 +36,12 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     Raises:
         InputError: for what no decision would make possible.
     """
-    anew = frozenset(
+    recomputed = frozenset(
         statement.lhs.tensor
         for statement in lowerable.program.statements
-        if schedule.share_of(statement.lhs.tensor) == "anew"
+        if schedule.share_of(statement.lhs.tensor) == "recompute"
     )
-    scope = Scope(lowerable, value, arch, schedule.iteration, anew)
+    scope = Scope(lowerable, value, arch, schedule.iteration, recomputed)
     regions: list[RegionDecision] = []
     lowered: dict[str, LoweredRegion] = {}
     for number, region in enumerate(lowerable.program.regions):
@@ -56,4 +56,4 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
             regions.append(part.decision)
             if part.is_alone and part.decision.label is not None:
                 lowered[part.decision.label] = part.main
-    return Choice(Decision(tuple(regions), schedule.iteration, anew, schedule.lanes), lowered)
+    return Choice(Decision(tuple(regions), schedule.iteration, recomputed, schedule.lanes), lowered)

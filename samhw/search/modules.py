@@ -11,7 +11,7 @@ def module_regions(program: Program, scopes: Mapping[str, str]) -> list[list[str
     """For each region the results that it computes.
 
     Neighbouring statements of one module, and of those right inside of it, are a region. It ends before what
-    would have something computed anew: an operand that lacks an index which stands outside of its own. Where
+    would have something recomputed: an operand that lacks an index which stands outside of its own. Where
     streams end it, the search finds out.
 
     Args:

@@ -131,7 +131,9 @@ class RegionSearch:
     def _spaces(self, scope: Scope, number: int) -> Iterator[OrderSpace | Refusal]:
         region = scope.program.regions[number]
         share = self._schedule.share
-        return spaces(scope.program, region, ways_to_share(region, anew=share == "none"), scope.anew)
+        return spaces(
+            scope.program, region, ways_to_share(region, recomputed=share == "none"), scope.recomputed
+        )
 
     def _in_order(self, scope: Scope, number: int, space: OrderSpace) -> LoweredRegion | Refusal:
         """The region in the first order that streams can follow, of as many as are to be tried."""

@@ -62,17 +62,20 @@ class OrderSpace:
 
 
 def spaces(
-    program: Program, region: Region, ways: Sequence[Sharing] = tuple(Sharing), anew: Collection[str] = ()
+    program: Program,
+    region: Region,
+    ways: Sequence[Sharing] = tuple(Sharing),
+    recomputed: Collection[str] = (),
 ) -> Iterator[OrderSpace | Refusal]:
     """The orders of one of the program's regions for each way to share; or why a way is none, since it has
     too many instances.
 
     Args:
-        anew: the intermediates that each use computes anew, however others share.
+        recomputed: the intermediates that each use recomputes, however others share.
     """
     for sharing in ways:
         try:
-            yield OrderSpace(program, region, FusedRegion(program, region, sharing, anew))
+            yield OrderSpace(program, region, FusedRegion(program, region, sharing, recomputed))
         except ScheduleError as error:
             yield Refusal.of(error)
 

@@ -3,7 +3,7 @@ again, and where streams cannot follow all of it at once.
 
 Where a use lies in another nest of loops than what computes an intermediate, no stream can serve it: a whole
 tensor would have to wait. Then it is stored, and a region of its own goes on from there, if that is expected
-to take fewer cycles than to compute it anew. Where that is what streams cannot follow, nothing else will do.
+to take fewer cycles than to recompute it. Where that is what streams cannot follow, nothing else will do.
 
 What can be lowered statement by statement is never refused: parts become shorter until they can be lowered.
 """
@@ -244,7 +244,7 @@ class RegionSplitter:
         reads = {access.tensor for s in self._region.statements[end:stop] for access in s.reads}
         written = (s.lhs.tensor for s in self._region.statements[start:end])
         asked = (self._schedule.share_of(tensor) for tensor in reads.intersection(written))
-        return not {"buffer", "anew"}.intersection(asked)
+        return not {"buffer", "recompute"}.intersection(asked)
 
     # Parts
 

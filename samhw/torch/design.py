@@ -90,7 +90,7 @@ class ModuleDesign:
         """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the
         rest.
 
-        Arguments of other shapes are imported anew, and compiled anew unless they fit what there is.
+        Arguments of other shapes are imported again, and compiled again unless they fit what there is.
 
         Raises:
             InputError, RunError: as `RunnableDesign.run` and `samhw.torch.compile` do.

@@ -149,7 +149,7 @@ def test_faults_on_the_line(line: EmulatedLine) -> None:
 
 
 def _resetting(faulty: FaultyLine, line: EmulatedLine, after: int):
-    """What sends as the line does, but configures the board anew before the piece number `after`."""
+    """What sends as the line does, but configures the board again before the piece number `after`."""
     send = FaultyLine.send.__get__(faulty)
 
     def sends(data: bytes) -> None:

@@ -283,14 +283,14 @@ def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_compare_takes_ways_to_share_for_the_levels_that_fuse() -> None:
-    ways = ("--fuse", "none,full", "--share", "auto,none,T1=store+U1=anew")
+    ways = ("--fuse", "none,full", "--share", "auto,none,T1=store+U1=recompute")
     found = json.loads(samhw("compare", "gcn", *ways, "--json", "-").stdout)["outcomes"]
     named = [(outcome["schedule"]["fuse"], outcome["schedule"].get("share", "auto")) for outcome in found]
     assert named == [
         ("none", "auto"),
         ("full", "auto"),
         ("full", "none"),
-        ("full", {"T1": "store", "U1": "anew"}),
+        ("full", {"T1": "store", "U1": "recompute"}),
     ]
     assert [outcome["regions"] for outcome in found] == [7, 2, 1, 3]
 

@@ -205,10 +205,10 @@ def test_two_concatenations_that_take_the_same_streams_in_turn() -> None:
     assert not runs(graph.with_depths(dict.fromkeys(held, 100)))
 
 
-def test_a_part_that_no_channel_can_hold_is_computed_anew_or_ends_the_region() -> None:
+def test_a_part_that_no_channel_can_hold_is_recomputed_or_ends_the_region() -> None:
     program, arch = parse(concatenated("TR")), Arch(deepest=40)
     (region,) = compile_program(program, arch=arch).regions
-    assert {c.tensor: c.how for c in region.computations}["T"] == "anew"
+    assert {c.tensor: c.how for c in region.computations}["T"] == "recompute"
     regions = compile_program(program, Schedule(share="all"), arch=arch).regions
     assert len(regions) == 2
     with pytest.raises(ScheduleError, match=r"41 tokens, .* which waits for the parts before it"):

@@ -27,8 +27,8 @@ def workload(name: str, fusion: FusionLevel) -> Workload:
 
 def one_region(name: str) -> Schedule:
     """What keeps a model in one region. With nothing shared at all, the decoder block has too many uses."""
-    anew = dict.fromkeys(("N1", "K", "V", "Q"), "anew")
-    return Schedule(fuse="full", share=anew if name == "gpt3_block" else "none")
+    recomputed = dict.fromkeys(("N1", "K", "V", "Q"), "recompute")
+    return Schedule(fuse="full", share=recomputed if name == "gpt3_block" else "none")
 
 
 @pytest.mark.parametrize("fusion", FUSION_LEVELS)

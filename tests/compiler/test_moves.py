@@ -93,7 +93,7 @@ def test_parts_share_what_the_region_computes_for_others() -> None:
     """
     compiled, _ = result(text)
     (region,) = compiled.regions
-    assert {c.tensor: c.how for c in region.computations}["T"] != "anew"
+    assert {c.tensor: c.how for c in region.computations}["T"] != "recompute"
     assert sum(node.params.get("op") == "mul" for node in region.graph.nodes) == 2
 
 

@@ -262,7 +262,8 @@ def test_the_ways_out_that_refusals_name(
 
 
 @pytest.mark.parametrize(
-    "schedule", [{"share": "none"}, {"share": {"T": "buffer"}}, {"share": {"T": "anew"}}, {"order": ("i",)}]
+    "schedule",
+    [{"share": "none"}, {"share": {"T": "buffer"}}, {"share": {"T": "recompute"}}, {"order": ("i",)}],
 )
 def test_a_region_that_must_not_end_is_refused(schedule: dict[str, Any]) -> None:
     with pytest.raises(ScheduleError, match="A takes part in two terms of"):

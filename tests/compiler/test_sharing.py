@@ -125,13 +125,13 @@ def test_the_schedule_that_was_used_gives_the_same() -> None:
 def test_nothing_is_split_or_shared_by_none() -> None:
     (region,) = compiled(NESTED, share="none").regions
     by_name = {c.tensor: c for c in region.computations}
-    assert by_name["N"].how == "anew"
+    assert by_name["N"].how == "recompute"
     assert by_name["N"].times == 8
     assert by_name["N"].places[0].inside == ("f",)
 
 
 def test_all_splits_whatever_it_costs() -> None:
-    # A row takes U as long as N to be computed anew, and both do at once.
+    # A row takes U as long as N to be recomputed, and both do at once.
     text = (
         NESTED.replace("X[i, k] * V[k, e]", "X[i, e] + 1")
         .replace("k=8", "e=8")
@@ -145,9 +145,9 @@ def test_all_splits_whatever_it_costs() -> None:
 def test_single_intermediates() -> None:
     found = compiled(RESIDUAL, share={"F": "store"})
     assert [r.region.statements[-1].lhs.tensor for r in found.regions] == ["F", "Y"]
-    assert ways(compiled(RESIDUAL, share={"R": "anew"}))["R"] == "anew"
+    assert ways(compiled(RESIDUAL, share={"R": "recompute"}))["R"] == "recompute"
     assert ways(compiled(RESIDUAL, share={"R": "buffer"}))["R"] == "buffer"
-    assert len(compiled(NESTED, share={"N": "anew"}).regions) == 1
+    assert len(compiled(NESTED, share={"N": "recompute"}).regions) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The project that is kept in examples/hls_spmm. `python -m tests.hls.example` writes it anew."""
+"""The project that is kept in examples/hls_spmm. `python -m tests.hls.example` writes it again."""
 
 import shutil
 from pathlib import Path

@@ -72,7 +72,7 @@ def test_other_code_has_another_name() -> None:
 @pytest.mark.parametrize(
     "spoil", [lambda code: code[:-9], lambda code: b"", lambda code: code[:50] + b"\0" * 50]
 )
-def test_a_file_that_is_not_whole_is_made_anew(
+def test_a_file_that_is_not_whole_is_made_again(
     spoil: Callable[[bytes], bytes], cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled(adding(1))

@@ -24,7 +24,7 @@ SCHEDULES = st.builds(
     order=LISTS | st.dictionaries(TEXTS, LISTS, max_size=3),
     formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
     share=st.sampled_from(("auto", "all", "none"))
-    | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "anew")), max_size=3),
+    | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "recompute")), max_size=3),
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -93,10 +93,10 @@ def test_in_a_table() -> None:
         (
             'share = "some"',
             "There is no share 'some'; the choices are auto, all, none, or a table with one of buffer, "
-            "store, anew for an intermediate.",
+            "store, recompute for an intermediate.",
         ),
         ("share = 3", "'share' is 3; give a table"),
-        ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, anew."),
+        ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, recompute."),
         ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full, module."),
         ("fuse = 3", "'fuse' is 3; give one of none, partial, full, module, or for each region a list"),
         ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),

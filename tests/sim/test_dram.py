@@ -103,7 +103,7 @@ def test_a_refresh_closes_rows_and_takes_its_time() -> None:
     ends, counts = served(SMALL, (900, 0, 0, 1, False), (1010, 0, 0, 1, False))
     assert ends == [911, 1067]
     assert (counts.misses, counts.refreshing) == (2, 46)
-    # A RD in 999 is in time, one in 1000 is not, and starts anew.
+    # A RD in 999 is in time, one in 1000 is not, and starts again.
     for arrival, end, waited in ((995, 1006, 0), (996, 1067, 56)):
         ends, counts = served(SMALL, (arrival, 0, 0, 1, False))
         assert (ends, counts.refreshing) == ([end], waited)

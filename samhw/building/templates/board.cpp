@@ -4,7 +4,7 @@
 //   send BYTES       puts the bytes that follow on the line, behind those that are not yet sent
 //   receive LIMIT    clocks until the board has sent something and falls silent, or has been silent for LIMIT cycles;
 //                    what it has sent follows the answer
-//   configure        configures the board anew: everything in it is as at power-on
+//   configure        configures the board again: everything in it is as at power-on
 
 #include "board.h"
 

@@ -123,7 +123,7 @@ class _Search:
 
     def _kin(self, node: Intermediate) -> list[Intermediate]:
         """The uses of the node's tensor that differ from it at most in the names of rows to come."""
-        if not node.tensor or node.anew:
+        if not node.tensor or node.recomputed:
             return [node]
         uses = {
             other: None

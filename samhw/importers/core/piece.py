@@ -22,8 +22,8 @@ class Piece:
     step: int
 
     def slice_expr(self, expr: Expr, index: str, new: str | None, depth: int = 2) -> Expr | None:
-        """The expression at those coordinates, under a new index; None if that would compute something
-        anew."""
+        """The expression at those coordinates, under a new index; None if something would be
+        recomputed."""
         swaps: dict[Access, Expr] = {}
         for access in accesses(expr):
             if index in access.indices:

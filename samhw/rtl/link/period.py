@@ -1,5 +1,5 @@
 """What is known only when a design has been placed and routed: how long a bit takes at the clock that it runs
-at. It stands in a block memory, whose contents are a part of the bitstream that can be written anew."""
+at. It stands in a block memory, whose contents are a part of the bitstream that can be rewritten."""
 
 import random
 

@@ -55,5 +55,5 @@ class EmulatedLine(Answering, Transport):
             pass
 
     def configure(self) -> None:
-        """Configures the board anew, as a power failure or somebody's loader would."""
+        """Configures the board again, as a power failure or somebody's loader would."""
         self.ask("configure")

@@ -137,7 +137,7 @@ def make_room(address: int) -> int:
 def move_rows(channel: ChannelRecord, far: int) -> None:
     """Moves what is still needed of a channel's rows to their front, `far` words on.
 
-    Cycles that are not timed are not needed: they are assumed anew.
+    Cycles that are not timed are not needed: they are assumed again.
     """
     start = channel.timed_popped
     channel.tokens = moved(channel.tokens, start, far, channel.pushed - start)

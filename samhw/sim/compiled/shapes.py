@@ -23,8 +23,8 @@ __all__ = [
 
 LEAST_JOINED, MOST_JOINED = 4, 8
 """Where pairs of streams meet, one firing tells little about the next, and a branch would be a guess. So
-actors with so many inputs at least, and so many channels at most, look at all heads anew for each firing, and
-put tokens down whether they are pushed or not."""
+actors with so many inputs at least, and so many channels at most, look at all heads again for each firing,
+and put tokens down whether they are pushed or not."""
 
 NO_KEY = -1
 """In place of the key of a spacing: the actor keeps none."""
@@ -44,7 +44,7 @@ class FinderShape(NamedTuple):
     fed_by_itself: tuple[int, ...]
     """The inputs of these."""
     joins: bool
-    """Heads are looked at anew for each firing (`LEAST_JOINED`)."""
+    """Heads are looked at again for each firing (`LEAST_JOINED`)."""
     key: int
     """Place in the state of the key of the actor's spacing, or `NO_KEY`."""
     accesses: bool

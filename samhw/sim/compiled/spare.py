@@ -1,6 +1,6 @@
 """Memory for rows and trails, which a process keeps for its next run.
 
-The system clears memory that it gives anew, which with thousands of channels takes a quarter of a run.
+The system clears memory that it gives out, which with thousands of channels takes a quarter of a run.
 """
 
 from mmap import mmap

@@ -23,7 +23,7 @@ def read(source: TextFile) -> Tensor:
     an undirected graph get their other direction.
 
     Nodes are numbered from 0. If a comment ``# Nodes: 5`` says how many there are, and their numbers are not
-    those below, they are numbered anew in the order of their numbers.
+    those below, they are renumbered in the order of their numbers.
     """
     table = read_table(source)
     if not table.rows.size:

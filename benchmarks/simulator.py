@@ -202,7 +202,7 @@ def compiled_case(case: Case) -> Compiled:
     for statement in case.program.statements:
         extents = case.program.extents(statement)
         name = statement.lhs.tensor
-        entries[name] = case.results.get(name, prod(extents[index] or 1 for index in statement.lhs.indices))
+        entries[name] = case.results.get(name, prod(extents[index] or 1 for index in statement.lhs.names))
     return compile_program(case.program, value=value_type(case.value), capacity=Capacity(entries=entries))
 
 

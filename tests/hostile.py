@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from samhw.frontend import Access, Concat, Expr, Program, Region, Statement, rewritten
+from samhw.frontend import Program, Region, Statement
 from samhw.frontend.lexemes import KEYWORDS
 from samhw.tensors import Tensor
 
@@ -60,21 +60,7 @@ def renamed(program: Program, rng: np.random.Generator) -> tuple[Program, dict[s
 
     def statement(s: Statement) -> Statement:
         indices = _mapping(_all_indices(s), rng, tensors) if apart else common
-
-        def access(a: Access) -> Access:
-            return Access(tensors[a.tensor], tuple(indices[i] for i in a.indices))
-
-        def change(e: Expr) -> Expr:
-            match e:
-                case Access():
-                    return access(e)
-                case Concat():
-                    return replace(e, index=indices[e.index])
-            return e
-
-        order = None if s.order is None else tuple(indices[i] for i in s.order)
-        mask = None if s.mask is None else access(s.mask)
-        return replace(s, lhs=access(s.lhs), rhs=rewritten(s.rhs, change), order=order, mask=mask)
+        return s.renamed(indices).with_accesses(lambda a: replace(a, tensor=tensors[a.tensor]))
 
     declared = {
         tensors[name]: replace(decl, name=tensors[name], indices=tuple(common[i] for i in decl.indices))
@@ -90,7 +76,7 @@ def renamed_data(tensors: dict[str, Tensor], names: dict[str, str]) -> dict[str,
 
 
 def _all_indices(statement: Statement) -> list[str]:
-    return [i for access in statement.accesses for i in access.indices]
+    return [i for access in statement.accesses for i in access.names]
 
 
 def _mapping(indices: Sequence[str], rng: np.random.Generator, tensors: dict[str, str]) -> dict[str, str]:

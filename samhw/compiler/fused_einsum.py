@@ -69,7 +69,7 @@ class EinsumBuilder:
 
     def _tree(self, instance: Instance) -> Einsum:
         statement = instance.statement
-        reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.indices]
+        reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.names]
         build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
         e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
         restricted = statement.mask is not None and bool(statement.mask.indices)

@@ -37,10 +37,13 @@ from samhw.frontend.expr import (
     Sub,
     accesses,
     free_indices,
+    renamed,
     rewritten,
     terms,
     walk,
+    with_accesses,
 )
+from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
@@ -66,8 +69,10 @@ __all__ = [
     "Example",
     "Expr",
     "Index",
+    "IndexExpr",
     "Literal",
     "Mul",
+    "Name",
     "Neg",
     "Pattern",
     "Program",
@@ -97,8 +102,10 @@ __all__ = [
     "model_description",
     "model_names",
     "parse",
+    "renamed",
     "result_patterns",
     "rewritten",
     "terms",
     "walk",
+    "with_accesses",
 ]

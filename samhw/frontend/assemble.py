@@ -61,7 +61,7 @@ def assemble(
         )
     for result, statement in writers.items():
         if result not in tensors:
-            indices = statement.lhs.indices
+            indices = statement.lhs.names
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
     if implied:
@@ -79,7 +79,7 @@ def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
             storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
             is_free = access.tensor not in reshaped
             tensors[access.tensor] = TensorDecl(
-                access.tensor, access.indices, (None,) * rank, storage, access.span, implied=is_free
+                access.tensor, access.names, (None,) * rank, storage, access.span, implied=is_free
             )
 
 
@@ -94,7 +94,7 @@ def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Forma
     modes = list(range(rank))
     if writer is not None and writer.order is not None:
         depth = {index: depth for depth, index in enumerate(writer.order)}
-        lhs = writer.lhs.indices
+        lhs = writer.lhs.names
         # A left side that does not fit the declaration or the order is the check's to report.
         if len(lhs) == rank and depth.keys() >= set(lhs):
             modes.sort(key=lambda mode: depth[lhs[mode]])

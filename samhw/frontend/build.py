@@ -47,7 +47,7 @@ class DeclaredTensor(Arithmetic):
                     f"index '{index.name}' has extent {index.extent}, but mode {position} of tensor "
                     f"'{self.name}' has {declared.extent}; use an index of the same extent"
                 )
-        return Access(self.name, tuple(index.name for index in indices))
+        return Access.of(self.name, (index.name for index in indices))
 
     def __setitem__(self, key: Index | tuple[Index, ...], value: Operand) -> None:
         self._builder.assign(self[key], value)

@@ -118,7 +118,7 @@ def _check_statement(program: Program, statement: Statement) -> None:
 def _check_indices(program: Program, statement: Statement) -> None:
     """The rules of a statement's indices: where they may be missing, and how far a sum over them reaches."""
     free = free_indices(statement.rhs)
-    for index in statement.lhs.indices:
+    for index in statement.lhs.variables:
         if index not in free:
             raise program.error(
                 statement.lhs.span,
@@ -133,11 +133,11 @@ def _check_indices(program: Program, statement: Statement) -> None:
 
 
 def _check_mask(program: Program, statement: Statement, mask: Access) -> None:
-    for index in mask.indices:
+    for index in mask.variables:
         if index not in statement.indices:
             what = f"index '{index}' of the mask '{mask}' is not used by the statement"
             raise program.error(mask.span, f"{what}; {_indices(statement)}")
-        if index in statement.lhs.indices or statement.reduction != "sum":
+        if index in statement.lhs.variables or statement.reduction != "sum":
             continue
         for term in terms(statement.rhs):
             if index not in free_indices(term):
@@ -210,11 +210,11 @@ def _check_access(program: Program, access: Access) -> None:
         raise program.error(
             access.span,
             f"'{access}' does not fit tensor '{decl.name}' of rank {decl.rank}; "
-            f"write {Access(decl.name, decl.indices)}",
+            f"write {Access.of(decl.name, decl.indices)}",
         )
-    for index in access.indices:
+    for index in access.names:
         _check_name(program, access.span, "an index", index)
-        if access.indices.count(index) > 1:
+        if access.names.count(index) > 1:
             raise program.error(
                 access.span,
                 f"index '{index}' is used twice in '{access}'; use two indices (a diagonal cannot be read)",
@@ -244,7 +244,7 @@ def _gap(node: Expr, index: str) -> Expr | None:
     move into them, and stands outside.
     """
     match node:
-        case Access() if index in node.indices:
+        case Access() if index in node.variables:
             return None
         case Call() if index in free_indices(node):
             return None

@@ -10,8 +10,8 @@ __all__ = ["check_concat", "check_reshape"]
 def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> None:
     """Raise InputError unless `statement` copies a row-major tensor whole into another one."""
     _check_plain(program, statement)
-    for index in reshape.operand.indices:
-        if index in statement.lhs.indices:
+    for index in reshape.operand.variables:
+        if index in statement.lhs.variables:
             raise program.error(
                 reshape.operand.span,
                 f"index '{index}' is on both sides of the reshape '{statement}'; "
@@ -38,13 +38,13 @@ def check_concat(program: Program, statement: Statement, concat: Concat) -> None
         raise program.error(
             concat.span, f"'{concat}' names {len(concat.operands)} tensors; give it two or more"
         )
-    if concat.index not in statement.lhs.indices:
+    if concat.index not in statement.lhs.names:
         raise program.error(
             statement.lhs.span,
             f"'{statement.lhs}' lacks the index '{concat.index}' of '{concat}'; use it on the left",
         )
     for access in concat.operands:
-        if sorted(access.indices) != sorted(statement.lhs.indices):
+        if sorted(access.names) != sorted(statement.lhs.names):
             raise program.error(
                 access.span,
                 f"'{access}' and '{statement.lhs}' have different indices; "

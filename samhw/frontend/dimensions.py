@@ -220,7 +220,7 @@ def _tied(statement: Statement) -> Iterator[tuple[str, Access, Mode]]:
     """The indices of a statement, each with an access that has it and the mode there, of one extent."""
     concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
     for access in statement.accesses:
-        for index, mode in zip(access.indices, _modes(access), strict=True):
+        for index, mode in zip(access.names, _modes(access), strict=True):
             if index != concatenated or access is statement.lhs:
                 yield index, access, mode
 
@@ -230,4 +230,4 @@ def _modes(access: Access) -> Iterator[Mode]:
 
 
 def _mode_of(access: Access, index: str) -> Mode:
-    return access.tensor, access.indices.index(index)
+    return access.tensor, access.names.index(index)

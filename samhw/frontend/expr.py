@@ -5,11 +5,14 @@ only serves error messages. New kinds of node subclass `Expr` and say what their
 look `with_children`; the functions here then work for them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
+from samhw.errors import InputError
+from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -31,9 +34,11 @@ __all__ = [
     "as_expr",
     "factors_of",
     "free_indices",
+    "renamed",
     "rewritten",
     "terms",
     "walk",
+    "with_accesses",
 ]
 
 
@@ -119,13 +124,43 @@ class Expr(Arithmetic):
 
 @dataclass(frozen=True)
 class Access(Expr):
-    """A tensor under index names, one for each mode: ``A[i, k]``. A scalar has none: ``alpha``."""
+    """A tensor under indices, one for each mode: ``A[i, k]``. A scalar has none: ``alpha``."""
 
     tensor: str
-    indices: tuple[str, ...] = ()
+    indices: tuple[IndexExpr, ...] = ()
+
+    @classmethod
+    def of(cls, tensor: str, names: Iterable[str] = (), *, span: Span | None = None) -> "Access":
+        """The access whose indices are the variables of these names."""
+        return cls(tensor, tuple(map(Name, names)), span=span)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The index variables that it uses, each once, in order of appearance."""
+        return tuple(dict.fromkeys(name for index in self.indices for name in index.variables))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The index variable of each mode, for whatever can follow nothing but variables.
+
+        Raises InputError where an index is more than a variable.
+        """
+        found = []
+        for index in self.indices:
+            if not isinstance(index, Name):
+                raise InputError(
+                    f"'{self}' has the index '{index}' where only the name of an index is supported; give "
+                    "that mode an index of its own"
+                )
+            found.append(index.variable)
+        return tuple(found)
+
+    def renamed(self, names: Mapping[str, str]) -> "Access":
+        """The tensor under other index variables, all at once; one that `names` lacks keeps its name."""
+        return replace(self, indices=tuple(index.renamed(names) for index in self.indices))
 
     def __str__(self) -> str:
-        return f"{self.tensor}[{', '.join(self.indices)}]" if self.indices else self.tensor
+        return f"{self.tensor}[{', '.join(map(str, self.indices))}]" if self.indices else self.tensor
 
 
 @dataclass(frozen=True)
@@ -279,6 +314,25 @@ def rewritten(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     return change(expr.with_children([rewritten(child, change) for child in expr.children]))
 
 
+def with_accesses(expr: Expr, change: Callable[[Access], Expr]) -> Expr:
+    """`expr` with `change` made to every access of a tensor."""
+    return rewritten(expr, lambda node: change(node) if isinstance(node, Access) else node)
+
+
+def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
+    """`expr` under other index variables, all at once; one that `names` lacks keeps its name."""
+
+    def change(node: Expr) -> Expr:
+        match node:
+            case Access():
+                return node.renamed(names)
+            case Concat(index):
+                return replace(node, index=names.get(index, index))
+        return node
+
+    return rewritten(expr, change)
+
+
 def walk(expr: Expr) -> Iterator[Expr]:
     """`expr` and all nodes below it, each before its operands, left to right."""
     stack = [expr]
@@ -294,8 +348,8 @@ def accesses(expr: Expr) -> Iterator[Access]:
 
 
 def free_indices(expr: Expr) -> tuple[str, ...]:
-    """The index names that `expr` uses, in order of appearance."""
-    return tuple(dict.fromkeys(index for access in accesses(expr) for index in access.indices))
+    """The index variables that `expr` uses, in order of appearance."""
+    return tuple(dict.fromkeys(index for access in accesses(expr) for index in access.variables))
 
 
 def terms(expr: Expr) -> Iterator[Expr]:

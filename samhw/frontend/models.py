@@ -153,7 +153,7 @@ class _Data:
                 if access.tensor == decl.name:
                     return prod(
                         self.extents[mode]
-                        for mode, index in zip(decl.indices, access.indices, strict=True)
+                        for mode, index in zip(decl.indices, access.names, strict=True)
                         if index in statement.reduction_indices
                     )
         raise ValueError(f"'{decl.name}' is not read")

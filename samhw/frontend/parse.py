@@ -10,6 +10,7 @@ from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
 from samhw.frontend.expr import Access, Add, Binary, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
+from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -222,7 +223,8 @@ class _Parser:
 
     # atom   = number | "(" sum ")" | call | access
     # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | name "(" sum { "," sum } ")"
-    # access = name [ "[" name { "," name } "]" ]
+    # access = name [ "[" index { "," index } "]" ]
+    # index  = name
 
     def atom(self) -> Expr:
         if self.token.kind is LexemeKind.NUMBER:
@@ -253,8 +255,11 @@ class _Parser:
         return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
 
     def access(self, name: Lexeme) -> Access:
-        indices = self.bracketed("[", lambda: self.name("an index").text, "]") if self.at("[") else ()
+        indices = self.bracketed("[", self.index, "]") if self.at("[") else ()
         return Access(name.text, indices, span=name.span)
+
+    def index(self) -> IndexExpr:
+        return Name(self.name("an index").text)
 
     # Tools for the rules above.
 

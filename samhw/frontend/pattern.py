@@ -120,7 +120,7 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
             found = Pattern.everything(decl.indices)
         else:
             found = _Walk(program, statement, known).result()
-            found = found.renamed(dict(zip(statement.lhs.indices, decl.indices, strict=True)))
+            found = found.renamed(dict(zip(statement.lhs.names, decl.indices, strict=True)))
         known[decl.name] = results[decl.name] = found
     return results
 
@@ -138,7 +138,7 @@ class _Walk:
 
     def result(self) -> Pattern:
         statement = self.statement
-        kept = statement.lhs.indices
+        kept = statement.lhs.names
         match statement.rhs:
             case Reshape():
                 return Pattern.everything(kept)
@@ -157,7 +157,7 @@ class _Walk:
 
     def access(self, access: Access) -> Pattern:
         names = self.program.tensors[access.tensor].indices
-        return self.known[access.tensor].renamed(dict(zip(names, access.indices, strict=True)))
+        return self.known[access.tensor].renamed(dict(zip(names, access.names, strict=True)))
 
     def sum(self, expr: Expr, kept: Collection[str]) -> Operand:
         """The sum of all terms, each over those of its own indices that are not kept."""
@@ -214,7 +214,7 @@ class _Walk:
         return _pattern(_joint(parts))
 
     def extent(self, access: Access, index: str) -> int:
-        extent = self.program.tensors[access.tensor].shape[access.indices.index(index)]
+        extent = self.program.tensors[access.tensor].shape[access.names.index(index)]
         assert extent is not None
         return extent
 

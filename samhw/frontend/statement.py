@@ -1,9 +1,9 @@
 """A statement of a program, and the regions in which statements are fused."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices, rewritten
+from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices, renamed, with_accesses
 from samhw.frontend.source import Span
 
 __all__ = ["Region", "Statement"]
@@ -29,15 +29,15 @@ class Statement:
 
     @property
     def indices(self) -> tuple[str, ...]:
-        """All index names: those on the left, then the others in order of appearance."""
-        return tuple(dict.fromkeys(self.lhs.indices + free_indices(self.rhs)))
+        """All index variables: those on the left, then the others in order of appearance."""
+        return tuple(dict.fromkeys(self.lhs.variables + free_indices(self.rhs)))
 
     @property
     def reduction_indices(self) -> tuple[str, ...]:
-        """The index names that are missing on the left, in order of appearance; none in a reshape."""
+        """The index variables that are missing on the left, in order of appearance; none in a reshape."""
         if isinstance(self.rhs, Reshape):
             return ()
-        return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.indices)
+        return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.variables)
 
     @property
     def reads(self) -> tuple[Access, ...]:
@@ -56,12 +56,16 @@ class Statement:
 
     def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
         """The statement with other accesses: of its left side, of its right side, and of its mask."""
-
-        def changed(node: Expr) -> Expr:
-            return change(node) if isinstance(node, Access) else node
-
         mask = None if self.mask is None else change(self.mask)
-        return replace(self, lhs=change(self.lhs), rhs=rewritten(self.rhs, changed), mask=mask)
+        return replace(self, lhs=change(self.lhs), rhs=with_accesses(self.rhs, change), mask=mask)
+
+    def renamed(self, names: Mapping[str, str]) -> "Statement":
+        """The statement under other index variables, all at once; one that `names` lacks keeps its name."""
+        mask = None if self.mask is None else self.mask.renamed(names)
+        order = None if self.order is None else tuple(names.get(index, index) for index in self.order)
+        return replace(
+            self, lhs=self.lhs.renamed(names), rhs=renamed(self.rhs, names), order=order, mask=mask
+        )
 
     def joins(self, before: Sequence["Statement"]) -> bool:
         """Whether this may be in one region with the statements before it: not if it reads in another shape

@@ -52,10 +52,10 @@ class Instance:
     def indices(self, access: Access) -> Binding:
         """The region's indices of an access of the statement."""
         if access not in self.parts:
-            return tuple(self.rename[i] for i in access.indices)
+            return tuple(self.rename[i] for i in access.names)
         assert isinstance(self.statement.rhs, Concat)
         along = self.statement.rhs.index
-        return tuple(self.parts[access] if i == along else self.rename[i] for i in access.indices)
+        return tuple(self.parts[access] if i == along else self.rename[i] for i in access.names)
 
     def producer(self, access: Access) -> "Instance | None":
         """The instance that an access reads, or None for a stored tensor."""
@@ -129,14 +129,14 @@ class FusedRegion:
             return self._make(tensor, self._known[tensor][0])
         statement = self._writers[tensor]
         of = self._dimensions[statement]
-        return self._make(tensor, tuple(self._fresh(i, of[i]) for i in statement.lhs.indices))
+        return self._make(tensor, tuple(self._fresh(i, of[i]) for i in statement.lhs.names))
 
     def _make(self, tensor: str, binding: Binding) -> Instance:
         """The instance of a tensor under those indices."""
         if (tensor, binding) in self._instance and tensor not in self.recomputed:
             return self._instance[tensor, binding]
         statement = self._writers[tensor]
-        rename = dict(zip(statement.lhs.indices, binding, strict=True))
+        rename = dict(zip(statement.lhs.names, binding, strict=True))
         inside = [a for a in statement.reads if a.tensor in self._writers]
         for index in statement.indices:
             if index not in rename:
@@ -170,11 +170,11 @@ class FusedRegion:
     def _shared(self, index: str, inside: Sequence[Access], rename: Mapping[str, str]) -> str | None:
         """An index under which an intermediate that is reduced over `index` has been used elsewhere."""
         for access in inside:
-            if index not in access.indices:
+            if index not in access.names:
                 continue
             for binding in self._known.get(access.tensor, []):
-                pairs = dict(zip(access.indices, binding, strict=True))
-                others = all(rename.get(i, pairs[i]) == pairs[i] for i in access.indices)
+                pairs = dict(zip(access.names, binding, strict=True))
+                others = all(rename.get(i, pairs[i]) == pairs[i] for i in access.names)
                 if others and pairs[index] not in rename.values():
                     return pairs[index]
         return None

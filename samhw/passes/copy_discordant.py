@@ -159,11 +159,11 @@ class _Copier:
         if self.kind(tensor) is None:
             # A reducer gives only the coordinates that it has met; what is missing is filled in behind it.
             target = self.declare(tensor, mode_order)
-        maker = Region((Statement(Access(target, decl.indices), Access(source, decl.indices)),))
+        maker = Region((Statement(Access.of(target, decl.indices), Access.of(source, decl.indices)),))
         self.permuted(maker, source, mode_order, tensor)
         if target != tensor:
             self.regions.append(
-                Region((Statement(Access(tensor, decl.indices), Access(target, decl.indices)),))
+                Region((Statement(Access.of(tensor, decl.indices), Access.of(target, decl.indices)),))
             )
 
     def format(self, tensor: str) -> Format:
@@ -185,7 +185,7 @@ class _Copier:
         if key not in self.copy_of:
             indices = self.program.tensors[tensor].indices
             copy = self.copy_of[key] = self.declare(tensor, mode_order)
-            maker = Region((Statement(Access(copy, indices), Access(tensor, indices)),))
+            maker = Region((Statement(Access.of(copy, indices), Access.of(tensor, indices)),))
             self.permuted(maker, tensor, mode_order, tensor)
         return self.copy_of[key]
 
@@ -216,7 +216,7 @@ def _is_transposition(statement: Statement) -> bool:
     return (
         isinstance(statement.rhs, Access)
         and statement.mask is None
-        and sorted(statement.rhs.indices) == sorted(statement.lhs.indices)
+        and sorted(statement.rhs.names) == sorted(statement.lhs.names)
     )
 
 

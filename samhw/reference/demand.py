@@ -27,9 +27,7 @@ def demands(
         for access in dict.fromkeys(statement.reads):
             if access.tensor in inputs:
                 continue
-            shape = {
-                str(mode): extents[index] for mode, index in enumerate(access.indices) if index in extents
-            }
+            shape = {str(mode): extents[index] for mode, index in enumerate(access.names) if index in extents}
             for points in _read(statement, access, own, inputs, extents):
                 known = needed.get(access.tensor, Points.nothing())
                 needed[access.tensor] = union(known, points, shape)
@@ -48,7 +46,7 @@ def _read(
     if statement.is_move or not own.count:
         yield Points.everything() if own.count else Points.nothing()
         return
-    sets = [Points(tuple(statement.lhs.indices[int(mode)] for mode in own.indices), own.coords)]
+    sets = [Points(tuple(statement.lhs.names[int(mode)] for mode in own.indices), own.coords)]
     if statement.mask is not None and statement.mask.tensor in inputs:
         sets.append(_points(inputs[statement.mask.tensor], statement.mask))
     uses = [product for product in _products(statement.rhs) if access in accesses(product)]
@@ -57,8 +55,8 @@ def _read(
         others.append([])
     for factors in others:
         around = [_points(inputs[factor.tensor], factor) for factor in factors if factor.tensor in inputs]
-        found = _projected([*sets, *around], access.indices, extents)
-        yield Points(tuple(str(access.indices.index(index)) for index in found.indices), found.coords)
+        found = _projected([*sets, *around], access.names, extents)
+        yield Points(tuple(str(access.names.index(index)) for index in found.indices), found.coords)
 
 
 def _products(expr: Expr) -> Iterator[Expr]:
@@ -88,4 +86,4 @@ def _projected(sets: Sequence[Points], kept: Collection[str], extents: Mapping[s
 
 def _points(relation: Relation, access: Access) -> Points:
     points = relation.points
-    return Points(tuple(access.indices[int(mode)] for mode in points.indices), points.coords)
+    return Points(tuple(access.names[int(mode)] for mode in points.indices), points.coords)

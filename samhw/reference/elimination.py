@@ -71,7 +71,7 @@ class SumOfProducts:
         def part(contraction: Contraction, gather: Gather) -> Array:
             return self.domain.factor(self.domain.indicator(gather(mask)), alone=alone, whole=False)
 
-        return _Factor(mask, mask.indices, self.leaves[mask].points, part)
+        return _Factor(mask, mask.variables, self.leaves[mask].points, part)
 
     def result(self, finish: Callable[[Array], Array]) -> Relation:
         """The sum, with what `finish` keeps of its elements."""
@@ -108,7 +108,7 @@ class SumOfProducts:
         if relation.is_nearly_full:
             relation = relation.filled(kept)
         # No tensor of a program has such a name.
-        access = Access(f"sum {len(self.leaves)}", tuple(kept))
+        access = Access.of(f"sum {len(self.leaves)}", kept)
         self.leaves[access] = relation
         part = _Factor(access, kept, relation.points, lambda _, gather: gather(access))
         self.factors = [*others, part]

@@ -24,12 +24,12 @@ def reshaped(operand: Relation, access: Access, kept: Sequence[str], extents: Ma
     sizes = {index: extents[index] for index in kept}
     shape = tuple(sizes.values())
     if not operand.points.indices and operand.points.count:
-        filled = operand.filled(access.indices)
+        filled = operand.filled(access.names)
         values = filled.values.reshape((*filled.values.shape[: filled.lead + 1], *shape))
         return Relation(filled.points, tuple(kept), values, sizes, filled.plain)
     listed = operand.listed()
     place = np.zeros(listed.points.count, np.int64)
-    for index, row in zip(access.indices, listed.points.rows(access.indices), strict=True):
+    for index, row in zip(access.names, listed.points.rows(access.names), strict=True):
         place = place * operand.extents[index] + row
     # A scalar has no coordinates; NumPy refuses to say so of several places.
     coords = np.array(np.unravel_index(place, shape) if shape else (), np.int64)

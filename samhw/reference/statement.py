@@ -44,9 +44,9 @@ def evaluate_statement(
         is_last: nothing is computed from the result, so that only `Domain.result` of it is kept.
         within: points over modes of the left side; outside of them, nothing need be computed.
     """
-    kept = statement.lhs.indices
+    kept = statement.lhs.names
     leaves = {
-        access: tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.indices)})
+        access: tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
         for access in statement.reads
     }
     finish = domain.result if is_last else _same
@@ -78,7 +78,7 @@ class _Walk:
         self.statement = statement
         self.leaves = leaves
         self.extents = extents
-        self.kept = statement.lhs.indices
+        self.kept = statement.lhs.names
         self.reduced = statement.reduction_indices
         self.contraction = Contraction(domain, leaves, extents, self.kept, self.reduced)
         self.within: list[Points] = []

@@ -50,5 +50,5 @@ def _is_repeated(statement: Statement, access: Access) -> bool:
     if not access.indices:
         return False
     order = statement.order or statement.indices
-    inner = max(map(order.index, access.indices))
-    return any(index not in access.indices for index in order[:inner])
+    inner = max(map(order.index, access.variables))
+    return any(index not in access.variables for index in order[:inner])

@@ -157,7 +157,7 @@ class _Binder:
         for statement in self.program.statements:
             summed = set(statement.reduction_indices)
             weights = [
-                a for a in accesses(statement.rhs) if a.tensor in drawn and summed.intersection(a.indices)
+                a for a in accesses(statement.rhs) if a.tensor in drawn and summed.intersection(a.variables)
             ]
             if statement.reduction != "sum" or not weights or weights[-1].tensor in scaled:
                 continue
@@ -170,8 +170,8 @@ class _Binder:
     def fan_in(self, statement: Statement, weight: Access) -> float:
         """How many of the weights a sum takes, on average: where another factor is sparse, it takes fewer."""
         extents = self.program.extents(statement)
-        summed = set(weight.indices).intersection(statement.reduction_indices)
-        factors = [a.tensor for a in statement.reads if summed.intersection(a.indices)]
+        summed = set(weight.variables).intersection(statement.reduction_indices)
+        factors = [a.tensor for a in statement.reads if summed.intersection(a.variables)]
         given = [self.given[name] for name in factors if name in self.given]
         share = min((tensor.nnz / max(1, prod(tensor.shape)) for tensor in given), default=1.0)
         return max(1.0, share * prod(extents[index] or 1 for index in summed))

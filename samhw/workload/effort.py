@@ -61,11 +61,11 @@ def predict_effort(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
     points = results = words = 0.0
     for statement in program.statements:
         extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
-        places = prod(extents[index] for index in statement.lhs.indices)
+        places = prod(extents[index] for index in statement.lhs.variables)
         mask = 1.0 if statement.mask is None else min(1.0, densities[statement.mask.tensor])
         found = 0.0
         for term in terms(statement.rhs):
-            indices = {*free_indices(term), *(statement.mask.indices if statement.mask else ())}
+            indices = {*free_indices(term), *(statement.mask.variables if statement.mask else ())}
             found += prod(extents[index] for index in indices) * mask * _density(term, densities)
             points += _points(term, statement, densities, extents)
         decl = program.tensors[statement.lhs.tensor]
@@ -83,7 +83,7 @@ def _points(
     """At how many points a term is computed, if each sum is taken as soon as what it needs is there."""
     factors = [(set(free_indices(f)), _density(f, densities)) for f in factors_of(term)]
     if statement.mask is not None:
-        factors.append((set(statement.mask.indices), min(1.0, densities[statement.mask.tensor])))
+        factors.append((set(statement.mask.variables), min(1.0, densities[statement.mask.tensor])))
     reduced = statement.reduction_indices if statement.reduction == "sum" else ()
     total = 0.0
     while True:

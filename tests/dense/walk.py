@@ -82,18 +82,17 @@ def walk_statement(
         tensors: the domain's array for each tensor that the statement reads.
         extents: the extent of every index.
     """
-    kept = statement.lhs.indices
+    kept = statement.lhs.names
     shape = tuple(extents[index] for index in kept)
     match statement.rhs:
         case Reshape(operand):
             array = tensors[operand.tensor]
             return array.reshape((*array.shape[: array.ndim - len(operand.indices)], *shape))
         case Concat(index, operands):
-            parts = [_expand(tensors[part.tensor], part.indices, kept) for part in operands]
+            parts = [_expand(tensors[part.tensor], part.names, kept) for part in operands]
             return np.concatenate(parts, axis=kept.index(index) - len(kept))
     leaves = {
-        access: _expand(tensors[access.tensor], access.indices, statement.indices)
-        for access in statement.reads
+        access: _expand(tensors[access.tensor], access.names, statement.indices) for access in statement.reads
     }
     # The indices of the left side come first, so that the others, of extent 1 by now, are the last axes.
     rank = len(statement.indices)
@@ -109,7 +108,7 @@ class _Walk:
         self.statement = statement
         self.rank = len(statement.indices)
         self.axis = {index: n - self.rank for n, index in enumerate(statement.indices)}
-        self.kept = tuple(self.axis[index] for index in statement.lhs.indices)
+        self.kept = tuple(self.axis[index] for index in statement.lhs.names)
         self.reduced = tuple(self.axis[index] for index in statement.reduction_indices)
 
     def result(self, leaves: Mapping[Access, Array]) -> Array:

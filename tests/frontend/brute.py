@@ -127,7 +127,7 @@ def run_statement(
     extents: Mapping[str, int],
     machine: Machine | None = None,
 ) -> np.ndarray:
-    shape = tuple(extents[index] for index in statement.lhs.indices)
+    shape = tuple(extents[index] for index in statement.lhs.names)
     match statement.rhs:
         case Reshape(operand):
             elements = tensors[operand.tensor].ravel().tolist()
@@ -136,7 +136,7 @@ def run_statement(
             return _concat(statement, statement.rhs, tensors, shape)
     walk = _Walk(statement, tensors, extents, machine or Machine())
     points = itertools.product(*map(range, shape))
-    values = [walk.result(dict(zip(statement.lhs.indices, point, strict=True))) for point in points]
+    values = [walk.result(dict(zip(statement.lhs.names, point, strict=True))) for point in points]
     return np.array(values).reshape(shape)
 
 
@@ -148,10 +148,10 @@ def _concat(
     for access in concat.operands:
         array = tensors[access.tensor]
         for point in np.ndindex(array.shape):
-            at = dict(zip(access.indices, point, strict=True))
+            at = dict(zip(access.names, point, strict=True))
             at[concat.index] += start
-            result[tuple(at[index] for index in statement.lhs.indices)] = array[point]
-        start += array.shape[access.indices.index(concat.index)]
+            result[tuple(at[index] for index in statement.lhs.names)] = array[point]
+        start += array.shape[access.names.index(concat.index)]
     return result
 
 
@@ -190,7 +190,7 @@ class _Walk:
                 return self.machine.add(self.term_sum(left, point) - self.term_sum(right, point))
             case Neg(operand):
                 return -self.term_sum(operand, point)
-        used = {index for node in _nodes(expr) if isinstance(node, Access) for index in node.indices}
+        used = {index for node in _nodes(expr) if isinstance(node, Access) for index in node.names}
         reduced = tuple(index for index in self.statement.reduction_indices if index in used)
         values = [self.value(expr, p) for p in self.points(point, reduced)]
         self.machine.shuffle(values)
@@ -201,8 +201,8 @@ class _Walk:
 
     def value(self, expr: Expr, point: Point) -> Number:
         match expr:
-            case Access(tensor, indices):
-                return self.tensors[tensor][tuple(point[index] for index in indices)].item()
+            case Access(tensor):
+                return self.tensors[tensor][tuple(point[index] for index in expr.names)].item()
             case Literal(value):
                 return self.machine.number(value)
             case Neg(operand):

@@ -134,7 +134,7 @@ def test_misuse():
         p.fuse(),
     ):
         pass
-    assert b[Index("k")].indices == ("k",)
+    assert b[Index("k")].names == ("k",)
 
 
 def test_what_only_the_whole_program_shows():

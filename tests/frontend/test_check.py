@@ -247,7 +247,7 @@ def test_python_programs_get_the_same_sentences_without_a_place():
 def test_hand_made_programs_are_checked_too():
     dense = Format.parse("dense", 1)
     c, T = (TensorDecl(name, ("k",), (None,), dense) for name in "cT")
-    region = Region((Statement(Access("T", ("k",)), Access("c", ("k",)) * 2),))
+    region = Region((Statement(Access.of("T", ("k",)), Access.of("c", ("k",)) * 2),))
     good = Program("p", {"c": c, "T": T}, (region,))
     check_program(good)
     for bad, message in [
@@ -275,11 +275,11 @@ def test_hand_made_programs_are_checked_too():
             "an order names one index or more; leave this empty one out",
         ),
         (
-            replace(good, regions=(Region((Statement(Access("T", ("κ",)), Access("c", ("κ",))),)),)),
+            replace(good, regions=(Region((Statement(Access.of("T", ("κ",)), Access.of("c", ("κ",))),)),)),
             "'κ' cannot be the name of an index",
         ),
         (
-            replace(good, regions=(Region((Statement(Access("T", ("k",)), Literal(float("nan"))),)),)),
+            replace(good, regions=(Region((Statement(Access.of("T", ("k",)), Literal(float("nan"))),)),)),
             "the number nan is not finite",
         ),
         (

@@ -22,7 +22,7 @@ def test_indices_of_one_extent_are_one_dimension() -> None:
         ("i",),
     ]
     assert dimensions.of_statement(program.statements[1]) == {"k": "i", "i": "j"}
-    assert dimensions.of_index(Access("X", ("a", "b")), "b") == "j"
+    assert dimensions.of_index(Access.of("X", ("a", "b")), "b") == "j"
     assert list(dimensions.extents.items()) == [("i", 5), ("k", 7), ("j", 3)]
     assert dimensions.shape("X", {"i": 1, "k": 2, "j": 4}) == (2, 4)
 

@@ -158,7 +158,7 @@ def test_storage_is_concordant_with_the_orders(name):
         assert order is not None
         for access in statement.accesses:
             storage = program.tensors[access.tensor].format
-            depths = [order.index(access.indices[mode]) for mode in storage.mode_order]
+            depths = [order.index(access.names[mode]) for mode in storage.mode_order]
             assert depths == sorted(depths), f"{access} in {statement}"
 
 

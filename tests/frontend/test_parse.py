@@ -21,9 +21,9 @@ from samhw.tensors import Format
 from tests.strategies.chains import chained_programs
 from tests.strategies.programs import programs
 
-A = Access("A", ("i", "k"))
-X = Access("X", ("k", "j"))
-B = Access("B", ("i", "j"))
+A = Access.of("A", ("i", "k"))
+X = Access.of("X", ("k", "j"))
+B = Access.of("B", ("i", "j"))
 
 EXAMPLE = """\
 # comments run to the end of the line
@@ -64,7 +64,7 @@ def test_example():
     }
     first, second, fused = program.regions
     assert first == Region(
-        (Statement(Access("T", ("i", "j")), Access("alpha") * A * X - 2 * B, ("i", "k", "j")),)
+        (Statement(Access.of("T", ("i", "j")), Access("alpha") * A * X - 2 * B, ("i", "k", "j")),)
     )
     assert second == Region((Statement(Access("x"), B),))
     assert [str(statement) for statement in fused.statements] == [
@@ -120,12 +120,12 @@ def test_reductions_masks_and_moves():
         "C[a] = concat(a, R[a], R[a])"
     )
     first, second, _, fourth, fifth = program.statements
-    S = Access("S", ("i", "j"))
-    m, top = Access("m", ("i",)), Access("max", ("i",))
+    S = Access.of("S", ("i", "j"))
+    m, top = Access.of("m", ("i",)), Access.of("max", ("i",))
     assert first == Statement(m, S, ("i", "j"), reduction="max", mask=S)
     assert second == Statement(Access("n"), Div(m, Call("max", (top, Literal(0.5)))), reduction="min")
-    assert fourth.rhs == Reshape(Access("V", ("i",)))
-    assert fifth.rhs == Concat("a", (Access("R", ("a",)), Access("R", ("a",))))
+    assert fourth.rhs == Reshape(Access.of("V", ("i",)))
+    assert fifth.rhs == Concat("a", (Access.of("R", ("a",)), Access.of("R", ("a",))))
     assert parse(dumps(program)) == program
     assert first.mask is not None
     assert first.mask.span == Span(3, 25)

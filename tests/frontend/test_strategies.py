@@ -22,7 +22,7 @@ def test_programs_are_valid(program):
         assert decl.rank <= 3
         assert all(1 <= extent <= 4 for extent in decl.shape)
     for term in terms(statement.rhs):
-        assert set(statement.lhs.indices) <= set(free_indices(term))
+        assert set(statement.lhs.names) <= set(free_indices(term))
 
 
 @given(programs())
@@ -32,7 +32,7 @@ def test_programs_are_concordant(program):
     assert sorted(order) == sorted(statement.indices)
     for access in statement.accesses:
         modes = program.tensors[access.tensor].format.mode_order
-        depths = [order.index(access.indices[mode]) for mode in modes]
+        depths = [order.index(access.names[mode]) for mode in modes]
         assert depths == sorted(depths)
 
 
@@ -77,7 +77,7 @@ def test_chained_programs_are_concordant(program):
             continue
         for access in statement.accesses:
             modes = program.tensors[access.tensor].format.mode_order
-            depths = [statement.order.index(access.indices[mode]) for mode in modes]
+            depths = [statement.order.index(access.names[mode]) for mode in modes]
             assert depths == sorted(depths)
 
 

@@ -36,7 +36,7 @@ ARRAYS = {
     "alpha": np.array(-2),
 }
 
-leaves = st.sampled_from([Access(name, indices) for name, indices in INDICES.items()]) | st.builds(
+leaves = st.sampled_from([Access.of(name, indices) for name, indices in INDICES.items()]) | st.builds(
     Literal, st.integers(-2, 2)
 )
 expressions = st.recursive(
@@ -71,8 +71,8 @@ def in_python(rhs: Expr) -> Program | None:
 
 def at(expr: Expr, point: dict[str, int]) -> int:
     match expr:
-        case Access(name, indices):
-            return int(ARRAYS[name][tuple(point[i] for i in indices)])
+        case Access(name):
+            return int(ARRAYS[name][tuple(point[i] for i in expr.names)])
         case Literal(value):
             return int(value)
         case Neg(operand):

@@ -54,8 +54,8 @@ def test_a_producer_takes_the_indices_of_its_use_and_fresh_ones_for_what_it_redu
     assert (producer.tensor, consumer.tensor) == ("T", "Y")
     assert consumer.rename == {"i": "i", "j": "j", "k": "k"}
     assert producer.rename == {"i": "k", "j": "j", "k": "k_2"}
-    assert consumer.producer(Access("T", ("k", "j"))) is producer
-    assert consumer.producer(Access("A", ("i", "k"))) is None
+    assert consumer.producer(Access.of("T", ("k", "j"))) is producer
+    assert consumer.producer(Access.of("A", ("i", "k"))) is None
     assert region.dimension == {"i": "i", "j": "j", "k": "i", "k_2": "i"}
 
 

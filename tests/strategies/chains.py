@@ -91,7 +91,7 @@ class _Chain:
         name = f"{prefix}{len(self.tensors)}"
         shape = tuple(self.extents[index] for index in indices)
         self.tensors[name] = TensorDecl(name, tuple(indices), shape, Format(levels, tuple(modes)))
-        return Access(name, tuple(indices))
+        return Access.of(name, indices)
 
     def input(self, indices: Sequence[str], *, dense: bool = False) -> Access:
         return self.declare("A", indices, dense=dense)
@@ -111,7 +111,7 @@ class _Chain:
         return index
 
     def points(self, access: Access) -> int:
-        return prod(self.extents[index] for index in access.indices)
+        return prod(self.extents[index] for index in access.names)
 
     def subset(self, indices: Sequence[str], least: int = 0) -> list[str]:
         chosen = self.draw(st.lists(st.sampled_from(indices), min_size=least, unique=True)) if indices else []
@@ -126,15 +126,15 @@ class _Chain:
         kinds: list[Callable[[], None]] = [self.function, self.bias, self.scaled]
         if self.products < _MAX_PRODUCTS:
             kinds += [self.product, self.product]
-        if self.result.indices:
+        if self.result.names:
             kinds += [self.sum, self.extreme]
-        if any(sorted(access.indices) == sorted(self.result.indices) for access in self.earlier):
+        if any(sorted(access.names) == sorted(self.result.names) for access in self.earlier):
             kinds.append(self.residual)
         if not self.integers:
             kinds.append(self.quotient)
         if self.moves and self.is_row_major(self.result):
             kinds.append(self.reshape)
-        if self.moves and self.result.indices and self.points(self.result) <= _MAX_POINTS:
+        if self.moves and self.result.names and self.points(self.result) <= _MAX_POINTS:
             kinds.append(self.concat)
         self.draw(st.sampled_from(kinds))()
 
@@ -162,50 +162,48 @@ class _Chain:
 
     def mask_unless_dense(self, operand: Access) -> Access | None:
         """A mask over all indices of the operand, which is needed if it is sparse."""
-        if not operand.indices or (self.is_dense(operand) and self.draw(st.booleans())):
+        if not operand.names or (self.is_dense(operand) and self.draw(st.booleans())):
             return None
-        return self.input(operand.indices)
+        return self.input(operand.names)
 
     def product(self) -> None:
         self.products += 1
-        others = [index for index in _INDICES if index not in self.result.indices]
+        others = [index for index in _INDICES if index not in self.result.names]
         # Results of reshapes and concatenations have indices of their own, and two more are enough.
-        shared = self.subset(self.result.indices)
+        shared = self.subset(self.result.names)
         new = self.subset(others[: _MAX_RANK - len(shared)])
         other = self.input(self.draw(st.permutations([*shared, *new])))
-        used = list(dict.fromkeys((*self.result.indices, *other.indices)))
+        used = list(dict.fromkeys((*self.result.names, *other.names)))
         kept = self.subset(used)[:_MAX_RANK]
         mask = self.input(self.subset(used, 1)) if used and self.draw(st.integers(0, 3)) == 0 else None
         self.add(kept, self.result * other, mask=mask)
 
     def sum(self) -> None:
-        self.add(self.subset(self.result.indices), self.result)
+        self.add(self.subset(self.result.names), self.result)
 
     def extreme(self) -> None:
         mask = self.mask_unless_dense(self.result)
         reduction = self.draw(st.sampled_from(("max", "min")))
-        self.add(self.subset(self.result.indices), self.result, mask=mask, reduction=reduction)
+        self.add(self.subset(self.result.names), self.result, mask=mask, reduction=reduction)
 
     def bias(self) -> None:
-        bias = self.input(self.subset(self.result.indices), dense=True)
+        bias = self.input(self.subset(self.result.names), dense=True)
         mask = self.mask_unless_dense(self.result)
-        self.add(self.result.indices, self.result + bias, mask=mask, dense=mask is None)
+        self.add(self.result.names, self.result + bias, mask=mask, dense=mask is None)
 
     def residual(self) -> None:
-        same = [access for access in self.earlier if sorted(access.indices) == sorted(self.result.indices)]
+        same = [access for access in self.earlier if sorted(access.names) == sorted(self.result.names)]
         other = self.draw(st.sampled_from(same))
         signs = (self.result + other, self.result - other, -self.result + other)
-        self.add(self.result.indices, self.draw(st.sampled_from(signs)))
+        self.add(self.result.names, self.draw(st.sampled_from(signs)))
 
     def scaled(self) -> None:
         number = self.draw(st.integers(-3, 3) if self.integers else st.sampled_from((-1.5, 0.25, 0.5, 2)))
-        self.add(
-            self.result.indices, self.draw(st.sampled_from((number * self.result, self.result * number)))
-        )
+        self.add(self.result.names, self.draw(st.sampled_from((number * self.result, self.result * number))))
 
     def quotient(self) -> None:
-        divisor = self.input(self.subset(self.result.indices), dense=True)
-        self.add(self.result.indices, self.result / (f.abs(divisor) + 1))
+        divisor = self.input(self.subset(self.result.names), dense=True)
+        self.add(self.result.names, self.result / (f.abs(divisor) + 1))
 
     def function(self) -> None:
         x = self.result
@@ -222,10 +220,10 @@ class _Chain:
                 f.sigmoid(x),
             ]
         if self.draw(st.booleans()):
-            self.add(x.indices, self.draw(st.sampled_from(sparse)))
+            self.add(x.names, self.draw(st.sampled_from(sparse)))
         else:
             mask = self.mask_unless_dense(x)
-            self.add(x.indices, self.draw(st.sampled_from(filling)), mask=mask, dense=mask is None)
+            self.add(x.names, self.draw(st.sampled_from(filling)), mask=mask, dense=mask is None)
 
     def is_row_major(self, access: Access) -> bool:
         storage = self.tensors[access.tensor].format
@@ -248,7 +246,7 @@ class _Chain:
 
     def concat(self) -> None:
         """The result, itself once more or new inputs, in any order."""
-        index = self.draw(st.sampled_from(self.result.indices))
+        index = self.draw(st.sampled_from(self.result.names))
         own = self.extents[index]
         most = min(self.max_extent, _MAX_POINTS // (self.points(self.result) // own))
         operands = [self.result]
@@ -259,17 +257,17 @@ class _Chain:
                 total += own
                 continue
             self.extents[index] = self.draw(st.integers(1, most))
-            operands.append(self.input(self.draw(st.permutations(self.result.indices))))
+            operands.append(self.input(self.draw(st.permutations(self.result.names))))
             total += self.extents[index]
         self.extents[index] = own
         whole = self.fresh_index(total, self.global_order.index(index))
-        modes = self.draw(st.permutations(self.result.indices))
+        modes = self.draw(st.permutations(self.result.names))
         lhs = self.declare("T", [whole if mode == index else mode for mode in modes])
         rhs = f.concat(Index(index), *self.draw(st.permutations(operands)))
         order = None
         if self.draw(st.booleans()):
             order = tuple(modes[position] for position in self.ordered(modes))
-        self.append(Statement(Access(lhs.tensor, tuple(modes)), rhs, order))
+        self.append(Statement(Access.of(lhs.tensor, modes), rhs, order))
         self.result = lhs
 
     # Regions

@@ -37,7 +37,7 @@ def matrix_chains(draw: st.DrawFn, *, max_extent: int = 24) -> tuple[Program, tu
         name = f"{prefix}{len(tensors)}"
         shape = tuple(extents[index] for index in indices)
         tensors[name] = TensorDecl(name, tuple(indices), shape, Format(tuple(levels), modes))
-        return Access(name, tuple(indices))
+        return Access.of(name, indices)
 
     def assign(indices: Sequence[str], rhs: Expr, mask: Access | None = None) -> Access:
         # Dense outer levels of a reducer's result are refused.
@@ -49,21 +49,21 @@ def matrix_chains(draw: st.DrawFn, *, max_extent: int = 24) -> tuple[Program, tu
         kind = draw(st.sampled_from(("add", "multiply", "restrict", "function", "bias")))
         match kind:
             case "add":
-                return assign(x.indices, x + declare("A", x.indices))
+                return assign(x.names, x + declare("A", x.names))
             case "multiply":
-                return assign(x.indices, x * declare("A", x.indices))
+                return assign(x.names, x * declare("A", x.names))
             case "restrict":
-                return assign(x.indices, f.max(x, 1), declare("A", x.indices))
+                return assign(x.names, f.max(x, 1), declare("A", x.names))
             case "function":
-                return assign(x.indices, f.relu(x))
+                return assign(x.names, f.relu(x))
             case _:
-                return assign(x.indices, x * declare("A", [draw(st.sampled_from(x.indices))]))
+                return assign(x.names, x * declare("A", [draw(st.sampled_from(x.names))]))
 
     matrices = [declare("A", _INDICES[n : n + 2]) for n in range(count)]
     while len(matrices) > 1:
         n = draw(st.integers(0, len(matrices) - 2))
         left, right = matrices[n : n + 2]
-        product = assign((left.indices[0], right.indices[1]), left * right)
+        product = assign((left.names[0], right.names[1]), left * right)
         if draw(st.integers(0, 2)) == 0:
             product = changed(product)
         matrices[n : n + 2] = [product]

@@ -50,7 +50,7 @@ def programs(draw: st.DrawFn, *, max_extent: int = 6, literals: bool = True) -> 
         modes = sorted(range(len(indices)), key=lambda mode: order.index(indices[mode]))
         shape = tuple(extents[index] for index in indices)
         tensors[name] = TensorDecl(name, indices, shape, Format(levels, tuple(modes)))
-        return Access(name, indices)
+        return Access.of(name, indices)
 
     products: list[Expr] = []
     for size in draw(st.sampled_from(_PRODUCT_SIZES)):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import Access, Concat, Expr, Literal, Reshape, accesses, rewritten
+from samhw.frontend.expr import Access, Concat, Expr, Literal, Reshape, accesses, renamed, with_accesses
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
@@ -42,7 +42,7 @@ class Made:
     @property
     def indices(self) -> Indices:
         """Of all that it reads and writes."""
-        rows = [access.indices for access in (*self.reads, self.lhs)]
+        rows = [access.names for access in (*self.reads, self.lhs)]
         return tuple(dict.fromkeys(index for row in rows for index in row))
 
 
@@ -83,7 +83,7 @@ class Build:
         fresh = iter([self.axes.like(index) for index in stored.modes])
         assert stored.example is not None
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
-        return Value(tuple(shape), Access(stored.name, tuple(i for mode in shape for i in mode)))
+        return Value(tuple(shape), Access.of(stored.name, (i for mode in shape for i in mode)))
 
     def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS) -> Value:
         """An input that has the same data in every run, made once for all who give these data."""
@@ -107,7 +107,7 @@ class Build:
     ) -> Access:
         """Adds a statement; gives its result under the indices of the left side."""
         name = self.name(label or self.result_name)
-        access = Access(name, tuple(lhs))
+        access = Access.of(name, lhs)
         self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
         self.statements.append(Made(access, rhs, reduction, mask))
         return access
@@ -116,7 +116,7 @@ class Build:
         """Says in which order of the access a result would best be stored, unless somebody has."""
         stored = self.stored[access.tensor]
         if stored.fetch is None and not stored.hints.order:
-            own = dict(zip(access.indices, self.axes.resolved(stored.modes), strict=True))
+            own = dict(zip(access.names, self.axes.resolved(stored.modes), strict=True))
             stored.hints = replace(stored.hints, order=tuple(own[index] for index in order))
 
     # Indices
@@ -133,24 +133,18 @@ class Build:
 
     def resolve_expr(self, expr: Expr) -> Expr:
         """The expression, with parts likewise."""
-        return rewritten(expr, lambda node: self.resolve_access(node) if isinstance(node, Access) else node)
+        return with_accesses(expr, self.resolve_access)
 
     def resolve_access(self, access: Access) -> Access:
-        return replace(access, indices=self.axes.resolved(access.indices))
+        """The tensor, with parts likewise."""
+        return Access.of(access.tensor, self.axes.resolved(access.names))
 
     def renamed(self, value: Value, names: Mapping[str, str]) -> Value:
         """The value under other indices, all at once."""
-
-        def change(node: Expr) -> Expr:
-            if isinstance(node, Access):
-                return replace(node, indices=tuple(names.get(index, index) for index in node.indices))
-            return node
-
         value = self.resolve(value)
         modes = tuple(tuple(names.get(index, index) for index in mode) for mode in value.modes)
-        mask = None if value.mask is None else change(value.mask)
-        assert mask is None or isinstance(mask, Access)
-        return replace(value, modes=modes, expr=rewritten(value.expr, change), mask=mask)
+        mask = None if value.mask is None else value.mask.renamed(names)
+        return replace(value, modes=modes, expr=renamed(value.expr, names), mask=mask)
 
     def copy(self, value: Value) -> Value:
         """The value under indices of its own."""

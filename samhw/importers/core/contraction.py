@@ -75,7 +75,7 @@ def _hint_rows(build: Build, inputs: list[str], values: list[Value], output: str
     second = build.resolve(values[1])
     if isinstance(second.expr, Access):
         common = [i for letter in shared for i in second.modes[inputs[1].index(letter)]]
-        common = [i for i in common if i in second.expr.indices]
+        common = [i for i in common if i in second.expr.names]
         rest = [i for i in _order_as_computed(build, second.expr) if i not in common]
         build.hint_order(second.expr, [*common, *rest])
 
@@ -86,12 +86,12 @@ def _order_as_computed(build: Build, access: Access) -> tuple[str, ...]:
         if made.lhs.tensor == access.tensor:
             names = dict(
                 zip(
-                    build.axes.resolved(made.lhs.indices),
-                    build.axes.resolved(access.indices),
+                    build.axes.resolved(made.lhs.names),
+                    build.axes.resolved(access.names),
                     strict=True,
                 )
             )
             first = next(accesses(build.resolve_expr(made.rhs)))
-            rest = [index for index in names if index not in first.indices]
-            return tuple(names[index] for index in (*first.indices, *rest) if index in names)
-    return access.indices
+            rest = [index for index in names if index not in first.names]
+            return tuple(names[index] for index in (*first.names, *rest) if index in names)
+    return access.names

@@ -2,11 +2,11 @@
 of axes that views have split are one again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Concat, Expr, Reshape, rewritten
+from samhw.frontend.expr import Access, Concat, Reshape, with_accesses
 from samhw.importers.core.bounds import DEEPEST
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.hints import Hints
@@ -55,23 +55,19 @@ class _Merger:
             rows = [whole[index] for index in indices]
             return tuple(merged.get(group, group[0]) for group in dict.fromkeys(rows))
 
-        copies = {access: self.copy(access, row(access.indices)) for access in made.reads}
-
-        def changed(node: Expr) -> Expr:
-            return copies[node] if isinstance(node, Access) else node
-
+        copies = {access: self.copy(access, row(access.names)) for access in made.reads}
         mask = None if made.mask is None else copies[made.mask]
-        rhs = rewritten(made.rhs, changed)
-        if row(lhs.indices) == lhs.indices:
+        rhs = with_accesses(made.rhs, copies.__getitem__)
+        if row(lhs.names) == lhs.names:
             self.made.append(Made(lhs, rhs, made.reduction, mask))
             return
-        result = self.stored(f"{lhs.tensor}_whole", row(lhs.indices), build.stored[lhs.tensor].scope)
+        result = self.stored(f"{lhs.tensor}_whole", row(lhs.names), build.stored[lhs.tensor].scope)
         self.made.append(Made(result, rhs, made.reduction, mask))
         self.made.append(Made(lhs, self.reshape(result)))
 
     def groups(self, made: Made) -> dict[str, Indices]:
         """By index, the row of those that stand together, in one order, wherever one of them does."""
-        rows = [made.lhs.indices]
+        rows = [made.lhs.names]
         for access in made.reads:
             rows += self.modes(access)
         if isinstance(made.rhs, Concat):
@@ -102,14 +98,14 @@ class _Merger:
         is stored in a format."""
         stored = self.build.stored[access.tensor]
         if stored.has_free_order:
-            return [access.indices]
-        left = iter(access.indices)
+            return [access.names]
+        left = iter(access.names)
         return [tuple(next(left) for _ in self.build.axes.resolved([mode])) for mode in stored.modes]
 
     def copy(self, access: Access, row: Indices) -> Access:
         """The tensor in fewer modes: an input once more, a result by a reshape."""
         build = self.build
-        if row == access.indices:
+        if row == access.names:
             return access
         key = access.tensor, tuple(build.axes.size([index]) for index in row)
         if key not in self.copies:
@@ -122,11 +118,11 @@ class _Merger:
                 self.as_input(build.stored[made.tensor], stored)
         names = build.axes.align(row, build.stored[self.copies[key]].modes)
         assert set(names.values()) == set(row)
-        return Access(self.copies[key], row)
+        return Access.of(self.copies[key], row)
 
     def reshape(self, access: Access) -> Reshape:
         """Of a tensor, under indices that no other one has: none keeps its meaning."""
-        return Reshape(replace(access, indices=tuple(map(self.build.axes.like, access.indices))))
+        return Reshape(Access.of(access.tensor, map(self.build.axes.like, access.names)))
 
     def as_input(self, copy: Stored, stored: Stored) -> None:
         """Gives a copy the data of an input. One with a format has an index for each mode still."""
@@ -147,4 +143,4 @@ class _Merger:
         """A new tensor of these indices, stored in their order as far as that can be."""
         name = self.build.name(label)
         self.build.stored[name] = Stored(name, row, hints=Hints(order=row), scope=scope)
-        return Access(name, row)
+        return Access.of(name, row)

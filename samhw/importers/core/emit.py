@@ -15,7 +15,7 @@ from samhw.frontend.expr import (
     Neg,
     Reshape,
     free_indices,
-    rewritten,
+    with_accesses,
 )
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
@@ -113,11 +113,11 @@ class _Emitter:
                 orders.setdefault(name, own)
             if name not in orders or statement.reduction != "sum":
                 continue
-            theirs = dict(zip(self.own(name), statement.lhs.indices, strict=True))
+            theirs = dict(zip(self.own(name), statement.lhs.names, strict=True))
             order = [theirs[index] for index in orders[name]]
             for read in statement.reads:
-                if self.build.stored[read.tensor].fetch is None and set(order) <= set(read.indices):
-                    mine = dict(zip(read.indices, self.own(read.tensor), strict=True))
+                if self.build.stored[read.tensor].fetch is None and set(order) <= set(read.names):
+                    mine = dict(zip(read.names, self.own(read.tensor), strict=True))
                     orders.setdefault(read.tensor, tuple(mine[index] for index in order))
         return orders
 
@@ -128,13 +128,13 @@ class _Emitter:
         if isinstance(made.rhs, Reshape):
             self.place_reshape(made, made.rhs)
             return
-        theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.indices, strict=True))
+        theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.names, strict=True))
         wanted = [theirs[index] for index in hinted]
         read = made.reads
         storage = [self.storage(access) for access in read]
-        rows = [found or access.indices for found, access in zip(storage, read, strict=True)]
-        indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.indices) for index in row))
-        kept = indices if isinstance(made.rhs, Concat) else made.lhs.indices
+        rows = [found or access.names for found, access in zip(storage, read, strict=True)]
+        indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.names) for index in row))
+        kept = indices if isinstance(made.rhs, Concat) else made.lhs.names
         order, against = loop_order(indices, storage, wanted, kept)
         for number in against:
             made = self.transposed(made, read[number], order)
@@ -145,7 +145,7 @@ class _Emitter:
         place = self.placed.get(access.tensor) or self.fixed(access.tensor)
         if place is None:
             return ()
-        names = dict(zip(self.own(access.tensor), access.indices, strict=True))
+        names = dict(zip(self.own(access.tensor), access.names, strict=True))
         return tuple(names[index] for index in place.indices)
 
     def fixed(self, tensor: str) -> Placed | None:
@@ -168,44 +168,44 @@ class _Emitter:
     def transposed(self, made: Made, access: Access, order: Indices) -> Made:
         """The statement with a copy of an operand in the order of the loops."""
         build = self.build
-        wanted = tuple(index for index in order if index in access.indices)
+        wanted = tuple(index for index in order if index in access.names)
         own = {index: build.axes.like(index) for index in wanted}
         scope = build.stored[made.lhs.tensor].scope
         name = build.name(f"{access.tensor}_t")
         modes = tuple(own[index] for index in wanted)
         build.stored[name] = Stored(name, modes, scope=scope)
-        read = replace(access, indices=tuple(own[index] for index in access.indices))
-        copy = Made(Access(name, modes), read)
+        copy = Made(Access.of(name, modes), access.renamed(own))
         place = self.placed[access.tensor]
         levels = dict(zip(self.storage(access), place.levels, strict=True))
         kind = LevelType.compressed if place.is_sparse else LevelType.dense
         self.write(copy, modes, dict.fromkeys(modes, kind) if levels else {})
-        swap = Access(name, wanted)
-        change = lambda node: swap if node == access else node  # noqa: E731
+        swap = Access.of(name, wanted)
+        rhs = with_accesses(made.rhs, lambda read: swap if read == access else read)
         mask = swap if made.mask == access else made.mask
-        return replace(made, rhs=rewritten(made.rhs, change), mask=mask)
+        return replace(made, rhs=rhs, mask=mask)
 
     def place_reshape(self, made: Made, rhs: Reshape) -> None:
         access = rhs.operand
         place = self.placed.get(access.tensor)
-        if place is None or place.is_sparse or self.storage(access) != access.indices:
+        if place is None or place.is_sparse or self.storage(access) != access.names:
             if place is None:
-                self.free(access, access.indices)
+                self.free(access, access.names)
             else:
                 made = self.dense_copy(made, access)
-        self.write(made, made.lhs.indices, {})
+        self.write(made, made.lhs.names, {})
 
     def dense_copy(self, made: Made, access: Access) -> Made:
         """A reshape of a copy that is dense and in the order of the access."""
         build = self.build
         name = build.name(f"{access.tensor}_d")
-        build.stored[name] = Stored(name, access.indices, scope=build.stored[made.lhs.tensor].scope)
-        self.write(Made(Access(name, access.indices), access), access.indices, {})
-        return replace(made, rhs=Reshape(Access(name, access.indices)))
+        build.stored[name] = Stored(name, access.names, scope=build.stored[made.lhs.tensor].scope)
+        copy = replace(access, tensor=name)
+        self.write(Made(copy, access), access.names, {})
+        return replace(made, rhs=Reshape(copy))
 
     def free(self, access: Access, order: Indices) -> None:
         """Stores an input that may be stored anyhow in the order of loops."""
-        own = dict(zip(access.indices, self.own(access.tensor), strict=True))
+        own = dict(zip(access.names, self.own(access.tensor), strict=True))
         indices = tuple(own[index] for index in order if index in own)
         self.placed[access.tensor] = Placed(indices, (LevelType.dense,) * len(indices))
 
@@ -214,33 +214,32 @@ class _Emitter:
         for access in made.reads:
             if access.tensor not in self.placed:
                 self.free(access, order)
-        lhs = tuple(index for index in order if index in made.lhs.indices)
-        own = dict(zip(made.lhs.indices, self.own(made.lhs.tensor), strict=True))
+        lhs = tuple(index for index in order if index in made.lhs.names)
+        own = dict(zip(made.lhs.names, self.own(made.lhs.tensor), strict=True))
         kinds = tuple(levels.get(index, LevelType.dense) for index in lhs)
         self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
         scope = self.build.stored[made.lhs.tensor].scope
         self.scopes[made.lhs.tensor] = scope
-        names = self.named(made, order)
         for access in (*made.reads, made.lhs):
             self.declare(access.tensor, isinstance(made.rhs, Reshape) and access == made.lhs)
         moves = isinstance(made.rhs, Reshape | Concat)
         statement = Statement(
-            self.access(made.lhs, names),
-            rewritten(
-                made.rhs, lambda n: self.access(n, names) if isinstance(n, Access) else _renamed(n, names)
-            ),
-            None if moves else tuple(names[index] for index in order) or None,
+            made.lhs,
+            made.rhs,
+            None if moves else order or None,
             reduction=made.reduction,
-            mask=None if made.mask is None else self.access(made.mask, names),
+            mask=made.mask,
         )
+        statement = statement.with_accesses(self.as_stored).renamed(self.named(made, order))
         self.regions.append(Region((statement,)))
 
-    def access(self, access: Access, names: Mapping[str, str]) -> Access:
-        return Access(access.tensor, tuple(names[index] for index in self.storage(access)))
+    def as_stored(self, access: Access) -> Access:
+        """The access with its indices in the order of the tensor's storage."""
+        return Access.of(access.tensor, self.storage(access))
 
     def named(self, made: Made, order: Indices) -> dict[str, str]:
         """Names for the indices of a statement: an axis has a letter, further indices on it a number too."""
-        every = (*order, *made.lhs.indices, *(i for access in made.reads for i in access.indices))
+        every = (*order, *made.lhs.names, *(i for access in made.reads for i in access.names))
         return self.letters_of(every)
 
     def letters_of(self, indices: Sequence[str]) -> dict[str, str]:
@@ -276,12 +275,12 @@ class _Emitter:
     def pattern(self, made: Made) -> dict[str, LevelType]:
         """The levels of a result that follows the pattern of its mask, or of a factor."""
         followed = [made.mask] if made.mask is not None else list(followed_by(made.rhs))
-        lhs = set(made.lhs.indices)
+        lhs = set(made.lhs.names)
         for access in followed:
             if access is None:
                 continue
             place = self.placed.get(access.tensor)
-            if place is None or not place.is_sparse or not set(access.indices) <= lhs:
+            if place is None or not place.is_sparse or not set(access.names) <= lhs:
                 continue
             if self.density(access.tensor) > SPARSE:
                 continue
@@ -321,16 +320,16 @@ def push_masks(made: Sequence[Made]) -> None:
             continue
         masks: dict[Access | None, None] = {}
         for reader, access in found:
-            names = dict(zip(access.indices, statement.lhs.indices, strict=True))
+            names = dict(zip(access.names, statement.lhs.names, strict=True))
             mask = reader.mask
-            if mask is None or mask is access or not set(mask.indices) <= set(names):
+            if mask is None or mask is access or not set(mask.names) <= set(names):
                 masks[None] = None
             else:
-                masks[replace(mask, indices=tuple(names[index] for index in mask.indices))] = None
+                masks[mask.renamed(names)] = None
         (mask, *others) = masks
         if mask is None or others or not _before(made, mask.tensor, statement):
             continue
-        if set(mask.indices) <= set(statement.lhs.indices) & set(free_indices(statement.rhs)):
+        if set(mask.names) <= set(statement.lhs.names) & set(free_indices(statement.rhs)):
             statement.mask = mask
             readers.setdefault(mask.tensor, []).append((statement, mask))
 
@@ -339,7 +338,3 @@ def _before(made: Sequence[Made], tensor: str, statement: Made) -> bool:
     """Whether a tensor is there when a statement runs."""
     (place,) = [n for n, other in enumerate(made) if other is statement]
     return all(later.lhs.tensor != tensor for later in made[place:])
-
-
-def _renamed(node: Expr, names: Mapping[str, str]) -> Expr:
-    return replace(node, index=names[node.index]) if isinstance(node, Concat) else node

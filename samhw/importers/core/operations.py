@@ -106,9 +106,7 @@ class Operations:
         access, added = total.expr.left, total.expr.right
         if not isinstance(access, Access) or access.tensor != x.expr.tensor:
             return total
-        own = dict(
-            zip(build.axes.resolved(access.indices), build.axes.resolved(made.lhs.indices), strict=True)
-        )
+        own = dict(zip(build.axes.resolved(access.names), build.axes.resolved(made.lhs.names), strict=True))
         if not set(free_indices(added)) <= set(own) or tensors_in(made.rhs) + tensors_in(added) > MOST_JOINED:
             return total
         held = build.renamed(Value((), added), own)

@@ -3,7 +3,7 @@ twice."""
 
 from dataclasses import dataclass
 
-from samhw.frontend.expr import Access, Expr, accesses, rewritten
+from samhw.frontend.expr import Access, Expr, accesses, with_accesses
 from samhw.importers.core.build import Build
 from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
@@ -26,39 +26,39 @@ class Piece:
         recomputed."""
         swaps: dict[Access, Expr] = {}
         for access in accesses(expr):
-            if index in access.indices:
+            if index in access.names:
                 swap = self.slice_access(access, index, new, depth)
                 if swap is None:
                     return None
                 swaps[access] = swap
-        return rewritten(expr, lambda node: swaps.get(node, node) if isinstance(node, Access) else node)
+        return with_accesses(expr, lambda access: swaps.get(access, access))
 
     def slice_access(self, access: Access, index: str, new: str | None, depth: int) -> Access | None:
         build = self.build
         stored = build.stored[access.tensor]
-        place = build.axes.resolved(access.indices).index(index)
-        indices = [i if i != index else new for i in build.axes.resolved(access.indices)]
+        place = build.axes.resolved(access.names).index(index)
+        indices = [i if i != index else new for i in build.axes.resolved(access.names)]
         left = tuple(i for i in indices if i is not None)
         if stored.fetch is not None:
             name = self.slice_input(stored, place)
             build.axes.align(left, build.stored[name].modes)
-            return Access(name, left)
+            return Access.of(name, left)
         (made,) = [s for s in build.statements if s.lhs.tensor == access.tensor]
-        own = build.axes.resolved(made.lhs.indices)[place]
+        own = build.axes.resolved(made.lhs.names)[place]
         mask = None if made.mask is None else build.resolve_access(made.mask)
-        if not depth or (mask is not None and own in mask.indices) or made.is_move:
+        if not depth or (mask is not None and own in mask.names) or made.is_move:
             return None
         fresh = None if new is None else build.axes.like(new)
         rhs = self.slice_expr(build.resolve_expr(made.rhs), own, fresh, depth - 1)
         if rhs is None:
             return None
-        lhs = [i if i != own else fresh for i in build.axes.resolved(made.lhs.indices)]
+        lhs = [i if i != own else fresh for i in build.axes.resolved(made.lhs.names)]
         scope, build.scope = build.scope, stored.scope
         found = build.statement(
             [i for i in lhs if i is not None], rhs, label=access.tensor, reduction=made.reduction, mask=mask
         )
         build.scope = scope
-        return Access(found.tensor, left)
+        return Access.of(found.tensor, left)
 
     def slice_input(self, stored: Stored, place: int) -> str:
         """An input with some of another one's data."""

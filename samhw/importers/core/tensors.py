@@ -64,7 +64,7 @@ class Tensors:
                 self.build.axes.align([index], ones.indices)
                 (named,) = self.build.renamed(ones, {ones.indices[0]: index}).indices
                 assert isinstance(ones.expr, Access)
-                value = replace(value, expr=Mul(value.expr, replace(ones.expr, indices=(named,))))
+                value = replace(value, expr=Mul(value.expr, Access.of(ones.expr.tensor, (named,))))
         return self.build.resolve(value)
 
     def expanded_over(self, x: Value, indices: Sequence[str]) -> Value:
@@ -91,7 +91,7 @@ class Tensors:
     def contiguous(self, value: Value) -> Value:
         """The value stored with its modes in their order."""
         value, access = self.as_tensor(value)
-        if access.indices == value.indices and self.build.stored[access.tensor].has_free_order:
+        if access.names == value.indices and self.build.stored[access.tensor].has_free_order:
             return value
         return replace(value, expr=self.build.statement(value.indices, access * Literal(1)))
 
@@ -141,7 +141,7 @@ class Tensors:
             index = self.build.axes.like(stored.modes[0])
             modes = list(value.modes)
             modes[dim] = (index,)
-            value = replace(value, modes=tuple(modes), expr=Mul(value.expr, Access(stored.name, (index,))))
+            value = replace(value, modes=tuple(modes), expr=Mul(value.expr, Access.of(stored.name, (index,))))
         # What is put into a concatenation is a tensor that nothing else splits.
         lhs = [i for mode in value.modes for i in mode]
         if isinstance(value.expr, Access) and self.build.stored[value.expr.tensor].fetch is not None:

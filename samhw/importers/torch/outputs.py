@@ -61,7 +61,7 @@ class Outputs:
         read = {a.tensor for made in build.statements for a in made.reads}
         taken = {other.tensor for other, _ in self._computed}
         if access.tensor in read | taken or build.stored[access.tensor].fetch is not None:
-            access = build.statement(access.indices, access, label="output")
+            access = build.statement(access.names, access, label="output")
         self._computed.append((access, value))
         return OutputSource(access.tensor, build.shape(value))
 
@@ -70,7 +70,7 @@ class Outputs:
         axes = self.build.axes
         place = emitted.placed[access.tensor]
         own = axes.resolved(self.build.stored[access.tensor].modes)
-        theirs = dict(zip(own, axes.resolved(access.indices), strict=True))
+        theirs = dict(zip(own, axes.resolved(access.names), strict=True))
         stored = [theirs[index] for index in place.indices]
         indices = axes.resolved(value.indices)
         order = tuple(stored.index(index) for index in indices if index in stored)

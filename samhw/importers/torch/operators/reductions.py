@@ -23,7 +23,7 @@ def reduced(
     the greatest: of its points, and 0 where there are none."""
     build = importer.build
     x = importer.tensors.as_product(x) if kind == "sum" else importer.materialized(x)
-    x = build.resolve(x if x.mask is None else importer.tensors.expanded_over(x, x.mask.indices))
+    x = build.resolve(x if x.mask is None else importer.tensors.expanded_over(x, x.mask.names))
     rank = len(x.modes)
     chosen = range(rank) if dims is None or dims == [] else ([dims] if isinstance(dims, int) else dims)
     gone = {dim % rank for dim in chosen} if rank else set()
@@ -35,7 +35,7 @@ def reduced(
     expr = x.expr
     if kind == "sum" and (missing := [i for i in removed if i not in free]):
         expr = expr * Literal(float(build.axes.size(missing)))
-    left = x.mask if x.mask is not None and not set(removed) & set(x.mask.indices) else None
+    left = x.mask if x.mask is not None and not set(removed) & set(x.mask.names) else None
     if not set(removed) & set(free):
         return Value(modes, expr, left)
     lhs = [i for mode in modes for i in mode if i in free]
@@ -180,18 +180,18 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]
     x = build.resolve(importer.tensors.expanded(x, [dim]))
     mask = x.mask
     if mask is not None:
-        x = importer.tensors.expanded_over(x, mask.indices)
+        x = importer.tensors.expanded_over(x, mask.names)
         x = build.resolve(importer.tensors.materialized(Value(x.modes, x.expr), label="scores", mask=mask))
         mask = build.resolve_access(mask)
     x, access = importer.tensors.as_tensor(x)
     dim %= len(x.modes)
     removed = x.modes[dim]
-    lhs = [i for i in access.indices if i not in removed]
+    lhs = [i for i in access.names if i not in removed]
     most = build.statement(lhs, access, reduction="max", mask=mask, label=f"{build.result_name}_max")
-    above = build.statement(access.indices, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
+    above = build.statement(access.names, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
     sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
-    build.hint_order(access, [*lhs, *(i for i in access.indices if i in removed)])
+    build.hint_order(access, [*lhs, *(i for i in access.names if i in removed)])
     return Value(x.modes, above), Value(modes, sums)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from samhw.machine_code import library
 from samhw.sim.compiled import engine, firings_in_a_row, functions, image, points, timing
-from samhw.sim.compiled.order import parts_of
+from samhw.sim.compiled.order import partitions_of
 from samhw.sim.worker import Worker
 
 __all__ = ["small_phases"]
@@ -22,19 +22,19 @@ _known: dict[Any, Any] = {}
 """Code with other numbers in it, which none but short phases may run."""
 
 
-def some_parts(rng: np.random.Generator, workers: Sequence[Worker]) -> list[list[Worker]]:
+def some_partitions(rng: np.random.Generator, workers: Sequence[Worker]) -> list[list[Worker]]:
     """The workers in their order, cut anywhere."""
-    order = [worker for part in parts_of(workers) for worker in part]
+    order = [worker for partition in partitions_of(workers) for worker in partition]
     cuts = np.flatnonzero(rng.random(len(order) - 1) < rng.random()) + 1
     return [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
 
 
 @contextmanager
-def small_phases(parts: np.random.Generator | None = None) -> Iterator[None]:
+def small_phases(partitions: np.random.Generator | None = None) -> Iterator[None]:
     """Inside, producers run ahead by few tokens, at first with little room, and points are close.
 
     Args:
-        parts: graphs go on in parts that it draws.
+        partitions: graphs go on in partitions that it draws.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(functions, "_functions", _functions)
@@ -43,13 +43,13 @@ def small_phases(parts: np.random.Generator | None = None) -> Iterator[None]:
         patch.setattr(image, "PHASE", 64)
         patch.setattr(image, "AHEAD", 6)
         patch.setattr(image, "ROOM", 8)
-        if parts is not None:
-            patch.setattr(image, "parts_of", partial(some_parts, parts))
+        if partitions is not None:
+            patch.setattr(image, "partitions_of", partial(some_partitions, partitions))
             # Short rounds are worth it, or are tried again soon.
-            patch.setattr(engine, "FAR", 1 << int(parts.integers(8)))
+            patch.setattr(engine, "FAR", 1 << int(partitions.integers(8)))
             patch.setattr(engine, "PAUSE", 1)
-            # Far enough ahead, and nothing of a part's borders can be timed for a while.
-            patch.setattr(image, "AHEAD", int(parts.choice([6, 40, 200])))
+            # Far enough ahead, and nothing of a partition's borders can be timed for a while.
+            patch.setattr(image, "AHEAD", int(partitions.choice([6, 40, 200])))
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
         for module in (timing, firings_in_a_row):

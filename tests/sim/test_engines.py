@@ -195,7 +195,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             done.append(True)
             run(*arguments)
 
-        # Parts go on alone where nobody looks at tokens.
+        # Partitions go on alone where nobody looks at tokens.
         trace = number % 2 == 0
         plain = outcome(*data, engine="plain", trace=trace)
         with small_phases(None if trace else rng), monkeypatch.context() as patches:
@@ -209,14 +209,14 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             assert taken_over
 
 
-@pytest.mark.parametrize("parts", [None, 0, 1, 2])
-def test_rows_of_deep_channels_grow(parts: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the whole graph, and of parts."""
+@pytest.mark.parametrize("partitions", [None, 0, 1, 2])
+def test_rows_of_deep_channels_grow(partitions: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the whole graph, and of partitions."""
     program = row_minus_sum(np.ones((2, 30), np.int64))
     graph = replace(program.graph, extents={"i": 2, "j": 30})
     graph = graph.with_depths({c.name: 10**12 for c in graph.channels})
     data = (graph, Arch(), program.memories, program.extents)
-    rng = None if parts is None else np.random.default_rng(parts)
+    rng = None if partitions is None else np.random.default_rng(partitions)
     with small_phases(rng), monkeypatch.context() as patches:
         patches.setattr(image, "ROOM", 2)
         # A row of the matrix waits for its sum, and rows of words begin with room for two phases.

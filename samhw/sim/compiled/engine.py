@@ -15,7 +15,7 @@ BATCH = 1 << 22
 """Firings between two looks at what the caller wants: some 50 ms."""
 
 FAR = 1 << 12
-"""Firings of a part in the mean for which it is worth to let parts go on alone,"""
+"""Firings of a partition in the mean for which it is worth to let partitions go on alone,"""
 
 PAUSE = 8
 """and phases of all before that is tried again where it was not."""
@@ -56,19 +56,19 @@ def run(
 def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between: Between) -> None:
     """Runs until nothing can go on.
 
-    Parts go on alone while that brings them far: a part fits into a cache, and a wide graph does not. Then
-    there is a phase of all, which does what parts can only do together.
+    Partitions go on alone while that brings them far: a partition fits into a cache, and a wide graph does
+    not. Then there is a phase of all, which does what partitions can only do together.
     """
     pause = 0
     while True:
-        if image.parts and pause == 0:
-            if _go_on_alone(image, between) >= FAR * len(image.parts):
+        if image.partitions and pause == 0:
+            if _go_on_alone(image, between) >= FAR * len(image.partitions):
                 continue
             pause = PAUSE
-            image.wake(image.parts)
+            image.wake(image.partitions)
         pause = max(0, pause - 1)
         # Taps see tokens before these make room for others.
-        end = call(image.code, image.whole.address, 1 if image.tapped or image.parts else BATCH)
+        end = call(image.code, image.whole.address, 1 if image.tapped or image.partitions else BATCH)
         image.show_taps(window, seen)
         between(image.firings(), image.cycle())
         if end == LACKS_ROOM:
@@ -78,15 +78,15 @@ def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between
 
 
 def _go_on_alone(image: Image, between: Between) -> int:
-    """Lets each part go on until it cannot alone; gives the number of firings."""
+    """Lets each partition go on until it cannot alone; gives the number of firings."""
     first = shown = image.timed()
-    for part in image.parts:
-        image.wake([part])
+    for partition in image.partitions:
+        image.wake([partition])
         end = MORE
         while end != QUIET:
-            end = call(image.code, part.address, BATCH)
+            end = call(image.code, partition.address, BATCH)
             if end == LACKS_ROOM:
-                image.lengthen(part)
+                image.lengthen(partition)
             if image.timed() >= shown + BATCH:
                 shown = image.firings()
                 between(shown, image.cycle())

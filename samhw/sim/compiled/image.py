@@ -13,7 +13,7 @@ from samhw.sim.compiled.channels import ROWS, Channels
 from samhw.sim.compiled.functions import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
-from samhw.sim.compiled.order import parts_of
+from samhw.sim.compiled.order import partitions_of
 from samhw.sim.compiled.records import NEVER, GraphRecord
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
@@ -44,15 +44,15 @@ COUNTS = {
 """The words of a graph's record that say how many words lie at another one's address."""
 
 
-class GraphPart(NamedTuple):
-    """A part of a graph, or all of it."""
+class Partition(NamedTuple):
+    """A part of a graph that goes on alone for a while, or the whole graph."""
 
     address: int
     """That of its record."""
     channels: NDArray[np.int64]
     """The numbers of the channels that its actors push to or take from."""
     border: NDArray[np.int64]
-    """Those of its actors that push to other parts or take from them."""
+    """Those of its actors that push to other partitions or take from them."""
 
 
 class Image:
@@ -61,8 +61,8 @@ class Image:
     Attributes:
         tapped: the channels that somebody watches, by number.
         whole: the graph.
-        parts: those that may go on alone, in an order in which most channels lead forward; none if there is
-            but one, if somebody sees tokens, or if memories are off chip.
+        partitions: those that may go on alone, in an order in which most channels lead forward; none if there
+            is but one, if somebody sees tokens, or if memories are off chip.
         code: address of the compiled `run_phases`.
     """
 
@@ -76,8 +76,8 @@ class Image:
                 found that cannot be timed, and everything is left in the end as it was when nobody could go
                 on.
         """
-        parts = parts_of(workers)
-        workers = [worker for part in parts for worker in part]
+        partitions = partitions_of(workers)
+        workers = [worker for partition in partitions for worker in partition]
         position = {worker: n for n, worker in enumerate(workers)}
         queues = [queue for worker in workers for queue in worker.inputs.values()]
         self.tapped = [n for n, queue in enumerate(queues) if queue.tap is not None]
@@ -98,8 +98,8 @@ class Image:
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
         # What is seen of tokens, and what off-chip memory does, concerns all.
-        alone = ahead and not self.tapped and self._lines is None and len(parts) > 1
-        ends = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+        alone = ahead and not self.tapped and self._lines is None and len(partitions) > 1
+        ends = np.cumsum([0, *(len(partition) for partition in partitions)]).tolist()
         borders = [(0, len(workers)), *(pairwise(ends) if alone else ())]
         self._graphs = Table(GraphRecord, len(borders))
         self._graphs.put(
@@ -114,10 +114,10 @@ class Image:
         )
         self._lists: list[NDArray[np.int64]] = []
         """Addresses that records of graphs hold the addresses of."""
-        self.whole, *self.parts = (self._put_part(n, *border) for n, border in enumerate(borders))
+        self.whole, *self.partitions = (self._put_partition(n, *border) for n, border in enumerate(borders))
         self.code = phases_address()
 
-    def _put_part(self, n: int, first: int, end: int) -> GraphPart:
+    def _put_partition(self, n: int, first: int, end: int) -> Partition:
         """Puts the actors from `first` on, up to `end`, and their channels into record n."""
         pushed_here = (first <= self._producers) & (self._producers < end)
         taken_here = (first <= self._consumers) & (self._consumers < end)
@@ -136,12 +136,12 @@ class Image:
         self._graphs["phase"][n] = self._graphs["longest_phase"][n] = PHASE >> wide
         inner = [self._consumers[taken_here & ~pushed_here], self._producers[pushed_here & ~taken_here]]
         channels = np.flatnonzero(pushed_here | taken_here)
-        return GraphPart(int(self._graphs.addresses[n]), channels, np.unique(np.concatenate(inner)))
+        return Partition(int(self._graphs.addresses[n]), channels, np.unique(np.concatenate(inner)))
 
-    def wake(self, parts: Iterable[GraphPart]) -> None:
-        """Has actors at the borders of parts look at their channels again, of which other parts, or phases of
-        the whole graph, show more or less to them."""
-        self._actors.table["seen"][np.concatenate([part.border for part in parts])] = -1
+    def wake(self, partitions: Iterable[Partition]) -> None:
+        """Has actors at the borders of partitions look at their channels again, of which other partitions, or
+        phases of the whole graph, show more or less to them."""
+        self._actors.table["seen"][np.concatenate([partition.border for partition in partitions])] = -1
 
     def timed(self) -> int:
         """All firings so far."""
@@ -165,9 +165,9 @@ class Image:
         for n in self.tapped:
             seen[n] = self._channels.show(n, seen.get(n), window)
 
-    def lengthen(self, part: GraphPart) -> None:
-        """Doubles the rows of a part in which there is no room for another phase."""
-        self._channels.lengthen(part.channels)
+    def lengthen(self, partition: Partition) -> None:
+        """Doubles the rows of a partition in which there is no room for another phase."""
+        self._channels.lengthen(partition.channels)
         if self._lines:
             self._lines.lengthen(PHASE)
 

@@ -1,19 +1,19 @@
-"""The order in which compiled code comes to actors, and the parts that go on alone for a while."""
+"""The order in which compiled code comes to actors, and the partitions that go on alone for a while."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 from samhw.sim.worker import Worker
 
-__all__ = ["parts_of"]
+__all__ = ["partitions_of"]
 
 
-def parts_of(workers: Sequence[Worker]) -> list[list[Worker]]:
-    """The workers, so ordered that channels lead forward, but for one in each circle; in parts.
+def partitions_of(workers: Sequence[Worker]) -> list[list[Worker]]:
+    """The workers, so ordered that channels lead forward, but for one in each circle; in partitions.
 
-    What lies in a lane of the outermost index with lanes is a part, and so is what lies outside of lanes. If
-    streams come back from outside into lanes, what they come to are parts of their own. Without lanes there
-    is one part.
+    What lies in a lane of the outermost index with lanes is a partition, and so is what lies outside of
+    lanes. If streams come back from outside into lanes, what they come to are partitions of their own.
+    Without lanes there is one partition.
     """
     order = _forward(workers)
     lane = _lanes_of(order)
@@ -26,10 +26,10 @@ def parts_of(workers: Sequence[Worker]) -> list[list[Worker]]:
                 changes = lane[consumer] != lane[worker]
                 stage[consumer] = max(stage[consumer], stage[worker] + changes)
 
-    def part(worker: Worker) -> tuple[int, tuple[int, ...]]:
+    def partition(worker: Worker) -> tuple[int, tuple[int, ...]]:
         return stage[worker], lane[worker]
 
-    return [list(those) for _, those in groupby(sorted(order, key=part), part)]
+    return [list(those) for _, those in groupby(sorted(order, key=partition), partition)]
 
 
 def _lanes_of(workers: Sequence[Worker]) -> dict[Worker, tuple[int, ...]]:

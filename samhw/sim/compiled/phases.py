@@ -40,8 +40,8 @@ def run_phases(address: int, most: int) -> int:
 
 
 def hide_outside(graph: GraphRecord) -> None:
-    """Leaves only those tokens and slots at the borders of a part whose cycles are known: what was found with
-    others could not be timed."""
+    """Leaves only those tokens and slots at the borders of a partition whose cycles are known: what was found
+    with others could not be timed."""
     entries, exits = words_at(graph.entries, graph.entry_count), words_at(graph.exits, graph.exit_count)
     for n in range(graph.entry_count):
         channel = ChannelRecord.at(entries[n])

@@ -142,7 +142,8 @@ class ChannelRecord(Record):
     """The tokens that may be found and not yet taken: more than the depth, or fewer if the rows are to grow
     when need be."""
     hidden: int
-    """What `pushed` or `room` is, while a part next to the channel sees only what is timed (phases.py)."""
+    """What `pushed` or `room` is, while a partition next to the channel sees only what is timed
+    (phases.py)."""
     pushed: int
     """Tokens that are found to be pushed, and to be popped."""
     popped: int
@@ -188,18 +189,18 @@ def output_channel(actor: ActorRecord, q: int) -> ChannelRecord:
 
 
 class GraphRecord(Record):
-    """A graph in a run, or a part of one that goes on alone for a while (order.py)."""
+    """A graph in a run, or a partition of one that goes on alone for a while (order.py)."""
 
     actors: int
     """Address of the addresses of actors, in an order in which most channels lead forward."""
     actor_count: int
     before: int
-    """Of a part: the actors of the graph that come before its first one."""
+    """Of a partition: the actors of the graph that come before its first one."""
     channels: int
     """Address of the addresses of channels: all that its actors push to or take from."""
     channel_count: int
     entries: int
-    """Address of the addresses of those into a part from outside, and how many they are."""
+    """Address of the addresses of those into a partition from outside, and how many they are."""
     entry_count: int
     exits: int
     """Address of the addresses of those that lead out of it."""

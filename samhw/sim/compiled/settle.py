@@ -75,7 +75,7 @@ def begin_timing(graph: GraphRecord, unknown: int) -> int:
 
 
 def forget_outside(graph: GraphRecord) -> None:
-    """Notes that nothing is known, nor assumed, of what is found outside of a part and not timed."""
+    """Notes that nothing is known, nor assumed, of what is found outside of a partition and not timed."""
     entries, exits = words_at(graph.entries, graph.entry_count), words_at(graph.exits, graph.exit_count)
     for n in range(graph.entry_count):
         forget_tokens(entries[n], NEVER)

@@ -10,7 +10,7 @@ from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule
 from samhw.sim import Progress, Result, simulate
 from samhw.sim.compiled import engine as compiled_engine
-from samhw.sim.compiled.order import parts_of
+from samhw.sim.compiled.order import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker
@@ -29,21 +29,21 @@ def run_arguments(spec: str, **lanes: int) -> list[Any]:
     return [region, built.arch, {name: w for name, w in words.items() if name in needed}, extents]
 
 
-def parts(spec: str, **lanes: int) -> list[list[Worker]]:
+def partitions(spec: str, **lanes: int) -> list[list[Worker]]:
     graph, arch, memories, extents = run_arguments(spec, **lanes)
     stores, _ = make_stores(graph, memories, extents)
-    return parts_of(build_graph(graph, arch, stores).workers)
+    return partitions_of(build_graph(graph, arch, stores).workers)
 
 
-def test_a_lane_is_a_part() -> None:
-    outside, *lanes = parts("spmm", i=4)
+def test_a_lane_is_a_partition() -> None:
+    outside, *lanes = partitions("spmm", i=4)
     assert [{worker.lane for worker in lane} for lane in lanes] == [{(("i", n),)} for n in range(4)]
     assert {worker.lane for worker in outside} == {()}
     assert any(worker.node.startswith("scatter") for worker in outside)
 
 
 def test_scatters_of_a_tree_are_outside() -> None:
-    outside, *lanes = parts("spmm", i=32)
+    outside, *lanes = partitions("spmm", i=32)
     assert len(lanes) == 32
     assert Counter(map(len, lanes)) == {len(lanes[0]): 32}
     assert {worker.lane for lane in lanes for worker in lane} == {
@@ -53,7 +53,7 @@ def test_scatters_of_a_tree_are_outside() -> None:
 
 
 def test_inner_lanes_stay_in_their_outer_one() -> None:
-    _, *lanes = parts("sddmm", i=2, j=3)
+    _, *lanes = partitions("sddmm", i=2, j=3)
     assert [{worker.lane[0] for worker in lane} for lane in lanes] == [{("i", 0)}, {("i", 1)}]
     assert {worker.lane[1:] for worker in lanes[0]} == {(), *((("j", n),) for n in range(3))}
 
@@ -63,15 +63,15 @@ def test_inner_lanes_stay_in_their_outer_one() -> None:
 )
 def test_channels_lead_forward(spec: str, lanes: dict[str, int]) -> None:
     """What takes from lanes comes behind them; but for circles, which nodes have inside of them."""
-    order = [worker for part in parts(spec, **lanes) for worker in part]
+    order = [worker for partition in partitions(spec, **lanes) for worker in partition]
     place = {worker: n for n, worker in enumerate(order)}
     queues = [queue for worker in order for queue in worker.inputs.values()]
     back = [queue for queue in queues if place[queue.producer] >= place[queue.consumer]]
     assert all(queue.producer.node == queue.consumer.node for queue in back)
 
 
-def test_without_lanes_there_is_one_part() -> None:
-    assert len(parts("gcn")) == 1
+def test_without_lanes_there_is_one_partition() -> None:
+    assert len(partitions("gcn")) == 1
 
 
 @pytest.mark.parametrize("far", [1, 1 << 30])
@@ -82,7 +82,7 @@ def test_without_lanes_there_is_one_part() -> None:
 def test_engines_are_equal(
     spec: str, lanes: dict[str, int], far: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether parts go on alone as long as they can, or hardly ever."""
+    """Whether partitions go on alone as long as they can, or hardly ever."""
     arguments = run_arguments(spec, **lanes)
     plain = simulate(*arguments, engine="plain")
     monkeypatch.setattr(compiled_engine, "FAR", far)
@@ -93,7 +93,8 @@ def test_engines_are_equal(
 
 @pytest.mark.parametrize("spec", ["mttkrp", "residual", "sddmm", "spmm"])
 def test_cut_anywhere(spec: str) -> None:
-    """What rests since a part sees less of others than there is looks again when there is more to see."""
+    """What rests since a partition sees less of others than there is looks again when there is more to
+    see."""
     arguments = run_arguments(spec)
     plain = simulate(*arguments, engine="plain")
     for seed in range(40):

@@ -125,7 +125,7 @@ def _report(
 
 
 def _entries(design: Design) -> dict[str, int]:
-    """By tensor, the coordinates that its largest compressed level has room for, in all parts."""
+    """By tensor, the coordinates that its largest compressed level has room for, in all shards."""
     found: dict[str, Counter[str]] = {}
     for memory in design.memories:
         if memory.array.startswith("crd"):

@@ -147,8 +147,8 @@ def _print(compiled: Compiled, table: bool, channels: bool) -> None:
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
-        divided = [f"{t.name} {t.parts}" for t in compiled.design.tensors if t.parts > 1]
-        click.echo(f"results in parts, one from each lane: {', '.join(divided) or 'none'}")
+        divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1]
+        click.echo(f"results in shards, one from each lane: {', '.join(divided) or 'none'}")
 
 
 def _channels(region: CompiledRegion) -> list[list[str]]:

@@ -130,7 +130,7 @@ def assembled(
             scope.arch,
             {} if special else lanes,
             scope.divisible(lowered.graph),
-            scope.in_parts,
+            scope.in_shards,
         ),
         last,
     )

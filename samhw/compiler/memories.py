@@ -16,25 +16,25 @@ def memories_of(
     role: MemoryRole,
     shape: tuple[int, ...],
     capacity: Capacity,
-    parts: int = 1,
+    shards: int = 1,
     *,
     stored: str | None = None,
 ) -> list[Memory]:
     """The memories of a tensor's storage, sized for its greatest shape and number of entries, of which one
-    part may hold all.
+    shard may hold all.
 
     Args:
         stored: the tensor whose memories they are, if it has none of its own.
     """
     owner = stored or tensor
     fmt = stored_format(program.tensors[tensor].format)
-    numbers = [None] if parts == 1 else range(parts)
+    numbers = [None] if shards == 1 else range(shards)
     outermost = fmt.mode_order[:1]
-    distributed = [-(-size // parts) if mode in outermost else size for mode, size in enumerate(shape)]
+    distributed = [-(-size // shards) if mode in outermost else size for mode, size in enumerate(shape)]
     return [
-        Memory(memory_name(owner, array, part), owner, array, role, words, part=part)
+        Memory(memory_name(owner, array, shard), owner, array, role, words, shard=shard)
         for array, words in _arrays(fmt, greatest_sizes(fmt, distributed, capacity.entries_of(tensor)))
-        for part in numbers
+        for shard in numbers
     ]
 
 

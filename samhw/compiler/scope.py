@@ -69,19 +69,19 @@ class Scope:
     # What is stored
 
     def divisible(self, graph: Graph) -> frozenset[str]:
-        """The tensors of a graph that may lie in parts: what no statement reads is for the host alone."""
+        """The tensors of a graph that may lie in shards: what no statement reads is for the host alone."""
         return frozenset(tensor.name for tensor in graph.tensors if not self.program.is_read(tensor.name))
 
-    def in_parts(self, graph: Graph) -> tuple[Memory, ...]:
-        """The memories of a region with lanes, with those of parts as large as these may become."""
+    def in_shards(self, graph: Graph) -> tuple[Memory, ...]:
+        """The memories of a region with lanes, with those of shards as large as these may become."""
         memories = {memory.name: memory for memory in graph.memories}
         for tensor in graph.tensors:
-            if tensor.parts > 1:
+            if tensor.shards > 1:
                 shape = self.dimensions.shape(tensor.name, self.extents)
-                parts = memories_of(
-                    self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.parts
+                shards = memories_of(
+                    self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.shards
                 )
-                memories |= {part.name: part for part in parts if part.name in memories}
+                memories |= {shard.name: shard for shard in shards if shard.name in memories}
         return tuple(memories.values())
 
     def points(self, region: Region) -> dict[str, int]:

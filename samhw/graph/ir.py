@@ -107,8 +107,8 @@ class MemoryRole(StrEnum):
 class Memory:
     """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
 
-    `value` is the type of the values, if it is not the graph's. `part` is the number of a part, if the
-    array lies in several (`TensorBinding.parts`).
+    `value` is the type of the values, if it is not the graph's. `shard` is the number of a shard, if the
+    array lies in several (`TensorBinding.shards`).
     """
 
     name: str
@@ -117,7 +117,7 @@ class Memory:
     role: MemoryRole
     capacity: int
     value: ValueType | None = None
-    part: int | None = None
+    shard: int | None = None
 
     @property
     def is_value(self) -> bool:
@@ -131,9 +131,9 @@ class Memory:
         return Payload(StreamKind.CRD if self.array.startswith("crd") else StreamKind.REF)
 
 
-def memory_name(tensor: str, array: str, part: int | None = None) -> str:
-    """The memory of a tensor's array, or of a part of it."""
-    return f"{tensor}.{array}" if part is None else f"{tensor}.{array}.{part}"
+def memory_name(tensor: str, array: str, shard: int | None = None) -> str:
+    """The memory of a tensor's array, or of a shard of it."""
+    return f"{tensor}.{array}" if shard is None else f"{tensor}.{array}.{shard}"
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ class TensorBinding:
     `format` is the text form of `samhw.tensors.Format`; `indices` and `shape` are in the order of the
     tensor's modes, `shape` being the greatest extents that the build takes.
 
-    A result in n `parts` was stored by n lanes, each of which had some coordinates of the outermost level:
-    p, p + n, p + 2n, .. are in part p if that level is dense, and if it is compressed, those which the part
-    itself stores. A part has arrays of its own for all levels.
+    A result in n `shards` was stored by n lanes, each of which had some coordinates of the outermost level:
+    p, p + n, p + 2n, .. are in shard p if that level is dense, and if it is compressed, those which the shard
+    itself stores. A shard has arrays of its own for all levels.
 
     A *view* is another tensor in another shape, and lies in that one's memories; both are dense and
     row-major.
@@ -156,7 +156,7 @@ class TensorBinding:
     format: str
     indices: tuple[str, ...]
     shape: tuple[int, ...]
-    parts: int = 1
+    shards: int = 1
     view_of: str | None = None
     """The tensor that it is a view of."""
 

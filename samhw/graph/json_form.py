@@ -39,7 +39,7 @@ def dumps(design: Design) -> str:
                 "format": t.format,
                 "indices": t.indices,
                 "shape": t.shape,
-                "parts": t.parts,
+                "shards": t.shards,
                 "view_of": t.view_of,
             }
             for t in design.tensors
@@ -52,7 +52,7 @@ def dumps(design: Design) -> str:
                 "role": m.role,
                 "capacity": m.capacity,
                 "value": m.value and m.value.name,
-                "part": m.part,
+                "shard": m.shard,
             }
             for m in design.memories
         ],
@@ -181,6 +181,6 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         format=data["format"],
         indices=tuple(data["indices"]),
         shape=tuple(data["shape"]),
-        parts=data["parts"],
+        shards=data["shards"],
         view_of=data["view_of"],
     )

@@ -17,8 +17,8 @@ class Assembly:
         order: the indices of the region, outermost first.
         extent: the greatest extent of each index.
         lanes: by index, how many copies of what lies inside of it are wanted.
-        divisible: the results that may lie in parts, one for each lane.
-        memories: the memories of a graph whose tensors lie in parts, as large as these may become.
+        divisible: the results that may lie in shards, one for each lane.
+        memories: the memories of a graph whose tensors lie in shards, as large as these may become.
         reasons: why a channel is deeper than full rate needs, by its name.
         held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
     """

@@ -4,7 +4,7 @@ What lies inside of the index is copied for each lane. A `scatter` distributes e
 that enters, a `gather` collects each stream that leaves, and so the streams outside are those of one lane, in
 the same order. Only a vector reducer that sums over the index stays in its lane: the lanes' sums meet in a
 tree. And a result whose outermost index has the lanes is stored where it is made: each lane has writers of
-its own, and memories for its part.
+its own, and memories for its shard.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -248,7 +248,7 @@ class _Copier:
             for node in self.graph.nodes:
                 if node.name in self.copied:
                     name = names[node.name] = self.names.fresh(f"{node.name}_{self.index}{lane}")
-                    params = {**node.params, **self._parts(node, lane)}
+                    params = {**node.params, **self._shards(node, lane)}
                     self.nodes[name] = replace(
                         node,
                         name=name,
@@ -259,19 +259,19 @@ class _Copier:
             result.append(names)
         return result
 
-    def _parts(self, node: Node, lane: int) -> dict[str, str]:
+    def _shards(self, node: Node, lane: int) -> dict[str, str]:
         """The parameters with the memories that the copy of a writer writes."""
         if node.outputs:
             return {}
         return {
-            param: self._part(self.graph.memory[name], lane).name for param, name in node.memories.items()
+            param: self._shard(self.graph.memory[name], lane).name for param, name in node.memories.items()
         }
 
-    def _part(self, memory: Memory, lane: int) -> Memory:
+    def _shard(self, memory: Memory, lane: int) -> Memory:
         """What a lane has of a memory. Lanes in lanes distribute what has been distributed, so the outer ones
         count first."""
-        part = lane + self.lanes * (memory.part or 0)
-        return replace(memory, name=memory_name(memory.tensor, memory.array, part), part=part)
+        shard = lane + self.lanes * (memory.shard or 0)
+        return replace(memory, name=memory_name(memory.tensor, memory.array, shard), shard=shard)
 
     def _add(self, kind: str, wish: str, depth: int, sources: Mapping[str, Endpoint], **params: Any) -> Node:
         node = make(kind, self.names.fresh(wish), depth, **params)
@@ -359,16 +359,16 @@ class _Copier:
         nodes = {name: self.nodes[name] for name in order}
         written = {m for n in self.graph.writers() if n.name in self.copied for m in n.memories.values()}
         memories = [
-            part
+            own
             for memory in self.graph.memories
-            for part in (
-                [self._part(memory, lane) for lane in range(self.lanes)]
+            for own in (
+                [self._shard(memory, lane) for lane in range(self.lanes)]
                 if memory.name in written
                 else [memory]
             )
         ]
         tensors = [
-            replace(t, parts=t.parts * self.lanes) if t.name in self.divided else t
+            replace(t, shards=t.shards * self.lanes) if t.name in self.divided else t
             for t in self.graph.tensors
         ]
         graph = replace(

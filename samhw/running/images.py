@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
-from samhw.running.parts import joined, part_sizes
+from samhw.running.shards import joined, shard_sizes
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
@@ -79,8 +79,8 @@ def stored_words(
     """
     words: dict[str, Words] = {}
 
-    def take(array: str, part: int | None, count: int) -> Words:
-        name = memory_name(binding.stored, array, part)
+    def take(array: str, shard: int | None, count: int) -> Words:
+        name = memory_name(binding.stored, array, shard)
         capacity = memories[name].capacity
         if not 0 <= count <= capacity:
             raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")
@@ -89,16 +89,16 @@ def stored_words(
 
     format = Format.parse(binding.format, len(binding.indices))
     shape = tuple(extents[index] for index in binding.indices)
-    for part, sizes in part_sizes(binding, format.level_sizes(shape)):
+    for shard, sizes in shard_sizes(binding, format.level_sizes(shape)):
         entries = 1
         for depth, (level, size) in enumerate(zip(format.levels, sizes, strict=True)):
             if level is LevelType.dense:
                 entries *= size
                 continue
             if level is LevelType.compressed:
-                entries = int(take(f"pos{depth}", part, entries + 1)[-1])
-            take(f"crd{depth}", part, entries)
-        take("vals", part, entries)
+                entries = int(take(f"pos{depth}", shard, entries + 1)[-1])
+            take(f"crd{depth}", shard, entries)
+        take("vals", shard, entries)
     return words
 
 

@@ -90,7 +90,7 @@ def _written(graph: Graph, extents: Mapping[str, int]) -> dict[str, int]:
     arrays = Counter(memory.tensor for memory in graph.memories)
     firings = {}
     for binding in graph.tensors:
-        if arrays[binding.name] == binding.parts:
+        if arrays[binding.name] == binding.shards:
             shape = [extents[index] for index in binding.indices]
             firings[binding.name] = prod(shape) + prod(shape[:-1])
     written = {

@@ -46,7 +46,7 @@ def test_compile_says_what_is_copied() -> None:
         "copies of memories on chip, one for each reader: A.pos1 8, A.crd1 4, A.vals 4, X.vals 4"
         in result.output
     )
-    assert "results in parts, one from each lane: T 4" in result.output
+    assert "results in shards, one from each lane: T 4" in result.output
     assert "copies" not in samhw("compile", "spmm", "--data", "karate").output
 
 

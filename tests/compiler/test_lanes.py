@@ -102,15 +102,15 @@ def test_lanes_store_what_they_make(text: str) -> None:
     assert kinds[1]["gather"] == 0
     assert {kind: kinds[1][kind] for kind in stored} == stored
     names = {f"{'T' if text == SPMM else 'X'}.{array}" for array in ("pos1", "crd1", "vals")}
-    parts = {memory.name for memory in three.memories if memory.part is not None}
+    shards = {memory.name for memory in three.memories if memory.shard is not None}
     names |= set() if text == SPMM else {"X.pos0", "X.crd0"}
-    assert parts == {f"{name}.{part}" for name in names for part in range(3)}
-    assert [tensor.parts for tensor in three.tensors] == [1] * (len(three.tensors) - 1) + [3]
+    assert shards == {f"{name}.{shard}" for name in names for shard in range(3)}
+    assert [tensor.shards for tensor in three.tensors] == [1] * (len(three.tensors) - 1) + [3]
     assert all(three.node[name].copy_of for name in ("drop_val_X_i0",) if text == SDDMM)
 
 
-def test_capacities_of_parts() -> None:
-    """Nine rows of five: a part has five rows at most, and may have all of the entries."""
+def test_capacities_of_shards() -> None:
+    """Nine rows of five: a shard has five rows at most, and may have all of the entries."""
     sizes = {memory.name: memory.capacity for memory in graph_of(SPMM, i=2).memories if memory.tensor == "T"}
     assert sizes == {
         "T.pos1.0": 6,

@@ -1,4 +1,4 @@
-"""Results that lanes have stored in parts: what tensor they are."""
+"""Results that lanes have stored in shards: what tensor they are."""
 
 from collections.abc import Mapping
 
@@ -17,18 +17,18 @@ LANES = 3
 
 
 def divided(tensor: Tensor) -> tuple[Graph, dict[str, Words]]:
-    """A graph that stores such a tensor in parts, and the words of these."""
+    """A graph that stores such a tensor in shards, and the words of these."""
     indices = tuple("ijk"[: tensor.rank])
     binding = TensorBinding("T", MemoryRole.OUTPUT, str(tensor.format), indices, tensor.shape, LANES)
     dense = tensor.to_dense()
     words: dict[str, Words] = {}
     for lane in range(LANES):
         rows = dense[lane::LANES]
-        part = Tensor.from_dense(rows, tensor.format).arrays()
-        if "crd0" in part:
-            part["crd0"] = part["crd0"] * LANES + lane
+        shard = Tensor.from_dense(rows, tensor.format).arrays()
+        if "crd0" in shard:
+            shard["crd0"] = shard["crd0"] * LANES + lane
         words |= {
-            memory_name("T", array, lane): np.asarray(stored, np.int64) for array, stored in part.items()
+            memory_name("T", array, lane): np.asarray(stored, np.int64) for array, stored in shard.items()
         }
     memories = tuple(Memory(name, "T", name.split(".")[1], MemoryRole.OUTPUT, 99) for name in words)
     return Graph("g", value_type("i32"), (), (), memories, (binding,)), words
@@ -53,7 +53,7 @@ def test_parts_are_joined(format: str) -> None:
             assert np.array_equal(found.arrays()[name], words), name
 
 
-def test_damaged_parts() -> None:
+def test_damaged_shards() -> None:
     graph, words = divided(Tensor.from_dense(np.ones(SHAPE, int), "csf"))
     words["T.pos1.2"] = np.array([0, 4, 2])
     with pytest.raises(RunError, match="'T' that is no tensor: a fiber of level 1 ends before it starts"):

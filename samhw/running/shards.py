@@ -1,4 +1,4 @@
-"""A result that lanes have stored in parts, as one (`TensorBinding.parts`)."""
+"""A result that lanes have stored in shards, as one (`TensorBinding.shards`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,20 +9,20 @@ from samhw.graph import TensorBinding, memory_name
 from samhw.numerics import Words
 from samhw.tensors.format import Format, LevelType
 
-__all__ = ["joined", "part_sizes"]
+__all__ = ["joined", "shard_sizes"]
 
 
-def part_sizes(binding: TensorBinding, sizes: Sequence[int]) -> Iterator[tuple[int | None, Sequence[int]]]:
-    """The parts that a tensor lies in, None for a whole one, each with the sizes of its levels.
+def shard_sizes(binding: TensorBinding, sizes: Sequence[int]) -> Iterator[tuple[int | None, Sequence[int]]]:
+    """The shards that a tensor lies in, None for a whole one, each with the sizes of its levels.
 
     Args:
         sizes: those of the whole.
     """
-    if binding.parts == 1:
+    if binding.shards == 1:
         yield None, sizes
         return
-    for part in range(binding.parts):
-        yield part, (len(range(part, sizes[0], binding.parts)), *sizes[1:])
+    for shard in range(binding.shards):
+        yield shard, (len(range(shard, sizes[0], binding.shards)), *sizes[1:])
 
 
 def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, Words]) -> dict[str, Words]:
@@ -32,19 +32,19 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
         shape: that of the run.
 
     Raises:
-        InputError: where a part has fibers that end before they start.
+        InputError: where a shard has fibers that end before they start.
     """
     format = Format.parse(binding.format, len(shape))
-    if binding.parts == 1:
+    if binding.shards == 1:
         return {name.removeprefix(f"{binding.stored}."): array for name, array in words.items()}
 
     def stored(array: str) -> list[Words]:
-        return [words[memory_name(binding.stored, array, part)] for part in range(binding.parts)]
+        return [words[memory_name(binding.stored, array, shard)] for shard in range(binding.shards)]
 
-    # For each part, the outermost coordinate that each of its fibers lies in.
+    # For each shard, the outermost coordinate that each of its fibers lies in.
     sizes = format.level_sizes(shape)
     if format.levels[0] is LevelType.dense:
-        rows = [np.arange(part, sizes[0], binding.parts) for part in range(binding.parts)]
+        rows = [np.arange(shard, sizes[0], binding.shards) for shard in range(binding.shards)]
         whole: dict[str, Words] = {}
     else:
         rows = stored("crd0")
@@ -64,7 +64,7 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
     return whole
 
 
-def _by_row(rows: Sequence[Words], parts: Sequence[Words]) -> Words:
-    """What the parts have, row after row. Within a row the order stays."""
-    found: Words = np.concatenate(parts)[np.argsort(np.concatenate(rows), kind="stable")]
+def _by_row(rows: Sequence[Words], shards: Sequence[Words]) -> Words:
+    """What the shards have, row after row. Within a row the order stays."""
+    found: Words = np.concatenate(shards)[np.argsort(np.concatenate(rows), kind="stable")]
     return found

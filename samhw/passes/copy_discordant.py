@@ -11,6 +11,7 @@ import networkx as nx
 
 from samhw.errors import ScheduleError
 from samhw.frontend import Access, Region, Statement
+from samhw.frontend.chains import add_chains
 from samhw.fusion import (
     FusedRegion,
     StoredUse,
@@ -236,15 +237,9 @@ def _discordant(
         graph.add_edges_from(pairwise(chain or ()))
     if graph.number_of_nodes() > len(region.dimension) or not nx.is_directed_acyclic_graph(graph):
         return  # That an order names other indices, or one twice, is said where it is checked.
-    left = []
-    for use in sorted(region.stored_uses(), key=lambda use: (use.is_read, -size(use.tensor))):
-        wider = graph.copy()
-        wider.add_edges_from(pairwise(use.stored))
-        if nx.is_directed_acyclic_graph(wider):
-            graph = wider
-        else:
-            left.append(use)
+    uses = sorted(region.stored_uses(), key=lambda use: (use.is_read, -size(use.tensor)))
+    against = add_chains(graph, [use.stored for use in uses])
     position = {index: n for n, index in enumerate(next(orders(region, graph)))}
-    for use in left:
+    for use in (uses[number] for number in against):
         modes = sorted(range(len(use.indices)), key=lambda mode: position[use.indices[mode]])
         yield use, tuple(modes)

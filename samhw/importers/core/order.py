@@ -1,9 +1,10 @@
 """In which order a statement's loops stand, and with it the modes of what it writes."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import networkx as nx
+
+from samhw.frontend.chains import add_chains
 
 __all__ = ["loop_order"]
 
@@ -42,11 +43,5 @@ def _order(
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(indices)
     graph.add_edges_from(edges)
-    against = []
-    for number, order in enumerate(storage):
-        new = [edge for edge in pairwise(order) if not graph.has_edge(*edge)]
-        graph.add_edges_from(new)
-        if not nx.is_directed_acyclic_graph(graph):
-            graph.remove_edges_from(new)
-            against.append(number)
-    return tuple(nx.lexicographical_topological_sort(graph, key=lambda index: rank[index])), tuple(against)
+    against = add_chains(graph, storage)
+    return tuple(nx.lexicographical_topological_sort(graph, key=lambda index: rank[index])), against

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import click
@@ -18,16 +17,22 @@ from samhw.cli.options import (
     data_option,
     load_arch,
     load_schedule,
-    override,
-    parse_order,
-    parse_share,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
 from samhw.report.time import beside, gigabytes_per_second, say_clock, say_time, time_report
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, MODULE, Schedule, parse_lanes, regions_of
+from samhw.schedule import (
+    FUSION_LEVELS,
+    ITERATIONS,
+    MODULE,
+    Schedule,
+    every,
+    parse_order,
+    regions_of,
+    with_words,
+)
 from samhw.workload import Workload, bind_program, scheduled
 
 __all__ = ["compare"]
@@ -103,7 +108,7 @@ def compare(
     bases = []
     for file in files or (None,):
         dram, base = off_chip_memory(memory, off_chip, load_schedule(file))
-        bases.append(override(base, permute=permute))
+        bases.append(with_words(base, {"permute": permute}))
     dram, period = beside(dram, clock)
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
@@ -111,11 +116,15 @@ def compare(
     if not files:
         # The regions of a module as they are imported are its statements.
         levels = levels or (list(FUSION_LEVELS) if workload.scopes is None else ["none", MODULE, "full"])
-    chosen = list(map(parse_order, orders))
-    many = [parse_lanes(word) for word in lanes.split(",")] if lanes else []
-    ways = [parse_share(word.replace("+", ",")) for word in share.split(",")] if share else []
-    schedules = list(_combined(workload, bases, levels, spaces, chosen, many, ways))
-    if chosen and not any(s.order in chosen for s in schedules):
+    axes = {
+        "fuse": levels,
+        "iteration": spaces,
+        "order": orders,
+        "lanes": lanes.split(",") if lanes else [],
+        "share": share.split(",") if share else [],
+    }
+    schedules = [schedule for base in bases for schedule in _combined(workload, base, axes)]
+    if orders and not any(s.order in [parse_order(order) for order in orders] for s in schedules):
         where = ",".join(levels) or "each of these schedules"
         raise InputError(
             f"--order is for one region, but '{program}' has several at {where}; add '--fuse full', "
@@ -148,27 +157,20 @@ def compare(
         sys.exit(1)
 
 
-def _combined(
-    workload: Workload,
-    bases: Sequence[Schedule],
-    levels: Sequence[Any],
-    spaces: Sequence[Any],
-    orders: Sequence[tuple[str, ...]],
-    many: Sequence[Mapping[str, int]],
-    ways: Sequence[str | Mapping[str, str]],
-) -> Iterator[Schedule]:
-    """Every combination; where there are no levels or spaces, those of the schedule itself."""
-    for base in bases:
-        for level, space in product(levels or [base.fuse], spaces or [base.iteration]):
-            schedule = override(base, fuse=level, iteration=space)
-            regions = regions_of(workload.program, scheduled(workload, schedule).fuse)
-            fuses = any(len(region.statements) > 1 for region in regions)
-            for order, lanes, share in product(
-                orders if orders and len(regions) == 1 else [schedule.order],
-                many or [schedule.lanes],
-                ways if ways and fuses else [schedule.share],
-            ):
-                yield override(schedule, order=order, lanes=lanes, share=share)
+def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[str]]) -> Iterator[Schedule]:
+    """Every combination, with the fields of `base` where an axis has no choices, or would make no difference
+    at a level of fusion."""
+    for words in _every(axes, "fuse", "iteration"):
+        schedule = with_words(base, words)
+        regions = regions_of(workload.program, scheduled(workload, schedule).fuse)
+        fuses = any(len(region.statements) > 1 for region in regions)
+        matters = {"order": len(regions) == 1, "lanes": True, "share": fuses}
+        inside = _every(axes, *(name for name, does in matters.items() if does))
+        yield from (with_words(schedule, words) for words in inside)
+
+
+def _every(axes: Mapping[str, Sequence[str]], *names: str) -> Iterator[dict[str, str]]:
+    return every({name: axes[name] for name in names if axes[name]})
 
 
 def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:

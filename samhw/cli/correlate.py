@@ -11,12 +11,12 @@ from rich.console import Console
 
 from samhw.checking import correlate as run_all
 from samhw.cli.memory import check_on_chip
-from samhw.cli.options import CompileOptions, compile_options, data_option, override
+from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
-from samhw.schedule import parse_lanes
+from samhw.schedule import with_words
 
 __all__ = ["correlate"]
 
@@ -76,7 +76,7 @@ def correlate(
         if options.schedule.lanes:
             raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
         schedules = [
-            override(options.schedule, lanes=parse_lanes(text)) for lanes in _WIDE.values() for text in lanes
+            with_words(options.schedule, {"lanes": text}) for lanes in _WIDE.values() for text in lanes
         ]
     workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
     at_once = min(jobs or os.cpu_count() or 1, len(names))

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from samhw.schedule import (
     FusionLevel,
     Iteration,
     Schedule,
-    parse_lanes,
+    with_words,
 )
 from samhw.search import compile_program, make_lowerable
 from samhw.workload import SavedDesign, Workload, bind_program, compile_workload, scheduled
@@ -36,9 +36,6 @@ __all__ = [
     "data_option",
     "load_arch",
     "load_schedule",
-    "override",
-    "parse_order",
-    "parse_share",
 ]
 
 ARCH = click.option(
@@ -240,14 +237,10 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         if design and schedule_file:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
-        schedule = override(
+        words = {"fuse": fuse, "iteration": iteration, "lanes": lanes, "permute": permute}
+        schedule = with_words(
             saved.schedule if design else load_schedule(schedule_file),
-            fuse=fuse,
-            iteration=iteration,
-            lanes=None if lanes is None else parse_lanes(lanes),
-            share=parse_share(share) if share else None,
-            permute=permute,
-            order=parse_order(order) if order else None,
+            {**words, "share": share or None, "order": order or None},
         )
         asked = asked_type(value) or saved.compiled or saved.value
         command(options=CompileOptions(schedule, asked, capacity, extents, arch, saved), **others)
@@ -257,27 +250,9 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     return compiling
 
 
-def parse_share(text: str) -> str | dict[str, str]:
-    """--share: one word for all intermediates, or one for each of some."""
-    if "=" not in text:
-        return text
-    ways = {}
-    for entry in text.split(","):
-        name, equals, way = entry.partition("=")
-        if not equals or name in ways:
-            raise InputError(f"--share {text}: give each intermediate one way, as in T=buffer,U=store.")
-        ways[name.strip()] = way.strip()
-    return ways
-
-
 def load_schedule(name: str | None) -> Schedule:
     """--schedule: that of a file; without one, the program's own."""
     return Schedule() if name is None else Schedule.load(Path(name))
-
-
-def override(schedule: Schedule, **chosen: Any) -> Schedule:
-    """The schedule with those fields that are not None."""
-    return replace(schedule, **{name: value for name, value in chosen.items() if value is not None})
 
 
 def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -285,11 +260,6 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     return click.option(
         "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
     )
-
-
-def parse_order(text: str) -> tuple[str, ...]:
-    """--order: the indices between its commas."""
-    return tuple(index.strip() for index in text.split(","))
 
 
 def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:

@@ -5,6 +5,7 @@ from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import lanes_text, parse_lanes
 from samhw.schedule.regions import regions_of
 from samhw.schedule.schedule import Schedule
+from samhw.schedule.words import every, parse_order, with_words
 
 __all__ = [
     "FUSION_LEVELS",
@@ -14,8 +15,11 @@ __all__ = [
     "FusionLevel",
     "Iteration",
     "Schedule",
+    "every",
     "lanes_text",
     "parse_lanes",
+    "parse_order",
     "regions_of",
     "with_formats",
+    "with_words",
 ]

@@ -1,8 +1,6 @@
 """From axes to configurations: every combination of what each axis has."""
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.files import read_toml
-from samhw.schedule import Schedule, parse_lanes
+from samhw.schedule import Schedule, every, with_words
 from samhw.sweep.configuration import COLUMNS, Configuration
 
 __all__ = ["AXES", "product", "read_description"]
@@ -48,14 +46,12 @@ def product(axes: Mapping[str, Any], arch: Mapping[str, Any] | None = None) -> I
         if name in axes:
             chosen |= _entries(name, axes[name])
     settings = {name: _list(values) for name, values in _flat(arch or {})}
-    for values in itertools.product(*chosen.values(), *settings.values()):
-        picked = dict(zip(chosen, values, strict=False))
-        numbers = tuple(zip(settings, values[len(chosen) :], strict=True))
+    for picked, numbers in ((picked, numbers) for picked in every(chosen) for numbers in every(settings)):
         schedule = _schedule(picked)
         others = {name: value for name, value in picked.items() if name in _CONFIGURED}
         if "value" in others:
             others["value"] = asked_type(others["value"])
-        yield Configuration(**others, schedule=schedule, settings=numbers)
+        yield Configuration(**others, schedule=schedule, settings=tuple(numbers.items()))
 
 
 def _entries(name: str, axis: Any) -> dict[str, list[Any]]:
@@ -70,31 +66,13 @@ def _entries(name: str, axis: Any) -> dict[str, list[Any]]:
 def _schedule(picked: Mapping[str, Any]) -> Schedule:
     """The schedule of a file, with the fields that axes have."""
     base = _load(picked["schedule"]) if "schedule" in picked else Schedule()
-    chosen = {name: picked[name] for name in ("fuse", "iteration", "permute", "share") if name in picked}
-    if "off_chip" in picked:
-        chosen["off_chip"] = picked["off_chip"].split("+") if picked["off_chip"] else None
-    if "lanes" in picked:
-        chosen["lanes"] = parse_lanes(picked["lanes"])
-    if "order" in picked:
-        chosen["order"] = _indices(picked["order"]) if picked["order"] else {}
-    if orders := _table("order", picked):
-        before = base.order if isinstance(base.order, Mapping) else {}
-        chosen["order"] = {**before, **{result: _indices(text) for result, text in orders.items()}}
-    chosen["formats"] = {**base.formats, **_table("formats", picked)}
-    return replace(base, **chosen)
+    beside = (*_CONFIGURED, "schedule")
+    return with_words(base, {name: word for name, word in picked.items() if name not in beside})
 
 
 @cache
 def _load(name: str) -> Schedule:
     return Schedule.load(Path(name))
-
-
-def _table(name: str, picked: Mapping[str, Any]) -> dict[str, Any]:
-    return {entry.partition(".")[2]: value for entry, value in picked.items() if entry.startswith(f"{name}.")}
-
-
-def _indices(text: str) -> list[str]:
-    return [index.strip() for index in text.split(",")]
 
 
 def read_description(path: Path) -> list[Configuration]:

@@ -1,0 +1,72 @@
+"""Schedules in the words of the command line, and every combination of some."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from samhw.errors import InputError
+from samhw.schedule.lanes import parse_lanes
+from samhw.schedule.schedule import Schedule
+
+__all__ = ["every", "parse_order", "with_words"]
+
+
+def every(choices: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of one choice for each name, the last name varying fastest."""
+    for values in product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
+
+
+def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
+    """The schedule with other fields in place of its own.
+
+    Args:
+        words: fields by name, as an option gives them; None leaves a field as it is. Beside the fields,
+            `order.T` is the order of the region whose last result is T, and `formats.T` the format of T.
+
+    Raises:
+        InputError: for words that a field does not take.
+    """
+    chosen = {
+        name: _READ[name](word) if name in _READ else word
+        for name, word in words.items()
+        if word is not None and "." not in name
+    }
+    if orders := _entries("order", words):
+        before = schedule.order if isinstance(schedule.order, Mapping) else {}
+        chosen["order"] = {**before, **{result: parse_order(text) for result, text in orders.items()}}
+    if formats := _entries("formats", words):
+        chosen["formats"] = {**schedule.formats, **formats}
+    return replace(schedule, **chosen)
+
+
+def _entries(table: str, words: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.partition(".")[2]: word for name, word in words.items() if name.startswith(f"{table}.")}
+
+
+def parse_order(text: str) -> tuple[str, ...]:
+    """The indices between the commas."""
+    return tuple(index.strip() for index in text.split(","))
+
+
+def _parse_share(text: str) -> str | dict[str, str]:
+    """One word for all intermediates, or one for each of some: `T=buffer,U=store`, or with a + between."""
+    if "=" not in text:
+        return text
+    ways: dict[str, str] = {}
+    for entry in text.replace("+", ",").split(","):
+        name, equals, way = (part.strip() for part in entry.partition("="))
+        if not equals or name in ways:
+            raise InputError(f"share '{text}': give each intermediate one way, as in T=buffer,U=store.")
+        ways[name] = way
+    return ways
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "lanes": parse_lanes,
+    "order": lambda text: parse_order(text) if text else {},
+    "share": _parse_share,
+    "off_chip": lambda text: tuple(text.split("+")) if text else None,
+}
+"""Of the fields that are more than a word, how they are read."""

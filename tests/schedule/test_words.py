@@ -1,0 +1,51 @@
+"""Schedules in the words of the command line."""
+
+from typing import Any
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.schedule import Schedule, every, with_words
+
+BASE = Schedule(order={"T": ["i", "j"]}, formats={"T": "csr"}, lanes={"i": 2})
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        ({}, {}),
+        ({"fuse": "full", "iteration": None}, {"fuse": "full"}),
+        ({"permute": True}, {"permute": True}),
+        ({"lanes": "1"}, {"lanes": {}}),
+        ({"lanes": "i=4+j=2"}, {"lanes": {"i": 4, "j": 2}}),
+        ({"order": "k, i"}, {"order": ("k", "i")}),
+        ({"order": ""}, {"order": {}}),
+        ({"order.U": "k,i"}, {"order": {"T": ("i", "j"), "U": ("k", "i")}}),
+        ({"formats.U": "dense"}, {"formats": {"T": "csr", "U": "dense"}}),
+        ({"share": "none"}, {"share": "none"}),
+        ({"share": "T=buffer, U = store"}, {"share": {"T": "buffer", "U": "store"}}),
+        ({"share": "T=buffer+U=store"}, {"share": {"T": "buffer", "U": "store"}}),
+        ({"off_chip": "A+B"}, {"off_chip": ("A", "B")}),
+        ({"off_chip": ""}, {"off_chip": None}),
+    ],
+)
+def test_words_take_the_place_of_fields(words: dict[str, Any], fields: dict[str, Any]) -> None:
+    got, before = with_words(BASE, words).to_json(), BASE.to_json()
+    assert got == Schedule.from_fields(before | fields).to_json()
+
+
+@pytest.mark.parametrize("text", ["T=buffer,U", "T=buffer+T=store", "T=buffer,"])
+def test_shares_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="give each intermediate one way, as in T=buffer,U=store"):
+        with_words(BASE, {"share": text})
+
+
+def test_every_combination_once_with_the_last_name_fastest() -> None:
+    assert list(every({"a": [1, 2], "b": "xy"})) == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+    assert list(every({})) == [{}]
+    assert list(every({"a": [1, 2], "b": []})) == []

@@ -87,10 +87,10 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     found = Check(0.0, 0.0)
     for region in program.regions:
         for statement in region.statements:
-            view = statement.lhs.tensor
-            if view in compiled.views and view not in outputs:
+            alias = statement.lhs.tensor
+            if alias in compiled.aliases and alias not in outputs:
                 # Of an input: nothing has been stored.
-                known[view] = _in_shape(known[compiled.views[view]], program, view)
+                known[alias] = _in_shape(known[compiled.aliases[alias]], program, alias)
         used = {access.tensor for statement in region.statements for access in statement.accesses}
         tensors = {name: decl for name, decl in program.tensors.items() if name in used}
         alone = replace(program, tensors=tensors, regions=(region,))
@@ -121,9 +121,9 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     return found
 
 
-def _in_shape(tensor: Tensor, program: Program, view: str) -> Tensor:
+def _in_shape(tensor: Tensor, program: Program, alias: str) -> Tensor:
     """A dense tensor in the shape of another one."""
-    shape = tuple(extent for extent in program.bind({}).tensors[view].shape if extent is not None)
+    shape = tuple(extent for extent in program.bind({}).tensors[alias].shape if extent is not None)
     return Tensor.from_dense(tensor.to_dense().reshape(shape), "dense")
 
 

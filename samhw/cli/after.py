@@ -43,8 +43,8 @@ def _print_program(left: Lowerable) -> None:
         click.echo(f"# {name}: {recipe}")
     for copy in left.copies.values():
         click.echo(f"# {copy}")
-    for view, source in left.views.items():
-        click.echo(f"# {view} is {source} in another shape: the same memory")
+    for alias, source in left.aliases.items():
+        click.echo(f"# {alias} is {source} in another shape: the same memory")
     for region in left.program.regions:
         if region.order is not None:
             click.echo(f"# {region.label} is computed in the order {', '.join(region.order)}")

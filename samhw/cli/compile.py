@@ -142,8 +142,8 @@ def _print(compiled: Compiled, table: bool, channels: bool) -> None:
             click.echo(f"  copy: {region.copy}")
         if region.note:
             click.echo(f"  {region.note}")
-    for view, source in compiled.views.items():
-        click.echo(f"{view} is {source} in another shape: the same memory, and no region")
+    for alias, source in compiled.aliases.items():
+        click.echo(f"{alias} is {source} in another shape: the same memory, and no region")
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
@@ -194,7 +194,7 @@ def _report(compiled: Compiled) -> dict[str, Any]:
             }
             for region in compiled.regions
         ],
-        "views": dict(compiled.views),
+        "aliases": dict(compiled.aliases),
     }
 
 

@@ -39,7 +39,7 @@ class Compiled:
     value: ValueType
     recipes: Mapping[str, Recipe]
     """For each input of `program` that the user does not give, how it is made."""
-    views: Mapping[str, str]
+    aliases: Mapping[str, str]
     """For each tensor that is another one in another shape, in the same memories, that one."""
     schedule: Schedule
     """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
@@ -85,7 +85,7 @@ def lower_program(
     scope = Scope(decided, value, arch, decision.iteration, decision.recomputed)
     regions = []
     for number, region in enumerate(decided.program.regions):
-        if scope.is_view(number):
+        if scope.is_alias(number):
             continue
         lowered = _known(scope, number, lowerable, decision, known) or lower_region(
             scope, number, decision.of(region.label)
@@ -95,7 +95,7 @@ def lower_program(
             return found
         regions.append(found)
     return _without_place(decision.lanes, regions) or Compiled(
-        decided.program, tuple(regions), arch, value, decided.recipes, decided.views, schedule, decision
+        decided.program, tuple(regions), arch, value, decided.recipes, decided.aliases, schedule, decision
     )
 
 

@@ -64,7 +64,7 @@ def generate(
             index=planned.index,
             **planned.params,
         )
-        # What reads a view reads the memory that it lies in.
+        # What reads an alias reads the memory that it lies in.
         memories = {param: lies_in.get(memory, memory) for param, memory in node.memories.items()}
         node = nodes[planned] = replace(node, params={**node.params, **memories})
         for port, source in sources.items():

@@ -109,7 +109,7 @@ def lower_fused(
 
 
 def _reshaped(scope: Scope, number: int) -> LoweredRegion:
-    """A region that copies a tensor's elements into another shape, where a view would not do."""
+    """A region that copies a tensor's elements into another shape, where an alias would not do."""
     region = scope.program.regions[number]
     if region.order is not None:
         raise InputError(

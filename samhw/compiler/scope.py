@@ -59,12 +59,12 @@ class Scope:
     @cached_property
     def _numbers(self) -> dict[int, int]:
         """The number in the design of each region that has something to do."""
-        working = (n for n in range(len(self.program.regions)) if not self.is_view(n))
+        working = (n for n in range(len(self.program.regions)) if not self.is_alias(n))
         return {number: place for place, number in enumerate(working)}
 
-    def is_view(self, number: int) -> bool:
-        """Whether a region has nothing to do: what its statement makes is a view."""
-        return self.program.regions[number].statements[0].lhs.tensor in self.lowerable.views
+    def is_alias(self, number: int) -> bool:
+        """Whether a region has nothing to do: what its statement makes is an alias."""
+        return self.program.regions[number].statements[0].lhs.tensor in self.lowerable.aliases
 
     # What is stored
 
@@ -101,21 +101,21 @@ class Scope:
             shape = self.dimensions.shape(name, self.extents)
             capacity = self.lowerable.capacity
             for memory in memories_of(self.program, name, role, shape, capacity, stored=stored):
-                # The extents of views are rounded up each for itself.
+                # The extents of aliases are rounded up each for itself.
                 known = memories.get(memory.name, memory)
                 memories[memory.name] = max(known, memory, key=lambda m: m.capacity)
             fmt = str(stored_format(self.program.tensors[name].format))
             dimensions = self.dimensions.of_tensor(name)
-            view_of = None if stored == name else stored
-            tensors.append(TensorBinding(name, role, fmt, dimensions, shape, view_of=view_of))
+            alias_of = None if stored == name else stored
+            tensors.append(TensorBinding(name, role, fmt, dimensions, shape, alias_of=alias_of))
         return list(memories.values()), tensors
 
     def _with_views(self, tensors: Sequence[str]) -> Mapping[str, str]:
         """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
-        views = self.lowerable.views
+        aliases = self.lowerable.aliases
         found: dict[str, str] = {}
         for name in tensors:
-            stored = views.get(name, name)
-            same = [stored, *(view for view, source in views.items() if source == stored)]
+            stored = aliases.get(name, name)
+            same = [stored, *(alias for alias, source in aliases.items() if source == stored)]
             found |= dict.fromkeys(same, stored)
         return found

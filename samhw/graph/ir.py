@@ -147,7 +147,7 @@ class TensorBinding:
     p, p + n, p + 2n, .. are in shard p if that level is dense, and if it is compressed, those which the shard
     itself stores. A shard has arrays of its own for all levels.
 
-    A *view* is another tensor in another shape, and lies in that one's memories; both are dense and
+    An *alias* is another tensor in another shape, and lies in that one's memories; both are dense and
     row-major.
     """
 
@@ -157,13 +157,13 @@ class TensorBinding:
     indices: tuple[str, ...]
     shape: tuple[int, ...]
     shards: int = 1
-    view_of: str | None = None
-    """The tensor that it is a view of."""
+    alias_of: str | None = None
+    """The tensor that it is an alias of."""
 
     @property
     def stored(self) -> str:
-        """The tensor in whose memories it lies: itself, but for a view."""
-        return self.view_of or self.name
+        """The tensor in whose memories it lies: itself, but for an alias."""
+        return self.alias_of or self.name
 
 
 @dataclass(frozen=True)

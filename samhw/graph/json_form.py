@@ -40,7 +40,7 @@ def dumps(design: Design) -> str:
                 "indices": t.indices,
                 "shape": t.shape,
                 "shards": t.shards,
-                "view_of": t.view_of,
+                "alias_of": t.alias_of,
             }
             for t in design.tensors
         ],
@@ -182,5 +182,5 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         indices=tuple(data["indices"]),
         shape=tuple(data["shape"]),
         shards=data["shards"],
-        view_of=data["view_of"],
+        alias_of=data["alias_of"],
     )

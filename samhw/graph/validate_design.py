@@ -46,12 +46,12 @@ def _check_shared(design: Design, graph: Graph) -> None:
 
 
 def _check_views(design: Design) -> None:
-    """A view lies in the memories of another tensor, and of one that has memories."""
-    stored = {tensor.name for tensor in design.tensors if not tensor.view_of}
+    """An alias lies in the memories of another tensor, and of one that has memories."""
+    stored = {tensor.name for tensor in design.tensors if not tensor.alias_of}
     for tensor in design.tensors:
         if tensor.stored not in stored:
             raise InputError(
-                f"Tensor {tensor.name!r} of {design.name} is a view of {tensor.view_of!r}, which is not "
+                f"Tensor {tensor.name!r} of {design.name} is an alias of {tensor.alias_of!r}, which is not "
                 "stored; name a tensor that is."
             )
 

@@ -188,6 +188,6 @@ def _about(graph: Graph) -> str:
     """What a region makes of what."""
 
     def names(role: MemoryRole) -> Iterable[str]:
-        return (t.name for t in graph.tensors if t.role is role and not t.view_of)
+        return (t.name for t in graph.tensors if t.role is role and not t.alias_of)
 
     return f"{', '.join(names(MemoryRole.OUTPUT))} from {', '.join(names(MemoryRole.INPUT))}"

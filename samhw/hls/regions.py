@@ -16,7 +16,7 @@ def emit_order(design: Design) -> dict[str, str]:
     origin: dict[str, str] = {}
     regions = []
     for graph in design.runs:
-        stored = [t for t in graph.tensors if not t.view_of]
+        stored = [t for t in graph.tensors if not t.alias_of]
         inputs = [t.name for t in stored if t.role is MemoryRole.INPUT]
         outputs = [t.name for t in stored if t.role is MemoryRole.OUTPUT]
         regions.append(

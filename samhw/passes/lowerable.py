@@ -50,7 +50,7 @@ class Lowerable:
         recipes: for each input of the program that the user does not give, how it is made.
         copies: for each tensor that a region by itself makes by sorting another one, what that costs. Only a
             reducer can lower such a region, so that passes leave it alone.
-        views: for each tensor that is another one in another shape and lies in its memories, that one. The
+        aliases: for each tensor that is another one in another shape and lies in its memories, that one. The
             region that makes it has nothing to do.
         copied_shapes: for each other result of a reshape, why it has memories of its own.
         permute: permission to copy what is stored discordantly.
@@ -63,7 +63,7 @@ class Lowerable:
     capacity: Capacity = field(default_factory=Capacity)
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     copies: Mapping[str, PermutedCopy] = field(default_factory=dict)
-    views: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
     copied_shapes: Mapping[str, str] = field(default_factory=dict)
     permute: bool = False
     largest_copy: int = 1 << 22

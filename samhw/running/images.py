@@ -19,7 +19,7 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
     tensor that is missing, not wanted, of another format, or too large for the build, for values that the
     design's value type has not, and for shapes that disagree.
     """
-    bindings = {b.name: b for b in design.tensors if b.role is MemoryRole.INPUT and not b.view_of}
+    bindings = {b.name: b for b in design.tensors if b.role is MemoryRole.INPUT and not b.alias_of}
     for name in tensors.keys() - bindings.keys():
         raise InputError(f"{design.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
     memories: dict[str, Words] = {}

@@ -56,7 +56,7 @@ def load_inputs(
     memories, extents = load(design, _stored(program, design, tensors))
     extents |= _inferred(program, design, tensors)
     for binding in design.tensors:
-        if binding.role is MemoryRole.OUTPUT and not binding.view_of:
+        if binding.role is MemoryRole.OUTPUT and not binding.alias_of:
             _check_fits(binding, extents)
     return Inputs(memories, extents)
 
@@ -97,7 +97,7 @@ def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
 
 def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:
     """The extents of the indices that tensors have, but no input of the design."""
-    given = {i for b in design.tensors if b.role is MemoryRole.INPUT and not b.view_of for i in b.indices}
+    given = {i for b in design.tensors if b.role is MemoryRole.INPUT and not b.alias_of for i in b.indices}
     left = {i: b for b in design.tensors for i in b.indices if i not in given}
     if not left:
         return {}

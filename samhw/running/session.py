@@ -138,7 +138,7 @@ class Session(ABC):
         roles = {MemoryRole.OUTPUT, MemoryRole.BUFFER} if buffers else {MemoryRole.OUTPUT}
         memories: dict[str, Words] = {}
         for tensor in self.design.tensors:
-            if tensor.role in roles and not tensor.view_of:
+            if tensor.role in roles and not tensor.alias_of:
                 memories |= stored_words(self.design.memory, tensor, extents, self.read)
         return memories
 

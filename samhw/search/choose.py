@@ -45,7 +45,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     regions: list[RegionDecision] = []
     lowered: dict[str, LoweredRegion] = {}
     for number, region in enumerate(lowerable.program.regions):
-        if scope.is_view(number):
+        if scope.is_alias(number):
             # A statement of the program, from which extents follow, and no region of the design.
             regions.append(RegionDecision(tuple(s.lhs.tensor for s in region.statements), region.label))
             continue

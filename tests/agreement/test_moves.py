@@ -1,5 +1,5 @@
 """Reshapes and concatenations: simulator, RTL and HLS agree, on one build for data of several shapes;
-views of an input and of a buffer among them."""
+aliases of an input and of a buffer among them."""
 
 import numpy as np
 import pytest

@@ -135,7 +135,7 @@ def test_after_a_pass_the_order_of_a_region_is_said(tmp_path: Path) -> None:
 
 
 def test_passes_are_named_and_go_with_no_graph() -> None:
-    names = "view_reshapes, copy_discordant, compress_results, lanes, banks, depths"
+    names = "alias_reshapes, copy_discordant, compress_results, lanes, banks, depths"
     assert f"There is no pass 'x'; the passes are, in their order, {names}." in refused(
         "compile", "spmv", "--after", "x"
     )

@@ -1,5 +1,5 @@
-"""Reshapes that are views: both sides are dense and row-major, so that the elements of the one lie in memory
-as those of the other do, and nothing has to move."""
+"""Reshapes that are aliases: both sides are dense and row-major, so that the elements of the one lie in
+memory as those of the other do, and nothing has to move."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -7,10 +7,10 @@ from dataclasses import replace
 from samhw.frontend import Program, Region, Reshape, Statement
 from samhw.passes.lowerable import Lowerable
 
-__all__ = ["view_reshapes"]
+__all__ = ["alias_reshapes"]
 
 
-def view_reshapes(lowerable: Lowerable) -> Lowerable:
+def alias_reshapes(lowerable: Lowerable) -> Lowerable:
     """The program in which the result of a reshape lies in the memories of what is reshaped: whoever reads it
     there takes the other extents, and no region makes it.
 
@@ -22,7 +22,7 @@ def view_reshapes(lowerable: Lowerable) -> Lowerable:
     if not any(region.reshapes for region in program.regions):
         return lowerable
     regions = [part for region in program.regions for part in _apart(region)]
-    views: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     copied: dict[str, str] = {}
     for region in regions:
         # The compiler refuses an order for a reshape.
@@ -30,14 +30,14 @@ def view_reshapes(lowerable: Lowerable) -> Lowerable:
             continue
         (statement,) = region.statements
         (operand,) = statement.reads
-        result, source = statement.lhs.tensor, views.get(operand.tensor, operand.tensor)
+        result, source = statement.lhs.tensor, aliases.get(operand.tensor, operand.tensor)
         if why := _why_copied(program, source, result, lowerable.off_chip):
             copied[result] = why
         else:
-            views[result] = source
+            aliases[result] = source
     # Statements in another order have dimensions of other names, which the capacities go by.
     moved = lowerable.with_program(replace(program, regions=tuple(regions)))
-    return replace(moved, views=views, copied_shapes=copied)
+    return replace(moved, aliases=aliases, copied_shapes=copied)
 
 
 def _apart(region: Region) -> Iterator[Region]:

@@ -1,4 +1,4 @@
-"""Reshapes that are views: which are, what becomes of their regions, and what a run leaves in memory."""
+"""Reshapes that are aliases: which are, what becomes of their regions, and what a run leaves in memory."""
 
 import re
 from typing import Any
@@ -39,7 +39,7 @@ def workload(text: str) -> Workload:
     program = parse(text).bind({})
     arrays = {"A": A, "X": X}
     inputs = {d.name: Tensor.from_dense(arrays[d.name], d.format) for d in program.inputs}
-    return Workload("views", program, inputs)
+    return Workload("aliases", program, inputs)
 
 
 def outputs(text: str, **schedule: Any) -> tuple[Compiled, dict[str, Tensor]]:
@@ -51,11 +51,11 @@ def outputs(text: str, **schedule: Any) -> tuple[Compiled, dict[str, Tensor]]:
 
 
 def test_reshapes_come_to_stand_alone() -> None:
-    left = apply_passes(make_lowerable(parse(FUSED)), "view_reshapes")
+    left = apply_passes(make_lowerable(parse(FUSED)), "alias_reshapes")
     names = [[s.lhs.tensor for s in region.statements] for region in left.program.regions]
     assert names == [["XR"], ["T"], ["R"], ["S"], ["Y", "U"], ["Z"]]
-    assert left.views == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}
-    assert apply_passes(left, "view_reshapes") == left
+    assert left.aliases == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}
+    assert apply_passes(left, "alias_reshapes") == left
 
 
 @pytest.mark.parametrize("fuse", ["none", "partial", "full"])
@@ -84,12 +84,12 @@ def test_a_copy_takes_cycles_and_a_view_none() -> None:
         "is an input"
     )
     alone = "tensor A[i=6, j=4] : csr\ntensor T[i, j]\nT[i, j] = 2 * A[i, j]\n"
-    viewed = f"{alone}tensor R[h=3, p]\nR[h, p] = reshape(T[i, j])\n"
+    aliased = f"{alone}tensor R[h=3, p]\nR[h, p] = reshape(T[i, j])\n"
     cycles = []
-    for text in (viewed, alone):
+    for text in (aliased, alone):
         program = parse(text)
         inputs = {"A": Tensor.from_dense(A, "csr")}
-        work = Workload("views", program, inputs)
+        work = Workload("aliases", program, inputs)
         cycles.append(run(compile_workload(work), inputs).cycles)
     assert cycles[0] == cycles[1]
 
@@ -98,8 +98,8 @@ def test_what_lies_elsewhere_is_copied() -> None:
     compiled, _ = outputs(FUSED, off_chip=["A", "T"])
     notes = {r.region.statements[0].lhs.tensor: r.note for r in compiled.regions}
     assert notes["R"].endswith("the schedule has T off chip, and R on chip")
-    assert compiled.views == {"XR": "X", "S": "R", "Z": "Y"}
-    assert outputs(FUSED, off_chip=["T", "R", "S"])[0].views == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}
+    assert compiled.aliases == {"XR": "X", "S": "R", "Z": "Y"}
+    assert outputs(FUSED, off_chip=["T", "R", "S"])[0].aliases == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}
     work = workload(FUSED)
     for names in (["T", "R", "S"], ["T"]):
         compiled = compile_workload(work, Schedule(off_chip=names))
@@ -115,13 +115,13 @@ def test_a_memory_holds_what_any_of_its_views_needs() -> None:
     )
     program = parse(text)
     inputs = {"A": Tensor.from_dense(np.arange(45).reshape(3, 15), "dense")}
-    work = Workload("views", program, inputs)
+    work = Workload("aliases", program, inputs)
     compiled = compile_workload(work)
     assert compiled.design.memory["T.vals"].capacity == 8 * 16 > 4 * 16
     assert check(work, compiled, run(compiled, inputs).outputs).good
 
 
-def test_lanes_of_what_reads_a_view() -> None:
+def test_lanes_of_what_reads_an_alias() -> None:
     compiled, found = outputs(FUSED, lanes={"h": 2})
     assert compiled.design.copies["T.vals"] == 2
     np.testing.assert_array_equal(found["U"].to_dense(), Y.sum(1))
@@ -132,8 +132,8 @@ def test_views_go_through_json_and_are_validated() -> None:
     design = loads(dumps(compiled.design))
     assert design == compiled.design
     validate_design(design)
-    text = re.sub('"view_of": "X"', '"view_of": "V"', dumps(design))
-    with pytest.raises(InputError, match=r"'XR' of .* is a view of 'V', which is not stored"):
+    text = re.sub('"alias_of": "X"', '"alias_of": "V"', dumps(design))
+    with pytest.raises(InputError, match=r"'XR' of .* is an alias of 'V', which is not stored"):
         validate_design(loads(text))
 
 
@@ -144,7 +144,7 @@ def test_an_order_of_a_region_with_reshapes_is_that_of_the_rest() -> None:
     text = text.replace("tensor X[m=24]\n", "").replace("tensor XR[h, p]\n", "")
     program = parse(text)
     inputs = {"A": Tensor.from_dense(A, "csr")}
-    compiled = compile_workload(Workload("views", program, inputs), Schedule(order={"R": ["i", "j"]}))
+    compiled = compile_workload(Workload("aliases", program, inputs), Schedule(order={"R": ["i", "j"]}))
     assert compiled.regions[0].order == ("i", "j")
     assert compiled.schedule.order == {"R": ("i", "j"), "u": compiled.regions[1].order}
 

@@ -8,6 +8,7 @@ compared by identity: an intermediate with several uses is one node with several
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 from samhw.frontend import vanishing
 from samhw.tensors import LevelType
@@ -56,8 +57,34 @@ class Part:
     before: tuple[str, ...]
 
 
+class _Node:
+    """What is known of everything below a node, whatever streams there are: where a search need not go."""
+
+    @cached_property
+    def free_of_reductions(self) -> frozenset[str]:
+        """The free indices of all reductions, the node itself included."""
+        below = frozenset[str]().union(*(o.free_of_reductions for o in self._operands))
+        return below | self.free if isinstance(self, Reduce) else below
+
+    @cached_property
+    def free_of_parts(self) -> frozenset[str]:
+        """The indices of all patterns of intermediates and of all parts of concatenations, likewise."""
+        below = frozenset[str]().union(*(o.free_of_parts for o in self._operands))
+        match self:
+            case Segment():
+                return below | {self.index}
+            case Sieve():
+                return below | self.free
+            case _:
+                return below
+
+    @property
+    def _operands(self) -> "tuple[Einsum, ...]":
+        return operands(cast("Einsum", self))
+
+
 @dataclass(frozen=True, eq=False)
-class View:
+class View(_Node):
     """One use of a tensor. `indices` and `levels` are in storage order, outermost first.
 
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
@@ -78,7 +105,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
+class Number(_Node):
     """A number of the program's text."""
 
     value: int | float
@@ -86,7 +113,7 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
-class Apply:
+class Apply(_Node):
     """An operation on values at each point: an ALU operation, or one of those named above."""
 
     op: str
@@ -98,7 +125,7 @@ class Apply:
 
 
 @dataclass(frozen=True, eq=False)
-class Reduce:
+class Reduce(_Node):
     """The sum (`op`: `sum`, `max` or `min`) of the operand over an index, named for the fusion table."""
 
     name: str
@@ -112,7 +139,7 @@ class Reduce:
 
 
 @dataclass(frozen=True, eq=False)
-class Intermediate:
+class Intermediate(_Node):
     """The values of a tensor that a statement of the region computes.
 
     `indices` are those of the use, by mode. `recomputed` says that other uses of the tensor share nothing
@@ -131,7 +158,7 @@ class Intermediate:
 
 
 @dataclass(frozen=True, eq=False)
-class Sieve:
+class Sieve(_Node):
     """The pattern of an intermediate, as a mask: the coordinates at which it is not zero."""
 
     name: str
@@ -145,7 +172,7 @@ class Sieve:
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class Segment(_Node):
     """An intermediate as a part of a concatenation along `index`: its own index there, and the dimensions of
     the parts before it, behind which its coordinates come."""
 

@@ -1,7 +1,6 @@
 """From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.errors import StreamError
@@ -17,6 +16,7 @@ from samhw.graph import (
     wired,
 )
 from samhw.numerics import ValueType
+from samhw.spec import spec_of
 
 __all__ = ["generate"]
 
@@ -56,17 +56,18 @@ def generate(
         expanding.add(planned)
         sources = {port: table.resolve(source) for port, source in planned.inputs.items()}
         made = {port: expand(source.node) for port, source in sources.items()}
-        node = make(
+        # What reads an alias reads the memory that it lies in.
+        memories = spec_of(planned.kind).memories
+        given = {name: str(planned.params[name]) for name in memories if name in planned.params}
+        lies = {name: lies_in[memory] for name, memory in given.items() if memory in lies_in}
+        node = nodes[planned] = make(
             planned.kind,
             planned.name,
             planned.depth,
             note=notes.get(planned, ""),
             index=planned.index,
-            **planned.params,
+            **{**planned.params, **lies},
         )
-        # What reads an alias reads the memory that it lies in.
-        memories = {param: lies_in.get(memory, memory) for param, memory in node.memories.items()}
-        node = nodes[planned] = replace(node, params={**node.params, **memories})
         for port, source in sources.items():
             ends.append((Endpoint(made[port].name, source.port), Endpoint(node.name, port)))
         return node

@@ -8,6 +8,7 @@ to take fewer cycles than to recompute it. Where that is what streams cannot fol
 What can be lowered statement by statement is never refused: parts become shorter until they can be lowered.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -94,17 +95,32 @@ class RegionSplitter:
     def _where_it_pays(self, start: int, stop: int, whole: Candidate) -> Parts | Refusal:
         """A region that can be lowered, split if that is quicker."""
         cycles: dict[int, float] = {}
+        most = math.inf if self._schedule.share == "all" else BETTER * whole.cycles
         for end in () if self._is_whole else self._ends(whole, start, stop):
-            before, behind = self._alone(start, end), self._alone(end, stop)
-            if not isinstance(before, Refusal) and not isinstance(behind, Refusal):
-                cycles[end] = before.cycles + behind.cycles
+            expected = self._both(start, end, stop, min((most, *cycles.values())))
+            if expected is not None:
+                cycles[end] = expected
         if not cycles:
             twice = self._twice(whole)
             return (whole,) if twice is None else self._where_it_must(start, stop, twice)
         end = min(cycles, key=cycles.__getitem__)
-        if self._schedule.share != "all" and cycles[end] > BETTER * whole.cycles:
-            return (whole,)
         return self._cut(start, end, stop, self._computed_again(whole, start, end))
+
+    def _both(self, start: int, end: int, stop: int, most: float) -> float | None:
+        """The cycles of both parts of a split; None if it is not possible, or takes more than `most`.
+
+        What is longer is lowered first: where it takes too many by itself, the other part need not be.
+        """
+        parts = sorted(((start, end), (end, stop)), key=lambda part: part[0] - part[1])
+        cycles = 0.0
+        for part in parts:
+            found = self._alone(*part)
+            if isinstance(found, Refusal):
+                return None
+            cycles += found.cycles
+            if cycles > most:
+                return None
+        return cycles
 
     def _ends(self, whole: Candidate, start: int, stop: int) -> Iterator[int]:
         """Where the region may end: behind what is computed more often than what reads it, or right before

@@ -215,6 +215,7 @@ class _TakesUp:
         self._held: set[tuple[Einsum, frozenset[str], tuple[str, ...]]] = set()
         """For what it has been found true. Whatever is not ends the question, and what is below several
         reductions would be asked again for each way to it."""
+        self._having: dict[Einsum, bool] = {}
 
     def holds(self, space: Space, e: Einsum, done: tuple[str, ...]) -> bool:
         """It is true of e, lowered behind the rows `done` of the space."""
@@ -233,17 +234,41 @@ class _TakesUp:
         here = space.inner()
         ahead = self._builder.rows_ahead(e, here.bound)
         for n in range(len(ahead) + 1):
+            if not self._uses(here, e):
+                return True
+            came = (*done, *ahead[:n])[: len(self._rows)]
+            if came == self._rows:
+                return True
+            if came != self._rows[: len(came)]:
+                return False
             here.bound = space.bound.union(ahead[:n])
             # All that are ready at a time: to look for them costs the most.
-            while found := list(ready(self._builder, here, e)):
+            while found := list(ready(self._builder, here, e, self._has)):
                 for own in found:
                     if not self.holds(here, own.operand, (*done, *ahead[:n])):
                         return False
                     here.streams[own] = ValueStream(space.root)
-        return not self._uses(here, e) or (*done, *ahead)[: len(self._rows)] == self._rows
+        return not self._uses(here, e)
 
     def _uses(self, space: Space, e: Einsum) -> bool:
-        return self._node in reachable([e], space.streams)
+        """e uses the node, and not only within what is a stream."""
+        seen: set[Einsum] = set()
+
+        def visit(e: Einsum) -> bool:
+            if e is self._node:
+                return True
+            if e in seen or e in space.streams or not self._has(e):
+                return False
+            seen.add(e)
+            return any(visit(operand) for operand in operands(e))
+
+        return visit(e)
+
+    def _has(self, e: Einsum) -> bool:
+        """The node is somewhere in e."""
+        if e not in self._having:
+            self._having[e] = e is self._node or any(self._has(operand) for operand in operands(e))
+        return self._having[e]
 
 
 def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collection[Einsum]) -> Einsum:

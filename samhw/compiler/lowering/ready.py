@@ -2,7 +2,7 @@
 further row repeats it; the pattern of an intermediate, and a part of a concatenation, right before its last
 row."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from samhw.compiler.einsum import Einsum, Reduce, Segment, Sieve, operands
 from samhw.compiler.lowering.builder import TableBuilder
@@ -14,13 +14,22 @@ Own = Reduce | Segment | Sieve
 """What has a space of its own."""
 
 
-def closed(space: Space, e: Einsum) -> list[Reduce]:
+Where = Callable[[Einsum], bool]
+"""Which einsums are looked into."""
+
+
+def everywhere(_: Einsum) -> bool:
+    """All of them are."""
+    return True
+
+
+def closed(space: Space, e: Einsum, where: Where = everywhere) -> list[Reduce]:
     """The outermost reductions of e that are no streams of the space yet."""
     found: dict[Reduce, None] = {}
     seen: set[Einsum] = set()
 
     def visit(below: Einsum) -> None:
-        if below in seen or below in space.streams:
+        if below in seen or below in space.streams or not where(below):
             return
         seen.add(below)
         if isinstance(below, Reduce):
@@ -33,29 +42,34 @@ def closed(space: Space, e: Einsum) -> list[Reduce]:
     return list(found)
 
 
-def ready(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Own]:
+def ready(builder: TableBuilder, space: Space, e: Einsum, where: Where = everywhere) -> Iterator[Own]:
     """What is to be lowered in a space of its own before e goes down its next row."""
-    yield from _reductions(builder, space, e)
-    if ahead := builder.rows_ahead(e, space.bound):
-        yield from _due(space, e, ahead[0], set())
+    ahead = builder.rows_ahead(e, space.bound)
+    row = ahead[0] if ahead else None
+    yield from _reductions(builder, space, e, row, where)
+    if row is not None:
+        yield from _due(space, e, row, where, set())
 
 
-def _reductions(builder: TableBuilder, space: Space, e: Einsum) -> Iterator[Reduce]:
+def _reductions(
+    builder: TableBuilder, space: Space, e: Einsum, row: str | None, where: Where
+) -> Iterator[Reduce]:
     """The reductions of e whose outer rows are done. One within another waits with it, unless the next row
     lies inside of it: then it would come too late."""
-    ahead = builder.rows_ahead(e, space.bound)
-    outermost = closed(space, e)
-    for reduce, rows in _nested(space, e, frozenset(), set()):
+    outermost = closed(space, e, where)
+    for reduce, rows in _nested(space, outermost, row, e.free, where, set()):
         if _is_ready(builder, space, reduce, rows):
-            late = bool(ahead) and ahead[0] in reduce.free and _lies_inside(builder, ahead[0], reduce)
+            late = row is not None and row in reduce.free and _lies_inside(builder, row, reduce)
             if late or reduce in outermost:
                 yield reduce
 
 
-def _due(space: Space, e: Einsum, row: str, seen: set[Einsum]) -> Iterator[Segment | Sieve]:
+def _due(space: Space, e: Einsum, row: str, where: Where, seen: set[Einsum]) -> Iterator[Segment | Sieve]:
     """The patterns and parts whose last row that is, each once; of those in a reduction, the ones for which
     it comes before the reduction's own. What has been `seen` has given its own already."""
-    if e in seen or e in space.streams or (isinstance(e, Reduce) and row not in e.free):
+    if row not in e.free_of_parts or e in seen or e in space.streams or not where(e):
+        return
+    if isinstance(e, Reduce) and row not in e.free:
         return
     seen.add(e)
     if isinstance(e, Segment) and e.index == row:
@@ -63,20 +77,31 @@ def _due(space: Space, e: Einsum, row: str, seen: set[Einsum]) -> Iterator[Segme
     if isinstance(e, Sieve) and e.free - space.bound == {row}:
         yield e
     for operand in operands(e):
-        yield from _due(space, operand, row, seen)
+        yield from _due(space, operand, row, where, seen)
 
 
 def _nested(
-    space: Space, e: Einsum, rows: frozenset[str], seen: set[tuple[Einsum, frozenset[str]]]
+    space: Space,
+    reductions: list[Reduce],
+    row: str | None,
+    rows: frozenset[str],
+    where: Where,
+    seen: set[tuple[Reduce, frozenset[str]]],
 ) -> Iterator[tuple[Reduce, frozenset[str]]]:
-    """The reductions below e that are no streams of the space yet, each before those within it, and the rows
-    that it and what is around it go down; once for all ways to it along the same rows, which are `seen`."""
-    rows |= e.free
-    for reduce in closed(space, e):
+    """The reductions, each before those within it that have the next row, with the rows that it and what is
+    around it go down; once for all ways to it along the same rows, which are `seen`.
+
+    Args:
+        rows: of what is around them.
+    """
+    for reduce in reductions:
         if (reduce, rows) not in seen:
             seen.add((reduce, rows))
             yield reduce, rows
-            yield from _nested(space, reduce.operand, rows, seen)
+            below = reduce.operand
+            if row in below.free_of_reductions:
+                within = closed(space, below, where)
+                yield from _nested(space, within, row, rows | below.free, where, seen)
 
 
 def _is_ready(builder: TableBuilder, space: Space, reduce: Reduce, rows: frozenset[str]) -> bool:

@@ -70,8 +70,19 @@ class InterruptedWorkError(RunError):
 class ScheduleError(InputError):
     """A program that streams cannot compute in this order, in these regions or with these formats.
 
-    The message names the way out.
+    The message is the cause, and behind a semicolon the ways out.
+
+    Args:
+        cause: a sentence without its full stop.
+        ways: what a user may do, each an imperative; any of them will do.
     """
+
+    def __init__(self, cause: str, *ways: str):
+        *others, last = ways or ("",)
+        choice = f"{', '.join(others)}, or {last}" if others else last
+        super().__init__(f"{cause}; {choice}." if choice else f"{cause}.")
+        self.cause = cause
+        self.ways = ways
 
 
 class StreamError(ScheduleError):
@@ -81,8 +92,8 @@ class StreamError(ScheduleError):
         result: the result that they cannot give in its format, but could in compressed levels.
     """
 
-    def __init__(self, message: str, result: str | None = None):
-        super().__init__(message)
+    def __init__(self, cause: str, *ways: str, result: str | None = None):
+        super().__init__(cause, *ways)
         self.result = result
 
 

@@ -96,7 +96,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         alone = replace(program, tensors=tensors, regions=(region,))
         inputs = {decl.name: known[decl.name] for decl in alone.inputs}
         # What has not left the region is not looked at.
-        written = [s.lhs.tensor for s in region.statements if s.lhs.tensor in outputs]
+        written = [tensor for tensor in region.written if tensor in outputs]
         rows = _sample({name: outputs[name] for name in written}, _share(alone, inputs))
         wanted = {name: rows.get(name, Points.everything()) for name in written}
         expected = results(alone, inputs, _rounding(kind), wanted if rows else None)

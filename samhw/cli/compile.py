@@ -185,7 +185,7 @@ def _report(compiled: Compiled) -> dict[str, Any]:
         "regions": [
             {
                 "name": region.graph.name,
-                "results": [s.lhs.tensor for s in region.region.statements],
+                "results": list(region.region.written),
                 "order": list(region.order),
                 "nodes": len(region.graph.nodes),
                 "expected_cycles": round(region.expected.cycles),

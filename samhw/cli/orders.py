@@ -30,7 +30,7 @@ def print_orders(program: Program, most: int) -> None:
             ]
             for space in spaces
         ]
-        print_table(console, rows, title=", ".join(s.lhs.tensor for s in region.statements))
+        print_table(console, rows, title=", ".join(region.written))
         try:
             for _, order in zip(range(most), spaces[0].orders(), strict=False):
                 click.echo(f"  {','.join(order) or '(no indices)'}")

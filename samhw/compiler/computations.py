@@ -120,7 +120,7 @@ def computations(
         places[source] = Occurrence(source, inside, expected.payloads(source))
     return tuple(
         Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
-        for tensor in (s.lhs.tensor for s in region.statements)
+        for tensor in region.written
         if found.get(tensor)
     )
 

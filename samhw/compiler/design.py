@@ -135,7 +135,7 @@ def assembled(
         last,
     )
     if isinstance(found, Refusal):
-        return found
+        return replace(found, place=lowered.region.written)
     computed = with_waits(lowered.computations, lowered.graph, found.held)
     fields = vars(lowered) | {"graph": found.graph, "computations": computed}
     return CompiledRegion(**fields, reasons=found.reasons)
@@ -150,11 +150,14 @@ def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) 
     for index, count in lanes.items():
         if index not in indices:
             return Refusal(
-                f"There is no index '{index}' to have lanes; the regions have {', '.join(indices)}."
+                f"There is no index '{index}' to have lanes", (f"take one of {', '.join(indices)}",)
             )
         if count > 1 and index not in distributed:
             return Refusal(
-                f"Nothing lies inside of '{index}' that lanes could share; give lanes to an index further "
-                "out, or choose an order that has another index inside of it."
+                f"Nothing lies inside of '{index}' that lanes could share",
+                (
+                    "give lanes to an index further out",
+                    "choose an order that has another index inside of it",
+                ),
             )
     return None

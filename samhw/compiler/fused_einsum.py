@@ -130,7 +130,8 @@ class EinsumBuilder:
                     # A union of unions, in which one fiber would come behind itself.
                     raise StreamError(
                         f"'{instance.statement.lhs}' concatenates {access.tensor}, a concatenation that its "
-                        "region computes as well; end the fused region between them."
+                        "region computes as well",
+                        "end the fused region between them",
                     )
                 parts.append(Segment(name, operand, along, instance.parts[access], before))
             before = (*before, extent)

@@ -52,7 +52,7 @@ def generate(
         if planned in nodes:
             return nodes[planned]
         if planned in expanding:
-            raise StreamError(f"what comes out of {planned.name} would have to come in there.")
+            raise StreamError(f"what comes out of {planned.name} would have to come in there")
         expanding.add(planned)
         sources = {port: table.resolve(source) for port, source in planned.inputs.items()}
         made = {port: expand(source.node) for port, source in sources.items()}

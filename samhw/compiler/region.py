@@ -74,7 +74,7 @@ def lower_region(
         else:
             order = check_order(fused, partial, decision.order)
     except ScheduleError as error:
-        return Refusal.of(error)
+        return Refusal.of(error, region.written)
     found = lower_fused(scope, number, fused, partial, order)
     if isinstance(found, LoweredRegion) and decision is not None:
         return replace(found, note=decision.why)
@@ -105,7 +105,7 @@ def lower_fused(
         table = lower(results, _title(fused), order, fused.dimension, scope.extents, builder.columns)
         return _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
     except ScheduleError as error:
-        return Refusal.of(error)
+        return Refusal.of(error, scope.program.regions[number].written)
 
 
 def _reshaped(scope: Scope, number: int) -> LoweredRegion:
@@ -186,8 +186,10 @@ def _of_table(
 def _unlowerable(fused: FusedRegion, table: FusionTable, error: InputError) -> StreamError:
     """The refusal of a region whose graph is none."""
     return StreamError(
-        f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: {error} "
-        "Choose another order, or compute its statements in regions of their own."
+        f"'{_title(fused)}' cannot be lowered in the order {', '.join(table.rows[:-1])}: "
+        f"{str(error).removesuffix('.')}",
+        "choose another order",
+        "compute its statements in regions of their own",
     )
 
 

@@ -86,7 +86,7 @@ class Scope:
 
     def points(self, region: Region) -> dict[str, int]:
         """The most values of each result of a region."""
-        names = (statement.lhs.tensor for statement in region.statements)
+        names = region.written
         return {name: self.lowerable.stored_values(name) for name in names}
 
     def stores(self, fused: FusedRegion) -> tuple[list[Memory], list[TensorBinding]]:

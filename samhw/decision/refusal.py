@@ -12,23 +12,22 @@ class Refusal:
     """A reason why some statements cannot be one region in some way.
 
     Attributes:
-        message: the sentence that a user reads: the cause, and behind a semicolon the ways out.
+        cause: a sentence without its full stop.
+        ways: what a user may do, each an imperative; any of them will do.
+        place: the tensors that the region computes; nothing for the whole program.
         result: the result that streams cannot give in its format, but could in compressed levels.
     """
 
-    message: str
+    cause: str
+    ways: tuple[str, ...] = ()
+    place: tuple[str, ...] = ()
     result: str | None = None
 
     @classmethod
-    def of(cls, error: ScheduleError) -> "Refusal":
-        """What an error says."""
-        return cls(str(error), error.result if isinstance(error, StreamError) else None)
-
-    @property
-    def cause(self) -> str:
-        """The cause, without the ways out."""
-        return self.message.partition(";")[0]
+    def of(cls, error: ScheduleError, place: tuple[str, ...] = ()) -> "Refusal":
+        """What an error says of a region, or of the whole program."""
+        return cls(error.cause, error.ways, place, error.result if isinstance(error, StreamError) else None)
 
     def error(self) -> ScheduleError:
         """The same for a user, who is left with it."""
-        return ScheduleError(self.message)
+        return ScheduleError(self.cause, *self.ways)

@@ -120,10 +120,10 @@ class Program:
 
     def leaving(self, region: Region) -> tuple[str, ...]:
         """The results of a region that are stored: others read them, or nobody does."""
-        written = {statement.lhs.tensor for statement in region.statements}
+        written = set(region.written)
         return tuple(
             tensor
-            for tensor in (statement.lhs.tensor for statement in region.statements)
+            for tensor in region.written
             if not self._readers.get(tensor, frozenset()) <= written or tensor not in self._readers
         )
 

@@ -96,6 +96,11 @@ class Region:
     its place; None for a region that the compiler has added."""
 
     @property
+    def written(self) -> tuple[str, ...]:
+        """The tensors that its statements compute, in program order."""
+        return tuple(statement.lhs.tensor for statement in self.statements)
+
+    @property
     def reshapes(self) -> bool:
         """Whether it has a statement that gives a tensor another shape; what passes leave has nothing else
         then."""

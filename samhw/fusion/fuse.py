@@ -155,7 +155,8 @@ class FusedRegion:
         if len(self.instances) == MOST_INSTANCES:
             raise StreamError(
                 f"Fused into one, the statements up to '{tensor}' compute intermediates more than "
-                f"{MOST_INSTANCES} times over; split the region."
+                f"{MOST_INSTANCES} times over",
+                "split the region",
             )
         self._instance[tensor, binding] = instance
         self._known.setdefault(tensor, [binding])

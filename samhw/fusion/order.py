@@ -72,8 +72,9 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
                     longer[done | 1 << n] = longer.get(done | 1 << n, 0) + count
             if len(longer) > MOST_SETS:
                 raise ScheduleError(
-                    f"The orders of {len(nodes)} indices are too many to count; split the region, or give "
-                    "its statements orders."
+                    f"The orders of {len(nodes)} indices are too many to count",
+                    "split the region",
+                    "give its statements orders",
                 )
         ways = longer
     return sum(ways.values())
@@ -94,8 +95,10 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
                 modes = tuple(sorted(range(len(use.indices)), key=lambda m: position[use.indices[m]]))
                 raise ScheduleError(
                     f"The order {','.join(order)} visits {inner} outside {outer}, but {use} is stored with "
-                    f"{outer} outside {inner}; declare {use.tensor} with the mode order '@ {modes}', choose "
-                    "another order, or permit a permuted copy of it (--permute)."
+                    f"{outer} outside {inner}",
+                    f"declare {use.tensor} with the mode order '@ {modes}'",
+                    "choose another order",
+                    "permit a permuted copy of it (--permute)",
                 )
     return tuple(order)
 
@@ -154,13 +157,10 @@ def _cycle(graph: "nx.DiGraph[str]") -> StreamError:
     curable = nx.is_directed_acyclic_graph(fixed)
     cycle = nx.find_cycle(graph if curable else fixed)
     asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
-    if curable:
-        hint = "or permit permuted copies (--permute)"
-    else:
-        hint = "or change or leave out an order"
     return StreamError(
-        f"No order of indices suits the storage of all tensors and the orders of all statements ({asked}); "
-        f"store one of them in another mode order, such as '@ (1, 0)', {hint}."
+        f"No order of indices suits the storage of all tensors and the orders of all statements ({asked})",
+        "store one of them in another mode order, such as '@ (1, 0)'",
+        "permit permuted copies (--permute)" if curable else "change or leave out an order",
     )
 
 

@@ -92,9 +92,10 @@ def depths(assembly: Assembly) -> Assembly:
             if tokens > arch.deepest:
                 raise StreamError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
-                    f"{', '.join(inner)}, which waits for {awaited}; end the fused region before "
-                    f"{sink.name}, choose another order, or permit more than {arch.deepest:,} in the file of "
-                    '--arch ("deepest").'
+                    f"{', '.join(inner)}, which waits for {awaited}",
+                    f"end the fused region before {sink.name}",
+                    "choose another order",
+                    f'permit more than {arch.deepest:,} in the file of --arch ("deepest")',
                 )
             depth += tokens
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens

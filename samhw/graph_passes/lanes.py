@@ -228,14 +228,15 @@ class _Copier:
                 if source.node not in copied and (stream[-1:] != (self.index,)):
                     raise ScheduleError(
                         f"Lanes on '{self.index}' would have to take what {source.node} gives apart: the "
-                        f"coordinates of '{self.index}' come from there with others inside of them. Put "
-                        f"'{self.index}' outside of what {source.node} works on, or give lanes to another "
-                        "index."
+                        f"coordinates of '{self.index}' come from there with others inside of them",
+                        f"put '{self.index}' outside of what {source.node} works on",
+                        "give lanes to another index",
                     )
             if self._sums(node) and (node.params["op"] != "sum" or node.spec.kept(node.params) != 1):
                 raise ScheduleError(
                     f"'{self.index}' cannot have lanes: {name} reduces it, and only sums that keep one index "
-                    f"can meet behind their lanes. Give lanes to an index outside of '{self.index}'."
+                    "can meet behind their lanes",
+                    f"give lanes to an index outside of '{self.index}'",
                 )
 
     # What is made

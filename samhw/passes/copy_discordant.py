@@ -204,8 +204,9 @@ class _Copier:
             hint = mode_order if own == of else self.format(of).mode_order
             raise ScheduleError(
                 f"A permuted copy of {of} takes an accumulator of {2 << bits:,} words, more than "
-                f"{2 * self.given.largest_copy:,}; store {own} with the mode order '@ {hint}', or give "
-                f"the schedule 'largest_copy = {1 << bits}'."
+                f"{2 * self.given.largest_copy:,}",
+                f"store {own} with the mode order '@ {hint}'",
+                f"give the schedule 'largest_copy = {1 << bits}'",
             )
         tensor = maker.statements[0].lhs.tensor
         self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 << bits, self.given.stored_values(own))

@@ -47,7 +47,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     for number, region in enumerate(lowerable.program.regions):
         if scope.is_alias(number):
             # A statement of the program, from which extents follow, and no region of the design.
-            regions.append(RegionDecision(tuple(s.lhs.tensor for s in region.statements), region.label))
+            regions.append(RegionDecision(region.written, region.label))
             continue
         parts = RegionSplitter(scope, number, schedule).parts()
         if isinstance(parts, Refusal):

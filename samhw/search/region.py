@@ -55,11 +55,11 @@ class RegionSearch:
             InputError: for what no decision would make possible.
         """
         region = lowerable.program.regions[number]
-        results = tuple(statement.lhs.tensor for statement in region.statements)
+        results = region.written
         try:
             lowerable, made = copy_in_region(lowerable, number)
         except ScheduleError as error:
-            return Refusal.of(error)
+            return Refusal.of(error, region.written)
         numbers = list(range(made.start, made.stop))
         place = self._main(lowerable, numbers)
         if place is None:
@@ -72,8 +72,7 @@ class RegionSearch:
                 break
             if found.result is None:
                 return found
-            written = [s.lhs.tensor for s in lowerable.program.regions[place].statements]
-            result = results[written.index(found.result)]
+            result = results[lowerable.program.regions[place].written.index(found.result)]
             lowerable, name = compress_result(lowerable, place, found.result)
             numbers.append(numbers[-1] + 1)
             compressed.append(result)
@@ -144,7 +143,7 @@ class RegionSearch:
             else:
                 candidates = list(islice(space.orders(), self._schedule.attempts))
         except ScheduleError as error:
-            return Refusal.of(error)
+            return Refusal.of(error, scope.program.regions[number].written)
         refusal: Refusal | None = None
         for order in candidates:
             found = lower_fused(scope, number, space.region, space.constrained, order)
@@ -162,7 +161,9 @@ class RegionSearch:
             if self._schedule.share_of(computation.tensor) == "buffer" and not computation.is_once:
                 return Refusal(
                     f"'share' keeps {computation.tensor} in a buffer, but streams do not allow it: "
-                    f"{computation.why}; choose another order, or '{computation.tensor} = \"store\"'."
+                    f"{computation.why}",
+                    ("choose another order", f"'{computation.tensor} = \"store\"'"),
+                    found.region.written,
                 )
         # No channel holds more than all that its stream may have, each fiber with a stop.
         most = (prod(found.extent[i] + 1 for i in around) for around in set(levels(found.graph).values()))

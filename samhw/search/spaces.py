@@ -77,7 +77,7 @@ def spaces(
         try:
             yield OrderSpace(program, region, FusedRegion(program, region, sharing, recomputed))
         except ScheduleError as error:
-            yield Refusal.of(error)
+            yield Refusal.of(error, region.written)
 
 
 def order_spaces(program: Program, region: Region) -> list[OrderSpace]:

@@ -65,7 +65,9 @@ class RegionSplitter:
         if ends and self._region.order is not None:
             return Refusal(
                 f"'share' stores {statements[ends[0] - 1].lhs.tensor}, so that its region ends there, but "
-                "the schedule gives the whole region an order; leave one of the two out."
+                "the schedule gives the whole region an order",
+                ("leave one of the two out",),
+                self._region.written,
             )
         found: Parts = ()
         for start, stop in pairwise([0, *ends, len(statements)]):
@@ -157,8 +159,9 @@ class RegionSplitter:
             if self._schedule.share == "all" and not computation.is_once:
                 return Refusal(
                     f"'share' is all, but {computation.tensor} would be computed more than once: "
-                    f"{computation.why}; choose another order, end the fused region behind it, or take "
-                    "'auto'."
+                    f"{computation.why}",
+                    ("choose another order", "end the fused region behind it", "take 'auto'"),
+                    whole.main.region.written,
                 )
         return None
 

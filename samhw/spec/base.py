@@ -245,7 +245,7 @@ class Spec(ABC):
         plain = self.read(params)
         inputs, outputs = self.ports(depth, plain)
         if any(port.stream.depth > DEEPEST for port in (*inputs, *outputs)):
-            raise StreamError(f"{where} has a stream of more than {DEEPEST} levels; give a smaller depth.")
+            raise StreamError(f"{where} has a stream of more than {DEEPEST} levels", "give a smaller depth")
         return plain, inputs, outputs
 
 

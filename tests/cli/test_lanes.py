@@ -75,7 +75,7 @@ def test_a_sweep(tmp_path: Path) -> None:
 
 
 def test_refusals() -> None:
-    assert "There is no index 'q' to have lanes; the regions have i, k, j." in refused(
+    assert "There is no index 'q' to have lanes; take one of i, k, j." in refused(
         "run", "spmm", "--lanes", "q=2"
     )
     assert "Nothing lies inside of 'j' that lanes could share" in refused("run", "spmm", "--lanes", "j=2")

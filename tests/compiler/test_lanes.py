@@ -296,7 +296,7 @@ def test_a_region_that_cannot_have_lanes_ends_where_its_parts_can() -> None:
 
 
 def test_an_index_that_there_is_not() -> None:
-    with pytest.raises(InputError, match="There is no index 'q' to have lanes; the regions have i, k, j"):
+    with pytest.raises(InputError, match="There is no index 'q' to have lanes; take one of i, k, j"):
         compiled(SPMM, q=2)
 
 

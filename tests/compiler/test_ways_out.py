@@ -267,7 +267,7 @@ CASES = {
     ),
     "lanes of no index": (
         Way(SPMM, {"lanes": {"q": 2}}),
-        "no index 'q' to have lanes; the regions have i, k, j",
+        "no index 'q' to have lanes; take one of i, k, j",
         [Way(SPMM, {"lanes": {index: 2}}) for index in "ik"],
     ),
     "lanes with nothing inside": (

@@ -70,7 +70,8 @@ class TableBuilder:
             name = e.tensor if isinstance(e, Intermediate) else self.title
             raise StreamError(
                 f"Fused into one, the statements up to '{name}' compute intermediates at more than "
-                f"{MOST_COPIES:,} further places; split the region."
+                f"{MOST_COPIES:,} further places",
+                "split the region",
             )
 
     def rows_ahead(self, e: Einsum, bound: frozenset[str]) -> list[str]:
@@ -110,11 +111,15 @@ class TableBuilder:
         inner = stream.pending[-1].index
         if isinstance(operand, Reduce):
             what = f"The sum over {operand.index}"
-            way = f"in which {operand.index} comes after {row}, or compute the sum in a statement of its own"
+            ways = (
+                f"choose an order in which {operand.index} comes after {row}",
+                "compute the sum in a statement of its own",
+            )
         else:
             name = operand.name if isinstance(operand, Intermediate) else "An intermediate"
-            what, way = name, "of indices, or end the fused region behind it"
+            what, ways = name, ("choose an order of indices", "end the fused region behind it")
         return StreamError(
             f"{what} gives a stream over {inner} inside of {row}, which other operands share, and a stream "
-            f"cannot be entered from the middle; choose an order {way}."
+            "cannot be entered from the middle",
+            *ways,
         )

@@ -105,7 +105,8 @@ class StreamJoiner:
         if len(entering) > MOST:
             raise StreamError(
                 f"{len(entering)} streams meet at {row.index} in '{row.builder.title}', but one "
-                f"{meeting.value} takes {MOST}; compute some of the operands in a region of their own."
+                f"{meeting.value} takes {MOST}",
+                "compute some of the operands in a region of their own",
             )
         inputs: dict[str, Feed] = {}
         for n, (part, payload) in enumerate(entering):
@@ -175,5 +176,6 @@ class StreamJoiner:
         """The error for an operand of which no part has the whole."""
         return StreamError(
             f"{title_of(operand)} takes part in two terms of '{self._row.builder.title}' that have different "
-            f"coordinates {self._row.index}; compute one of them in a region of its own."
+            f"coordinates {self._row.index}",
+            "compute one of them in a region of its own",
         )

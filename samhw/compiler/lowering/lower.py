@@ -246,7 +246,8 @@ class _Lowering:
             inside = ", ".join(row.index for row in rows if row.index != segment.own)
             raise StreamError(
                 f"A concatenation along {segment.index} takes a part that its region computes, with {inside} "
-                "inside; end the fused region before it."
+                "inside",
+                "end the fused region before it",
             )
         (row,) = rows
         crd = row.crd
@@ -269,7 +270,9 @@ class _Lowering:
         if reduce.index in space.bound:
             raise StreamError(
                 f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
-                f"inside of {reduce.index}; choose another order, or end the fused region between the two."
+                f"inside of {reduce.index}",
+                "choose another order",
+                "end the fused region between the two",
             )
         rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
         space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)

@@ -75,7 +75,8 @@ class RowEnd:
         index, title = self._row.index, self._row.builder.title
         return StreamError(
             f"'{title}' is dense in {index}, but {title_of(nested)} gives only some {index}, "
-            f"each with a fiber inside; store the result with a compressed level {index}, such as 'csf', or "
-            "choose another order.",
+            "each with a fiber inside",
+            f"store the result with a compressed level {index}, such as 'csf'",
+            "choose another order",
             result=self._goal.name,
         )

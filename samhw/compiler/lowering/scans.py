@@ -117,8 +117,9 @@ class Scanner:
         index = self._row.index
         return StreamError(
             f"{view.tensor}[{', '.join(view.indices)}] is stored with {outer} outside {index}, but in "
-            f"'{self._row.builder.title}' the reduction over {outer} lies inside of {index}; choose "
-            f"another order, or compute what reads {view.tensor} in a region of its own."
+            f"'{self._row.builder.title}' the reduction over {outer} lies inside of {index}",
+            "choose another order",
+            f"compute what reads {view.tensor} in a region of its own",
         )
 
 

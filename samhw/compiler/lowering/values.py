@@ -98,8 +98,8 @@ class ValueRow:
         """
         if isinstance(mask, Sieve) and mask not in self._space.streams:
             raise StreamError(
-                f"'{self._builder.title}' needs the mask {mask.tensor} where its rows are done already; end "
-                f"the fused region behind {mask.tensor}."
+                f"'{self._builder.title}' needs the mask {mask.tensor} where its rows are done already",
+                f"end the fused region behind {mask.tensor}",
             )
         if not self._space.is_missing(mask):
             return source

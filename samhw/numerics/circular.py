@@ -21,7 +21,7 @@ _HALF = Decimal("0.5")
 
 @cache
 def circle_table(f: FloatFormat) -> Piecewise:
-    """Of t quarter turns, 0 <= t < 1/2, in group 0 the sine over 2 t, in group 1 the cosine: from 0.7 to 1."""
+    """Of t quarter turns, 0 <= t < 1/2: in group 0 the sine over 2 t, in group 1 the cosine. 0.7 to 1."""
     index_bits, degree = _SHAPE[f.mantissa]
     groups = [(Decimal(0), _HALF), (Decimal(1), _HALF)]
     return fit(_circle, groups, index_bits=index_bits, degree=degree, fraction=working(f))
@@ -33,11 +33,14 @@ def _circle(x: Decimal) -> Decimal:
 
 
 def _series(t: Decimal, first: int) -> Decimal:
-    """The sum of every other term of e**(t pi/2) from term `first` on, with alternating signs: the cosine of t
-    quarter turns from 0 on, the sine from 1 on."""
+    """The cosine of t quarter turns, whose power series begins with 1, or the sine, which begins with t pi/2.
+
+    Args:
+        first: the power that it begins with, 0 or 1.
+    """
     angle = t * PI / 2
-    term = angle**first if first else Decimal(1)
-    total, n = term, first
+    total = term = angle if first else Decimal(1)
+    n = first
     while abs(term) > Decimal("1e-88"):
         n += 2
         term = -term * angle * angle / (n * (n - 1))
@@ -67,7 +70,8 @@ def window_table(f: FloatFormat) -> tuple[NDArray[np.int64], ...]:
 
 
 def _quarter_turns(f: FloatFormat, x: Parts) -> Bits:
-    """|x| in quarter turns modulo 4, with 2 * `working(f)` fraction bits, for exponents from `linear_below` on."""
+    """|x| in quarter turns modulo 4, with 2 * `working(f)` fraction bits; of no meaning below exponents of
+    `linear_below`."""
     part, lost = working(f), f.mantissa + 1
     windows = window_table(f)
     index = clip(x.exponent - f.bias - linear_below(f), 0, len(windows[0]) - 1)

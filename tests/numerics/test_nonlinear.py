@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -147,7 +148,7 @@ def test_windows_are_bits_of_two_over_pi(kind: Float) -> None:
     part = working(f)
     whole = (high << 2 * part) + (middle << part) + low
     width = 2 * part + f.mantissa + 3
-    assert all(2 * a % (1 << width) == b & ~1 for a, b in zip(whole[:-1], whole[1:], strict=True))
+    assert all(2 * a % (1 << width) == b & ~1 for a, b in pairwise(whole))
     assert abs(Fraction(int(whole[0]), 1 << linear_below(f) + 2 * part + 1) - TWO_OVER_PI) < 2**-14
 
 

@@ -101,7 +101,7 @@ class FormatTables:
     working: int
     functions: tuple[Function, ...]
     windows: tuple[Column, ...]
-    """The parts of the windows of 2/pi, from the top; none if no function reads them."""
+    """The pieces of the windows of 2/pi, from the top; none if no function reads them."""
     constants: tuple[Constant, ...]
 
 

@@ -55,29 +55,30 @@ def linear_below(f: FloatFormat) -> int:
 
 @cache
 def window_table(f: FloatFormat) -> tuple[NDArray[np.int64], ...]:
-    """For each exponent from `linear_below` on, the bits of 2/pi that count, in three parts from the top.
+    """For each exponent from `linear_below` on, the bits of 2/pi that count, in three pieces from the top.
 
     What lies above gives whole turns, and what lies below is lost behind the 2 * `working(f)` fraction bits
-    that are kept of a product. The lower two parts have `working(f)` bits each.
+    that are kept of a product. The lower two pieces have `working(f)` bits each.
     """
-    part = working(f)
+    fraction = working(f)
     rows = []
     with localcontext(Context(prec=90)):
         for exponent in range(linear_below(f), f.bias + 1):
-            window = int(2 / PI * (1 << exponent + 2 * part + 1)) % (1 << 2 * part + f.mantissa + 3)
-            rows.append([window >> 2 * part, window >> part & (1 << part) - 1, window & (1 << part) - 1])
+            window = int(2 / PI * (1 << exponent + 2 * fraction + 1)) % (1 << 2 * fraction + f.mantissa + 3)
+            upper, low = divmod(window, 1 << fraction)
+            rows.append([*divmod(upper, 1 << fraction), low])
     return tuple(np.array(rows, dtype=np.int64).T.copy())
 
 
 def _quarter_turns(f: FloatFormat, x: Parts) -> Bits:
     """|x| in quarter turns modulo 4, with 2 * `working(f)` fraction bits; of no meaning below exponents of
     `linear_below`."""
-    part, lost = working(f), f.mantissa + 1
+    fraction, lost = working(f), f.mantissa + 1
     windows = window_table(f)
     index = clip(x.exponent - f.bias - linear_below(f), 0, len(windows[0]) - 1)
     high, middle, low = (x.significand * lookup(column, index) for column in windows)
-    upper = (high & (1 << f.mantissa + 3) - 1) << 2 * part - lost
-    return upper + (middle << part - lost) + (low >> lost) & (1 << 2 * part + 2) - 1
+    upper = (high & (1 << f.mantissa + 3) - 1) << 2 * fraction - lost
+    return upper + (middle << fraction - lost) + (low >> lost) & (1 << 2 * fraction + 2) - 1
 
 
 def _sine(f: FloatFormat, y: Bits) -> tuple[Bits, Bits]:
@@ -87,17 +88,17 @@ def _sine(f: FloatFormat, y: Bits) -> tuple[Bits, Bits]:
     most 1/2. The distance of every number has its leading one in its upper half. What is lost of it there is
     less than a part in 2**(mantissa + 5).
     """
-    part = working(f)
-    octant, rest = y >> 2 * part - 1 & 7, y & (1 << 2 * part - 1) - 1
-    distance = select(octant & 1 == 1, (1 << 2 * part - 1) - 1 - rest, rest)
+    fraction = working(f)
+    octant, rest = y >> 2 * fraction - 1 & 7, y & (1 << 2 * fraction - 1) - 1
+    distance = select(octant & 1 == 1, (1 << 2 * fraction - 1) - 1 - rest, rest)
     by_cosine = octant + 1 >> 1 & 1
-    position = distance >> part - 1
-    zeros = part - bit_length(position)
-    factor = select(by_cosine == 1, 1 << part, (distance << zeros) >> part - 2)
-    product = factor * circle_table(f)(position, part, by_cosine)
-    top = product >> 2 * part
+    position = distance >> fraction - 1
+    zeros = fraction - bit_length(position)
+    factor = select(by_cosine == 1, 1 << fraction, (distance << zeros) >> fraction - 2)
+    product = factor * circle_table(f)(position, fraction, by_cosine)
+    top = product >> 2 * fraction
     exponent = select(by_cosine == 1, f.bias - 1, f.bias - 2 - zeros) + top
-    magnitude = f.round(0, exponent, product << 1 - top, extra=2 * part - f.mantissa)
+    magnitude = f.round(0, exponent, product << 1 - top, extra=2 * fraction - f.mantissa)
     return octant >> 2, magnitude
 
 

@@ -21,44 +21,49 @@ def _quarter_turns(p: Pipeline, f: FloatFormat, x: data.View) -> Signal:
     Args:
         x: a number that was taken apart, kept.
     """
-    part, lost = working(f), f.mantissa + 1
+    fraction, lost = working(f), f.mantissa + 1
     address = (p[x].exponent - (f.bias + linear_below(f)))[: f.exponent_bits]
     window = read(p, window_table(f), address)
-    # The window's three parts are multiplied side by side.
+    # The window's three pieces are multiplied side by side.
     start, products = p.branch(), []
     for name in ("c0", "c1", "c2"):
         beside = start.branch()
         products.append(beside.multiply(beside[x].significand, beside[window][name]))
         p.join(beside)
     high, middle, low = (p[product] for product in products)
-    total = (high << 2 * part - lost) + (middle << part - lost) + (low >> lost)
-    return p.register(total[: 2 * part + 2])
+    total = (high << 2 * fraction - lost) + (middle << fraction - lost) + (low >> lost)
+    return p.register(total[: 2 * fraction + 2])
 
 
 def _sine(p: Pipeline, f: FloatFormat, turns: Signal, ahead: int) -> tuple[Signal, Signal]:
-    """The sine of `turns`, which `_quarter_turns` gave, and `ahead` quarter turns, as sign and word; kept."""
-    part = working(f)
+    """The sine of `turns` and `ahead` quarter turns: the octant, whose leading bit is the sign, and the word
+    without it; kept.
+
+    Args:
+        turns: from `_quarter_turns`.
+    """
+    fraction = working(f)
     octant = p.keep((p[turns][-3:] + 2 * ahead)[:3])
     mirrored, by_cosine = octant[0], p.keep(octant[0] ^ octant[1])
-    rest = p[turns][: 2 * part - 1]
+    rest = p[turns][: 2 * fraction - 1]
     distance = p.keep(Mux(mirrored, ~rest, rest))
-    position = p.keep(distance[part - 1 :])
+    position = p.keep(distance[fraction - 1 :])
 
     scaling = p.branch()
     zeros = scaling.register(lowest_bit(position[::-1]))
-    scaled = (scaling[distance] << scaling[zeros])[part - 2 : 2 * part - 1]
-    factor = scaling.register(Mux(scaling[by_cosine], 1 << part, scaled))
+    scaled = (scaling[distance] << scaling[zeros])[fraction - 2 : 2 * fraction - 1]
+    factor = scaling.register(Mux(scaling[by_cosine], 1 << fraction, scaled))
 
     value = evaluate(p, circle_table(f), position, by_cosine)
     p.join(scaling)
-    product = p.multiply(p[factor], p[value])[: 2 * part + 1]
+    product = p.multiply(p[factor], p[value])[: 2 * fraction + 1]
     top = product[-1]
     word = p.round(
         f,
         sign=Const(0),
         exponent=f.bias - 2 + top + Mux(p[by_cosine], 1, -p[zeros]),
-        significand=Mux(top, product, product << 1)[: 2 * part + 1],
-        extra=2 * part - f.mantissa,
+        significand=Mux(top, product, product << 1)[: 2 * fraction + 1],
+        extra=2 * fraction - f.mantissa,
     )
     return octant, word
 

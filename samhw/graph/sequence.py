@@ -1,7 +1,7 @@
 """The order in which a run goes through the regions of a design: a tree of steps.
 
-The compiler makes sequences of `Run` alone, and these are all that the backends can follow: they ask
-`in_turn`, which refuses the rest.
+The compiler makes sequences of `Run` alone, and these are all that the backends can follow: they ask for
+`Design.turns`, which refuses the rest.
 """
 
 from collections.abc import Iterator

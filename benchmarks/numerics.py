@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from samhw.numerics.circular import circle_table
 from samhw.numerics.exponential import exp2_table
 from samhw.numerics.gaussian import tail_table
 from samhw.numerics.hyperbolic import tanh_table
@@ -26,6 +27,7 @@ TABLES = {
     "log": log_table,
     "tanh": tanh_table,
     "tail": tail_table,
+    "circle": circle_table,
 }
 SCALAR_CALLS = 20_000
 

@@ -45,7 +45,7 @@ from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
-from samhw.rtl.repeat import Repeat
+from samhw.rtl.repeat import Repeater
 from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
@@ -95,7 +95,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
         "scan_compressed", "", partial(ScanCompressed, arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
     )
     yield Case("scan_singleton", "", partial(ScanSingleton, arch=arch, crd_capacity=WORDS))
-    yield Case("repeat", "", partial(Repeat, arch=arch, payload_width=index))
+    yield Case("repeat", "", partial(Repeater, arch=arch, payload_width=index))
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))
     yield Case("shift", "", partial(Shift, arch=arch))

@@ -72,3 +72,14 @@ def test_the_tests_installation_is_that_of_ci_and_brings_pytorch() -> None:
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         assert command in path.read_text(encoding="utf-8")
     assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    """Those of the repository, from its root."""
+    if page.name == "CHANGELOG.md":
+        return
+    named = re.findall(
+        r"`((?:samhw|tests|docs|benchmarks|boards|examples)/[\w./-]+)`", page.read_text("utf-8")
+    )
+    assert not [name for name in named if not (ROOT / name).exists()]

@@ -43,6 +43,17 @@ def test_text_example(path: Path) -> None:
     assert "right" in result.output
 
 
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize("backend", ["verilator", "hls"])
+def test_angles_in_hardware(backend: str) -> None:
+    """Sines and cosines of the simulator and of what is built are the same bits."""
+    options = ["--data", "random", "--value", "bf16", "--backend", backend]
+    result = CliRunner().invoke(main, ["run", str(EXAMPLES / "rotary.ein"), *options])
+    assert result.exit_code == 0, result.output
+    assert "right" in result.output
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("schedule*.toml")), ids=lambda p: p.name)
 def test_schedule(path: Path) -> None:
     program = re.search(r"^#.* samhw run (\S+) --schedule", path.read_text(), re.MULTILINE)

@@ -156,3 +156,20 @@ class RotaryAttention(nn.Module):
 def rotary_attention():
     torch.manual_seed(7)
     return RotaryAttention().eval(), (torch.randn(1, 5, 8),)
+
+
+class Siren(nn.Module):
+    """Sitzmann et al., 2020: layers of sines, from coordinates to colours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc1, self.fc2, self.fc3 = nn.Linear(2, 8), nn.Linear(8, 8), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.sin(30 * self.fc1(x))
+        return self.fc3(torch.sin(30 * self.fc2(x)))
+
+
+def siren():
+    torch.manual_seed(8)
+    return Siren().eval(), (2 * torch.rand(5, 2) - 1,)

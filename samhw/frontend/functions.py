@@ -11,6 +11,7 @@ from samhw.frontend.expr import Access, Call, Concat, Operand, Reshape, as_expr
 __all__ = [
     "abs",
     "concat",
+    "cos",
     "eq",
     "exp",
     "gelu",
@@ -27,6 +28,7 @@ __all__ = [
     "select",
     "sigmoid",
     "silu",
+    "sin",
     "sqrt",
     "tanh",
 ]
@@ -79,6 +81,16 @@ def exp(x: Operand) -> Call:
 def log(x: Operand) -> Call:
     """The natural logarithm of x."""
     return _call("log", x)
+
+
+def sin(x: Operand) -> Call:
+    """The sine of x radians."""
+    return _call("sin", x)
+
+
+def cos(x: Operand) -> Call:
+    """The cosine of x radians."""
+    return _call("cos", x)
 
 
 def sqrt(x: Operand) -> Call:

@@ -5,7 +5,7 @@ The types of its streams and the numbers of a build come from the specs of its n
 
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
-from samhw.graph.design import Design, Run
+from samhw.graph.design import Design
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.ir import (
@@ -22,6 +22,7 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.nodes import latency, make
 from samhw.graph.once import once_per_graph
+from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
@@ -51,9 +52,13 @@ __all__ = [
     "MemoryRole",
     "Node",
     "OffChip",
+    "Parallel",
     "Payload",
     "Port",
+    "Repeat",
     "Run",
+    "Step",
+    "Steps",
     "Stream",
     "StreamKind",
     "TensorBinding",

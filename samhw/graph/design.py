@@ -7,17 +7,11 @@ from functools import cached_property
 
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
+from samhw.graph.sequence import Run, Steps, in_turn
 from samhw.numerics import ValueType
 from samhw.spec import Payload
 
-__all__ = ["Design", "Run"]
-
-
-@dataclass(frozen=True)
-class Run:
-    """A step of a sequence: runs a region once, by its number."""
-
-    region: int
+__all__ = ["Design"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class Design:
             an earlier one has left there.
         tensors: of all regions.
         extents: the greatest extent of each index.
-        sequence: the steps of a run, in order.
+        sequence: the steps of a run. Each region has a place there.
     """
 
     name: str
@@ -41,7 +35,7 @@ class Design:
     memories: tuple[Memory, ...]
     tensors: tuple[TensorBinding, ...]
     extents: Mapping[str, int] = field(default_factory=dict)
-    sequence: tuple[Run, ...] = (Run(0),)
+    sequence: Steps = (Run(0),)
 
     @classmethod
     def of(cls, graph: Graph) -> "Design":
@@ -101,9 +95,15 @@ class Design:
         return {m.name: m for m in self.memories}
 
     @cached_property
+    def turns(self) -> tuple[int, ...]:
+        """The numbers of the regions in the order in which they run, each once; raises `InputError` for a
+        sequence that has more than that."""
+        return tuple(in_turn(self.name, self.sequence))
+
+    @cached_property
     def runs(self) -> tuple[Graph, ...]:
-        """The graphs of the regions, in the order in which they run."""
-        return tuple(self.regions[step.region] for step in self.sequence)
+        """The graphs of the regions, in the order of `turns`."""
+        return tuple(self.regions[number] for number in self.turns)
 
     @cached_property
     def nodes(self) -> tuple[tuple[int, Node], ...]:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph.design import Design, Run
+from samhw.graph.design import Design
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -14,6 +14,7 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
 )
+from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps
 from samhw.numerics import ValueType, value_type
 from samhw.spec import Payload, Port, Stream, StreamKind, spec_of
 
@@ -57,7 +58,7 @@ def dumps(design: Design) -> str:
             for m in design.memories
         ],
         "regions": [_region_data(graph) for graph in design.regions],
-        "sequence": [{"run": step.region} for step in design.sequence],
+        "sequence": _steps_data(design.sequence),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -66,16 +67,30 @@ def loads(text: str) -> Design:
     """The design of a JSON text by `dumps`, of this version; raises `InputError` for any other text."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"The graph is not JSON ({error}); give a file of 'samhw compile -o'.") from error
     version = data.get("version") if isinstance(data, dict) else None
     if version != VERSION:
         raise InputError(f"The graph has version {version}, not {VERSION}; compile it again.")
     try:
         return _design(data)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"The graph is damaged ({what}); compile it again.") from error
+
+
+def _steps_data(steps: Steps) -> list[dict[str, Any]]:
+    return [_step_data(step) for step in steps]
+
+
+def _step_data(step: Step) -> dict[str, Any]:
+    match step:
+        case Run():
+            return {"run": step.region}
+        case Repeat():
+            return {"repeat": step.index, "extent": step.extent, "body": _steps_data(step.body)}
+        case Parallel():
+            return {"parallel": [_steps_data(body) for body in step.bodies]}
 
 
 def _region_data(graph: Graph) -> dict[str, Any]:
@@ -131,8 +146,23 @@ def _design(data: dict[str, Any]) -> Design:
         memories=tuple(_memory(m, m["role"]) for m in memories.values()),
         tensors=tuple(_tensor(t, t["role"]) for t in tensors.values()),
         extents=data["extents"],
-        sequence=tuple(Run(step["run"]) for step in data["sequence"]),
+        sequence=_steps(data["sequence"]),
     )
+
+
+def _steps(data: list[dict[str, Any]]) -> Steps:
+    return tuple(map(_step, data))
+
+
+def _step(data: dict[str, Any]) -> Step:
+    match data:
+        case {"run": int(region)}:
+            return Run(region)
+        case {"repeat": str(index), "extent": str(extent), "body": list(body)}:
+            return Repeat(index, extent, _steps(body))
+        case {"parallel": list(bodies)}:
+            return Parallel(tuple(map(_steps, bodies)))
+    raise ValueError("a step of the sequence")
 
 
 def _graph(

@@ -5,6 +5,7 @@ from collections import Counter
 from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Graph, MemoryRole
+from samhw.graph.sequence import Parallel, Repeat, Run, Steps, walk
 from samhw.graph.validate import check_unique, validate
 
 __all__ = ["validate_design"]
@@ -20,7 +21,7 @@ def validate_design(design: Design) -> None:
         _check_shared(design, graph)
     _check_views(design)
     _check_sequence(design)
-    _check_flow(design)
+    _check_flow(design, design.sequence, {})
 
 
 def _check_shared(design: Design, graph: Graph) -> None:
@@ -57,40 +58,81 @@ def _check_views(design: Design) -> None:
 
 
 def _check_sequence(design: Design) -> None:
-    """Each region runs once."""
-    times = Counter(step.region for step in design.sequence)
+    """Each region has one place, and no step is empty."""
+    times = Counter[int]()
+    for step in walk(design.sequence):
+        match step:
+            case Run(region):
+                times[region] += 1
+            case Repeat(_, extent, body):
+                if not body:
+                    raise InputError(f"The sequence of {design.name} repeats nothing; give '{step}' a body.")
+                if extent not in design.extents:
+                    raise InputError(
+                        f"The sequence of {design.name} repeats a body {extent!r} times, an extent that it "
+                        "lacks; add it."
+                    )
+            case Parallel(bodies):
+                if not all(bodies) or len(bodies) < 2:
+                    raise InputError(
+                        f"The sequence of {design.name} has '{step}'; give it two bodies or more, and none "
+                        "that is empty."
+                    )
     for number in range(len(design.regions)):
         if times[number] != 1:
             raise InputError(
-                f"The sequence of {design.name} runs region {number} {times[number]} times; run each once."
+                f"The sequence of {design.name} has region {number} {times[number]} times; give each region "
+                "one place."
             )
     if unknown := sorted(times.keys() - set(range(len(design.regions)))):
         raise InputError(f"The sequence of {design.name} runs region {unknown[0]}, which it lacks; add it.")
 
 
-def _check_flow(design: Design) -> None:
-    """Each memory has one region that writes it, or the host, and is written before it is read."""
-    written: dict[str, str] = {}
-    for graph in design.runs:
-        for memory in graph.memories:
-            role = design.memory[memory.name].role
-            if memory.role is MemoryRole.OUTPUT:
-                if role is MemoryRole.INPUT:
-                    raise InputError(
-                        f"Region {graph.name} writes memory {memory.name!r}, which is an input; make it an "
-                        "output or a buffer."
-                    )
-                if (other := written.setdefault(memory.name, graph.name)) != graph.name:
-                    raise InputError(
-                        f"The regions {other} and {graph.name} both write memory {memory.name!r}; give each "
-                        "its own."
-                    )
-            elif role is MemoryRole.OUTPUT:
+def _check_flow(
+    design: Design, steps: Steps, written: dict[str, str], ready: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Each memory has one region that writes it, or the host, and is written before it is read. Bodies that
+    run in parallel find nothing that another one of them writes.
+
+    Args:
+        written: the memories that have been met as written, each with the region that does; this adds to it.
+        ready: the memories that are written before these steps. The result has those that are written
+            then.
+    """
+    for step in steps:
+        match step:
+            case Run(region):
+                graph = design.regions[region]
+                _check_memories(design, graph, written, ready)
+                ready |= {memory.name for memory in graph.memories if memory.role is MemoryRole.OUTPUT}
+            case Repeat(_, _, body):
+                ready = _check_flow(design, body, written, ready)
+            case Parallel(bodies):
+                ready = ready.union(*(_check_flow(design, body, written, ready) for body in bodies))
+    return ready
+
+
+def _check_memories(design: Design, graph: Graph, written: dict[str, str], ready: frozenset[str]) -> None:
+    """What `_check_flow` asks of one region."""
+    for memory in graph.memories:
+        role = design.memory[memory.name].role
+        if memory.role is MemoryRole.OUTPUT:
+            if role is MemoryRole.INPUT:
                 raise InputError(
-                    f"Region {graph.name} reads memory {memory.name!r}, which is an output; make it a buffer."
+                    f"Region {graph.name} writes memory {memory.name!r}, which is an input; make it an "
+                    "output or a buffer."
                 )
-            elif role is MemoryRole.BUFFER and memory.name not in written:
+            if (other := written.setdefault(memory.name, graph.name)) != graph.name:
                 raise InputError(
-                    f"Region {graph.name} reads memory {memory.name!r}, which no earlier region writes; "
-                    "order the regions otherwise."
+                    f"The regions {other} and {graph.name} both write memory {memory.name!r}; give each "
+                    "its own."
                 )
+        elif role is MemoryRole.OUTPUT:
+            raise InputError(
+                f"Region {graph.name} reads memory {memory.name!r}, which is an output; make it a buffer."
+            )
+        elif role is MemoryRole.BUFFER and memory.name not in ready:
+            raise InputError(
+                f"Region {graph.name} reads memory {memory.name!r}, which no earlier region writes; "
+                "order the regions otherwise."
+            )

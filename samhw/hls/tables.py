@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.numerics.circular import circle_table, window_table
 from samhw.numerics.exponential import LN_2, LOG2_E, exp2_table
 from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.gaussian import tail_table
 from samhw.numerics.hyperbolic import tanh_table
 from samhw.numerics.logarithm import log_table
-from samhw.numerics.piecewise import Piecewise
+from samhw.numerics.piecewise import Piecewise, stored_width
 from samhw.numerics.reciprocal import reciprocal_table, root_table
 from samhw.numerics.working import constant, working
 
@@ -25,6 +29,8 @@ _READS = {
     "tanh": ("tanh",),
     "silu": ("exp2", "reciprocal"),
     "gelu": ("exp2", "tail"),
+    "sin": ("circle", "window"),
+    "cos": ("circle", "window"),
 }
 """The tables of each function."""
 
@@ -38,6 +44,7 @@ _TABLES: Sequence[tuple[str, str, Callable[[FloatFormat], Piecewise]]] = (
     ("log", "ln(s)/(s - 1), s = x below 1.5 and x/2 from there on, on [1, 2)", log_table),
     ("tanh", "tanh(x)/x on [0, 16), with P + 2 fraction bits", tanh_table),
     ("tail", "Phi(-x) * exp(x^2/2) on [0, 16), with P + 2 fraction bits", tail_table),
+    ("circle", "sin(x pi/2)/(2 x) in group 0, cos(x pi/2) in group 1, of half the position", circle_table),
 )
 
 
@@ -93,6 +100,8 @@ class FormatTables:
     mantissa: int
     working: int
     functions: tuple[Function, ...]
+    windows: tuple[Column, ...]
+    """The pieces of the windows of 2/pi, from the top; none if no function reads them."""
     constants: tuple[Constant, ...]
 
 
@@ -104,6 +113,7 @@ def format_tables(f: FloatFormat, functions: Iterable[str] = FUNCTIONS) -> Forma
         f.mantissa,
         fraction,
         tuple(_function(name, title, table(f)) for name, title, table in _TABLES if name in wanted),
+        tuple(map(_column, window_table(f))) if "window" in wanted else (),
         (
             Constant("log2_e", "log2(e) with P + 5 fraction bits", constant(LOG2_E, fraction + 5)),
             Constant("half_log2_e", "log2(e)/2 with P + 6 fraction bits", constant(LOG2_E / 2, fraction + 6)),
@@ -113,8 +123,10 @@ def format_tables(f: FloatFormat, functions: Iterable[str] = FUNCTIONS) -> Forma
 
 
 def _function(name: str, title: str, table: Piecewise) -> Function:
-    columns = tuple(
-        Column(f"{'ap_int' if column.min() < 0 else 'ap_uint'}<{width}>", tuple(column.tolist()))
-        for column, width in zip(table.columns, table.widths, strict=True)
-    )
+    columns = tuple(map(_column, table.columns))
     return Function(name, title, len(columns[0].values) >> table.index_bits, table.index_bits, columns)
+
+
+def _column(values: NDArray[np.int64]) -> Column:
+    kind = "ap_int" if values.min() < 0 else "ap_uint"
+    return Column(f"{kind}<{stored_width(values)}>", tuple(values.tolist()))

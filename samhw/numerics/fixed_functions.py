@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from samhw.numerics.circular import cos, sin
 from samhw.numerics.convert_words import fixed_to_float, float_to_fixed
 from samhw.numerics.exponential import exp
 from samhw.numerics.fixed_format import FixedFormat
@@ -35,5 +36,7 @@ FIXED_FUNCTIONS: dict[str, Callable[[FixedFormat, Bits], Bits]] = {
     "tanh": partial(_through_f32, tanh),
     "silu": partial(_through_f32, silu),
     "gelu": partial(_through_f32, gelu),
+    "sin": partial(_through_f32, sin),
+    "cos": partial(_through_f32, cos),
 }
 """By name, for words of at most `WIDEST` bits. Infinity saturates; where the function has no value, zero."""

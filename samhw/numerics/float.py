@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.numerics import float_arithmetic as arithmetic
+from samhw.numerics.circular import cos, sin
 from samhw.numerics.exponential import exp
 from samhw.numerics.float_format import BF16, F32, FloatFormat
 from samhw.numerics.float_scalar import adder, multiplier, subtracter
@@ -34,6 +35,8 @@ _DEFINITIONS: dict[str, Callable[..., Bits]] = {
     "tanh": tanh,
     "silu": silu,
     "gelu": gelu,
+    "sin": sin,
+    "cos": cos,
 }
 
 _FAST: dict[str, Callable[[FloatFormat], ScalarOp]] = {"add": adder, "sub": subtracter, "mul": multiplier}

@@ -7,16 +7,12 @@ from samhw.numerics.exponential import LOG2_E, exp2
 from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.lanes import Bits, select, shift_right
 from samhw.numerics.piecewise import Piecewise, fit
-from samhw.numerics.working import BINADES, constant, locate, working
+from samhw.numerics.working import BINADES, PI, constant, locate, working
 
 __all__ = ["gelu", "tail_table"]
 
 _SHAPE = {7: (3, 2), 23: (5, 3)}
 """By mantissa: index bits of a group and degree."""
-
-_PI = Decimal(
-    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170680"
-)
 
 _SQUARE = 36
 """The most bits of x**2 that are kept."""
@@ -40,7 +36,7 @@ def _smooth_tail(x: Decimal) -> Decimal:
         odd += 2
         term = term * square / odd
         total += term
-    return (square / 2).exp() / 2 - total / (2 * _PI).sqrt()
+    return (square / 2).exp() / 2 - total / (2 * PI).sqrt()
 
 
 def _half_square_log2_e(f: FloatFormat, significand: Bits, exponent: Bits) -> Bits:

@@ -27,6 +27,8 @@ OPERATIONS = {
     "tanh": 1,
     "silu": 1,
     "gelu": 1,
+    "sin": 1,
+    "cos": 1,
 }
 """By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from samhw.numerics.lanes import Bits, lookup
 
-__all__ = ["DecimalFunction", "Piecewise", "fit"]
+__all__ = ["DecimalFunction", "Piecewise", "fit", "stored_width"]
 
 DecimalFunction = Callable[[Decimal], Decimal]
 
@@ -60,15 +60,19 @@ class Piecewise:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Bits of each coefficient as stored, by degree, with a sign bit where any of them is negative."""
-        return tuple(
-            max(int(max(c.max(), -c.min() - 1)).bit_length() + bool(c.min() < 0), 1) for c in self.columns
-        )
+        """Bits of each coefficient as stored, by degree: with a sign bit where any of them is negative."""
+        return tuple(map(stored_width, self.columns))
 
     @property
     def bits(self) -> int:
         """The size of the table."""
         return len(self.columns[0]) * sum(self.widths)
+
+
+def stored_width(column: NDArray[np.int64]) -> int:
+    """The bits that hold every integer of a column."""
+    least, greatest = int(column.min()), int(column.max())
+    return max(max(greatest, -least - 1).bit_length() + (least < 0), 1)
 
 
 def fit(

@@ -5,10 +5,14 @@ from decimal import Context, Decimal, localcontext
 from samhw.numerics.float_format import FloatFormat, Parts
 from samhw.numerics.lanes import Bits, clip, select, shift_right
 
-__all__ = ["BINADES", "constant", "locate", "working"]
+__all__ = ["BINADES", "PI", "constant", "locate", "working"]
 
 _GUARD = 7
 """Fraction bits of intermediates beyond the mantissa."""
+
+PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170680"
+)
 
 BINADES = (
     (Decimal(0), Decimal(1)),

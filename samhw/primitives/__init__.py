@@ -17,7 +17,7 @@ from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
 from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
-from samhw.primitives.repeat import Repeat
+from samhw.primitives.repeat import Repeater
 from samhw.primitives.root import Root
 from samhw.primitives.scan_compressed import ScanCompressed
 from samhw.primitives.scan_dense import ScanDense
@@ -45,7 +45,7 @@ _MODELS: tuple[Model, ...] = (
     ScanDense(),
     ScanCompressed(),
     ScanSingleton(),
-    Repeat(),
+    Repeater(),
     CrdHold(),
     Locate(),
     Shift(),

@@ -6,10 +6,10 @@ from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.spec.hold import REPEAT
 
-__all__ = ["Repeat"]
+__all__ = ["Repeater"]
 
 
-class Repeat(Model):
+class Repeater(Model):
     """The repeater."""
 
     spec = REPEAT

@@ -50,7 +50,7 @@ def _select(function: str, values: Sequence[Array], errors: Sequence[Array]) -> 
     return np.where(is_certain, certain, np.abs(a - b) + np.maximum(a_error, b_error))
 
 
-_GREATEST_SLOPES = {"abs": 1.0, "gelu": 1.129, "silu": 1.1}
+_GREATEST_SLOPES = {"abs": 1.0, "gelu": 1.129, "silu": 1.1, "sin": 1.0, "cos": 1.0}
 
 CHANGES = {
     **dict.fromkeys(("relu", "max", "min", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt"), _monotone),

@@ -104,6 +104,8 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "silu": lambda x: np.where(x == -np.inf, 0.0, x * expit(x)),
     "sigmoid": expit,
     "tanh": np.tanh,
+    "sin": np.sin,
+    "cos": np.cos,
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,

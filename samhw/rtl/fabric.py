@@ -48,7 +48,7 @@ class Fabric(wiring.Component):
         self.design = design
         self.arch = arch
         self.probes = probes
-        self.turn = {step.region: turn for turn, step in enumerate(design.sequence)}
+        self.turn = {region: turn for turn, region in enumerate(design.turns)}
         self.nodes: dict[Key, Primitive] = {
             (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
             for region, node in design.nodes

@@ -18,7 +18,7 @@ from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
-from samhw.rtl.repeat import Repeat
+from samhw.rtl.repeat import Repeater
 from samhw.rtl.root import Root
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
@@ -78,7 +78,7 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         arch=at.arch, pos_capacity=at.capacity("pos"), crd_capacity=at.capacity("crd")
     ),
     "scan_singleton": lambda at: ScanSingleton(arch=at.arch, crd_capacity=at.capacity("crd")),
-    "repeat": lambda at: Repeat(arch=at.arch, payload_width=at.width("ref")),
+    "repeat": lambda at: Repeater(arch=at.arch, payload_width=at.width("ref")),
     "crd_hold": lambda at: CrdHold(arch=at.arch),
     "locate": lambda at: Locate(arch=at.arch),
     "shift": lambda at: Shift(arch=at.arch),

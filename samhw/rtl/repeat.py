@@ -9,10 +9,10 @@ from samhw.rtl.hold import Hold
 from samhw.rtl.output import Output
 from samhw.rtl.token import token_layout
 
-__all__ = ["Repeat"]
+__all__ = ["Repeater"]
 
 
-class Repeat(Primitive):
+class Repeater(Primitive):
     """In `ref` (outer) and `crd` (inner), out `ref`.
 
     Args:

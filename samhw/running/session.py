@@ -273,7 +273,7 @@ def _failure(design: Design, ending: Ending, ended: int, limit: int) -> RunError
         return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
     causes = Cause(ending.error)
     if causes == Cause.DEADLOCK:
-        region = design.sequence[ended].region
+        region = design.turns[ended]
         error: RunError = _deadlock(design, region, ending)
     else:
         region, node = design.nodes[ending.error_node]

@@ -49,8 +49,8 @@ def simulated_regions(
     system = None if memory is None else MemorySystem(design, arch, memory)
     available = dict(memories)
     start = 0
-    for step in design.sequence:
-        region = design.regions[step.region]
+    for number in design.turns:
+        region = design.regions[number]
         inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
         words = {name: array for name, array in available.items() if name in inputs}
         begin, end = _left(window[0], start), _left(window[1], start)
@@ -62,7 +62,7 @@ def simulated_regions(
                 extents,
                 memory=system,
                 # Where all of the window has passed, nobody needs to see tokens.
-                trace=channels[step.region] if end else False,
+                trace=channels[number] if end else False,
                 window=(begin, end),
                 limit=_left(limit, start),
                 **options,

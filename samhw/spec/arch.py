@@ -35,13 +35,13 @@ _ALU: Latencies = {
     "integer": _SIMPLE | _functions("add 2, sub 2, mul 4, leaky_relu 4, convert 5, scale 5"),
     "fixed": _SIMPLE
     | _functions("add 2, sub 2, mul 4, leaky_relu 4, convert 5, div 35, sqrt 24, reciprocal 18, rsqrt 18")
-    | _functions("exp 24, log 24, sigmoid 38, tanh 27, silu 40, gelu 34"),
+    | _functions("exp 24, log 24, sigmoid 38, tanh 27, silu 40, gelu 34, sin 27, cos 27"),
     "bf16": _SIMPLE
     | _functions("add 5, sub 5, mul 4, leaky_relu 4, convert 5, div 8, sqrt 7, reciprocal 6, rsqrt 4")
-    | _functions("exp 11, log 9, sigmoid 20, tanh 12, silu 21, gelu 19"),
+    | _functions("exp 11, log 9, sigmoid 20, tanh 12, silu 21, gelu 19, sin 12, cos 12"),
     "f32": _SIMPLE
     | _functions("add 7, sub 7, mul 5, leaky_relu 5, convert 5, div 16, sqrt 15, reciprocal 9, rsqrt 9")
-    | _functions("exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25"),
+    | _functions("exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25, sin 18, cos 18"),
 }
 _REDUCE: Latencies = {
     "integer": {"sum": 1, "max": 1, "min": 1},

@@ -151,8 +151,8 @@ def test_what_is_shared_is_the_same() -> None:
 
 def test_each_region_runs_once() -> None:
     for sequence, message in (
-        ((Run(0),), "runs region 1 0 times"),
-        ((Run(0), Run(1), Run(0)), "runs region 0 2 times"),
+        ((Run(0),), "has region 1 0 times"),
+        ((Run(0), Run(1), Run(0)), "has region 0 2 times"),
         ((Run(0), Run(1), Run(2)), "runs region 2, which it lacks"),
     ):
         with pytest.raises(InputError, match=message):

@@ -129,7 +129,7 @@ def names() -> list[str]:
 
 def interesting(value: str, rng: np.random.Generator, count: int) -> Words:
     """Words of a type: the ends of the range, zeros, what is special, and random ones."""
-    from tests.numerics.words import specials
+    from tests.numerics.words import angles, specials
 
     kind = value_type(value)
     top = 1 << kind.width
@@ -140,5 +140,5 @@ def interesting(value: str, rng: np.random.Generator, count: int) -> Words:
         rng.integers(0, top, count) >> rng.integers(0, kind.width, count),
     ]
     if isinstance(kind, Float):
-        chosen.append(specials(kind))
+        chosen += [specials(kind), angles(kind)]
     return np.concatenate(chosen)

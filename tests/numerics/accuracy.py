@@ -21,6 +21,8 @@ REFERENCES: dict[str, Callable[[Any], Any]] = {
     "tanh": np.tanh,
     "silu": lambda x: np.where(x == -np.inf, -0.0, x * special.expit(x)),
     "gelu": lambda x: np.where(x == -np.inf, -0.0, x * special.ndtr(x)),
+    "sin": np.sin,
+    "cos": np.cos,
 }
 
 

@@ -109,7 +109,7 @@ def test_within_a_type() -> None:
         ("scale", I16, I8, "'scale' goes from i32 to an integer, not from i16 to i8"),
         ("scale", I32, F32, "'scale' goes from i32 to an integer, not from i32 to f32"),
         ("exp", I8, I8, "i8 has no operation 'exp'"),
-        ("cos", F32, F32, "f32 has no operation 'cos'"),
+        ("atan", F32, F32, "f32 has no operation 'atan'"),
     ],
 )
 def test_what_there_is_not(op: str, source: ValueType, target: ValueType, message: str) -> None:

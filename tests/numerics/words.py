@@ -38,6 +38,21 @@ def specials(kind: Float) -> Words:
     return np.array([m | s for m in magnitudes for s in (0, f.sign)])
 
 
+def angles(kind: Float) -> Words:
+    """Where sin and cos go on to another polynomial, eighths of turns above all, and next to that; numbers of
+    every magnitude next to a multiple of a quarter turn, where most of a product with 2/pi cancels; and the
+    ends of the range where they are linear. Of both signs.
+    """
+    f = kind.format
+    edges = kind.encode(np.pi / 512 * np.arange(1, 8 * 512))
+    nearest = np.array([16367173 * 2.0**72, 10741887 * 2.0**11, 189 * 2.0**51, 133 * 2.0**60])
+    quarters = kind.encode(np.pi / 2 * np.exp2(np.arange(1, 120)))
+    linear = f.bias - (f.mantissa + 3) // 2 + np.arange(-1, 2) << f.mantissa
+    magnitudes = np.concatenate([edges, kind.encode(nearest), quarters, linear])
+    around = np.concatenate([magnitudes + d for d in (-2, -1, 0, 1, 2)])
+    return np.concatenate([around, around | f.sign])
+
+
 def pairs(values: Words) -> tuple[Words, Words]:
     """Every pair."""
     a, b = np.meshgrid(values, values, indexing="ij")

@@ -23,7 +23,7 @@ EXACT = {
     **dict.fromkeys(("max", "min", "lt", "le", "eq", "leaky_relu"), 2),
     "select": 3,
 }
-ROUNDING = {"/": 2, "exp": 1, "sigmoid": 1, "tanh": 1}
+ROUNDING = {"/": 2, **dict.fromkeys(("exp", "sigmoid", "tanh", "sin", "cos"), 1)}
 """Only floating point has these."""
 WEIGHTS = {"+": 3, "-": 2, "*": 5, "select": 3, "/": 2}
 

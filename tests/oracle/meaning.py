@@ -204,8 +204,12 @@ def _sigmoid(x: Real) -> float:
     return 0.0 if x < -700 else 1 / (1 + math.exp(-x))
 
 
+def _of_angle(function: Callable[[Real], float]) -> Callable[[Real], float]:
+    return lambda x: math.nan if math.isinf(x) else function(x)
+
+
 _COMPARISONS = ("lt", "le", "eq")
-_ROUNDING = ("exp", "sigmoid", "tanh")
+_ROUNDING = ("exp", "sigmoid", "tanh", "sin", "cos")
 
 _OPERATIONS: dict[str, Callable[..., Real]] = {
     "+": lambda a, b: a + b,
@@ -223,4 +227,6 @@ _OPERATIONS: dict[str, Callable[..., Real]] = {
     "exp": _exp,
     "sigmoid": _sigmoid,
     "tanh": math.tanh,
+    "sin": _of_angle(math.sin),
+    "cos": _of_angle(math.cos),
 }

@@ -553,7 +553,7 @@ def test_errors(name: str) -> None:
         ("union", 1, {"inputs": 1, "payloads": ["ref"]}, "inputs = 1; give a number from 2 to 10"),
         ("union", 1, {"inputs": 2, "payloads": ["ref"]}, "2 inputs and 1 payloads; give one for each"),
         ("union", 1, {"inputs": 2, "payloads": ["ref", "x"]}, "give a list of 'crd', 'ref' and 'val'"),
-        ("alu", 1, {"op": "cos"}, "give one of add, sub, mul, max, min, neg"),
+        ("alu", 1, {"op": "atan"}, "give one of add, sub, mul, max, min, neg"),
         (
             "alu",
             1,

@@ -130,7 +130,7 @@ def test_a_bound_of_a_product():
 
 
 @pytest.mark.parametrize(
-    "name", ["exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh", "gelu", "silu"]
+    "name", ["exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh", "gelu", "silu", "sin", "cos"]
 )
 @pytest.mark.parametrize(
     ("kind", "rounding"), [("bf16", BF16), ("f32", F32), ("fixed<16,8>", FIXED)], ids=["bf16", "f32", "fixed"]

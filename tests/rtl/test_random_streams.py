@@ -18,7 +18,7 @@ from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
 from samhw.rtl.reduce_scalar import ReduceScalar
-from samhw.rtl.repeat import Repeat
+from samhw.rtl.repeat import Repeater
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
@@ -163,7 +163,7 @@ def test_hold(kind, seed):
     expected = (encode(held, depth + 1), depth + 1)
     match kind:
         case "repeat":
-            component, ports, out = Repeat(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
+            component, ports, out = Repeater(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
         case "crd_hold":
             component, ports, out = CrdHold(arch=ARCH), ("outer", "inner"), "crd"
         case _:

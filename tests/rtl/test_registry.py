@@ -94,7 +94,7 @@ MEMORY_PORTS = {"mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20),
 @pytest.mark.filterwarnings("ignore:.*created but never used")
 def test_ports(node, stall_port):
     built = component(node, GRAPH, ARCH, stall_port=stall_port)
-    assert type(built).__name__ == node.kind.title().replace("_", "")
+    assert type(built).__module__ == f"samhw.rtl.{node.kind}"
     assert set(built.i.signature.members) == {port.name for port in node.inputs}
     assert set(built.o.signature.members) == {port.name for port in node.outputs}
     for port in node.inputs:

@@ -210,7 +210,7 @@ class _Chain:
         sparse: list[Call] = [f.relu(x), f.abs(x), f.max(x, 0), f.min(x, 0), f.leaky_relu(x, 2)]
         filling: list[Call] = [f.le(x, 1), f.eq(x, 0), f.max(x, 2), f.select(x, x, 1), f.lt(x, 2)]
         if not self.integers:
-            sparse += [f.sqrt(f.abs(x)), f.tanh(x), f.gelu(x), f.silu(x), f.leaky_relu(x, 0.1)]
+            sparse += [f.sqrt(f.abs(x)), f.tanh(x), f.gelu(x), f.silu(x), f.sin(x), f.leaky_relu(x, 0.1)]
             positive = f.abs(x) + 1
             filling += [
                 f.exp(f.min(x, 1)),
@@ -218,6 +218,7 @@ class _Chain:
                 f.rsqrt(positive),
                 f.reciprocal(positive),
                 f.sigmoid(x),
+                f.cos(x),
             ]
         if self.draw(st.booleans()):
             self.add(x.names, self.draw(st.sampled_from(sparse)))

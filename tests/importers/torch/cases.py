@@ -176,7 +176,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "pow": unary(lambda x: x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2, positive=True),
     **{
         name: unary(getattr(torch, name))
-        for name in ("abs", "sigmoid", "tanh", "exp", "exp2", "expm1", "relu", "celu", "selu", "sign")
+        for name in ("abs", "sigmoid", "tanh", "exp", "exp2", "expm1", "relu", "celu", "selu", "sign", "sin")
     },
     **{
         name: unary(getattr(torch, name), positive=True)
@@ -186,6 +186,9 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         name: unary(getattr(F, name))
         for name in ("silu", "elu", "mish", "softsign", "tanhshrink", "relu6", "hardsigmoid", "hardswish")
     },
+    "cos": unary(lambda x: torch.cos(x * 100)),
+    "tan": unary(torch.tan),
+    "sinc": unary(lambda x: torch.sinc(F.relu(x))),
     "log_sigmoid": unary(F.logsigmoid),
     "gelu": unary(lambda x: F.gelu(x) + F.gelu(x, approximate="tanh")),
     "softplus": unary(lambda x: F.softplus(x) + F.softplus(x, beta=2)),

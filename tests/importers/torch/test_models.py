@@ -24,7 +24,7 @@ EXAMPLES = {
     name: runpy.run_path(str(FILE))[name]
     for name in (
         *("gcn", "graph_sage", "gat", "pruned_mlp"),
-        *("autoencoder", "gpt2_block", "encoder_block", "rotary_attention"),
+        *("autoencoder", "gpt2_block", "encoder_block", "rotary_attention", "siren"),
     )
 }
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
@@ -73,7 +73,6 @@ def test_example_in_hardware(name, value, fuse):
 
 REFUSED = {
     "transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: "),
-    "science.siren": ("aten.sin", r"science.py:\d+: "),
 }
 
 

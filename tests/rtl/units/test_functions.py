@@ -9,7 +9,7 @@ from samhw.graph import Arch
 from samhw.numerics import OVERFLOW, Fixed, Float, ValueType, value_type
 from samhw.numerics.valuetype import Words
 from samhw.rtl.units.functions import function_unit
-from tests.numerics.words import pairs, random_pairs, specials
+from tests.numerics.words import angles, pairs, random_pairs, specials
 from tests.rtl.units.harness import UnitBench
 
 pytestmark = pytest.mark.verilator
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.verilator
 COUNT = 1 << 18
 """Vectors, at least, unless there are fewer words."""
 
-FUNCTIONS = ["sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu"]
+FUNCTIONS = ["sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu", "sin", "cos"]
 PROGRAMS = {
     "bf16": {"bf16": ["div", *FUNCTIONS]},
     "f32": {"f32": ["div", *FUNCTIONS]},
     "fixed": {
         "fixed<16,8>": ["div", *FUNCTIONS],
-        "fixed<24,23>": ["div", "rsqrt", "log", "gelu"],
+        "fixed<24,23>": ["div", "rsqrt", "log", "gelu", "sin", "cos"],
         **{
             name: ["div"]
             for name in ("fixed<8,0>", "fixed<8,7>", "fixed<25,12>", "fixed<32,0>", "fixed<32,31>")
@@ -88,7 +88,7 @@ def arguments(kind: ValueType) -> Words:
     near_one = f.one + np.arange(-(1 << 12), 1 << 12)
     directed = np.concatenate([moderate, near_one, *(edges + d for d in (-2, -1, 0, 1))])
     signs = rng.integers(0, 2, directed.size) * f.sign
-    return np.concatenate([specials(kind), directed ^ signs, rng.integers(0, mask, COUNT // 2)])
+    return np.concatenate([specials(kind), angles(kind), directed ^ signs, rng.integers(0, mask, COUNT // 2)])
 
 
 def segment_edges(kind: Float) -> Words:

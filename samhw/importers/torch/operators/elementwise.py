@@ -9,6 +9,7 @@ from samhw.frontend.functions import (
     abs as abs_,
 )
 from samhw.frontend.functions import (
+    cos,
     eq,
     exp,
     gelu,
@@ -22,6 +23,7 @@ from samhw.frontend.functions import (
     select,
     sigmoid,
     silu,
+    sin,
     sqrt,
     tanh,
 )
@@ -64,6 +66,8 @@ _SINGLE: dict[str, Maker] = {
     "sigmoid sigmoid_": sigmoid,
     "tanh tanh_": tanh,
     "silu silu_": silu,
+    "sin sin_": sin,
+    "cos cos_": cos,
     "exp": exp,
     "log": log,
     "sqrt": sqrt,
@@ -112,6 +116,11 @@ def elu(x: Expr, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.
     return made if scale == 1 else made * scale
 
 
+def sinc(x: Expr) -> Expr:
+    angle = x * math.pi
+    return select(eq(x, 0), 1, sin(angle) / angle)
+
+
 def gelu_of(x: Expr, approximate: str = "none") -> Expr:
     """By the normal distribution, or by its approximation with tanh."""
     if approximate == "none":
@@ -138,6 +147,8 @@ for _names, _function, _parameters in (
     ("softsign", lambda x: x / (1 + abs_(x)), 0),
     ("square", lambda x: x * x, 0),
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
+    ("tan tan_", lambda x: sin(x) / cos(x), 0),
+    ("sinc sinc_", sinc, 0),
     ("tanhshrink", lambda x: x - tanh(x), 0),
 ):
     register_many(_names, _function, parameters=_parameters)

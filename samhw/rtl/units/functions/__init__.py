@@ -7,6 +7,7 @@ from amaranth.hdl import Value
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.rtl.units.convert import convert_unit
 from samhw.rtl.units.functions.chain import Chain
+from samhw.rtl.units.functions.circular import cos, sin
 from samhw.rtl.units.functions.division import divide_fixed, divide_floats
 from samhw.rtl.units.functions.exponential import exp
 from samhw.rtl.units.functions.gaussian import gelu
@@ -30,6 +31,8 @@ _UNARY: dict[str, Callable[..., Value]] = {
     "tanh": tanh,
     "silu": silu,
     "gelu": gelu,
+    "sin": sin,
+    "cos": cos,
 }
 
 _F32 = Float(32)

@@ -1,16 +1,17 @@
 # amaranth: UnusedElaboratable=no
 """The tables of `samhw.numerics` as memories, and the polynomials that they hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from amaranth.hdl import Cat, Const, Shape, Signal, Value
 from amaranth.lib import data, memory
+from numpy.typing import NDArray
 
 from samhw.numerics.piecewise import Piecewise
 from samhw.rtl.units.functions.pipeline import Pipeline
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "read"]
 
 
 def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None = None) -> Signal:
@@ -22,7 +23,7 @@ def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None
     """
     t_bits = len(position) - table.index_bits
     t = p.keep(position[:t_bits])
-    row = _read(p, table, Cat(position[t_bits:], Const(0, 0) if group is None else group))
+    row = read(p, table.columns, Cat(position[t_bits:], Const(0, 0) if group is None else group))
     degree = len(table.columns) - 1
     value = p.keep(p[row][f"c{degree}"])
     for j, shape in zip(reversed(range(degree)), _partial_sums(table), strict=True):
@@ -33,17 +34,12 @@ def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None
     return value
 
 
-def _read(p: Pipeline, table: Piecewise, address: Value) -> data.View:
-    """The coefficients at an address, by degree; kept."""
-    shapes = (
-        Shape(width, signed=bool(column.min() < 0))
-        for width, column in zip(table.widths, table.columns, strict=True)
+def read(p: Pipeline, columns: Sequence[NDArray[np.int64]], address: Value) -> data.View:
+    """The entries of the columns `c0`, `c1`, ... at an address; kept."""
+    layout = data.StructLayout(
+        {f"c{j}": Shape.cast(range(int(c.min()), int(c.max()) + 1)) for j, c in enumerate(columns)}
     )
-    layout = data.StructLayout({f"c{j}": shape for j, shape in enumerate(shapes)})
-    rows = [
-        {f"c{j}": int(c) for j, c in enumerate(coefficients)}
-        for coefficients in zip(*table.columns, strict=True)
-    ]
+    rows = [{f"c{j}": int(c) for j, c in enumerate(row)} for row in zip(*columns, strict=True)]
     p.m.submodules += (rom := memory.Memory(shape=layout, depth=len(rows), init=rows))
     port = rom.read_port()
     p.m.d.comb += port.addr.eq(address)

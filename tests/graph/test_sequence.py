@@ -1,0 +1,125 @@
+"""Sequences as trees: how they are walked, printed, stored and checked, and who refuses them."""
+
+from dataclasses import replace
+
+import pytest
+
+from samhw.errors import InputError
+from samhw.graph import (
+    Arch,
+    Design,
+    Parallel,
+    Repeat,
+    Run,
+    Steps,
+    dumps,
+    loads,
+    validate_design,
+)
+from samhw.graph.sequence import text_of, walk
+from samhw.hls import Options, emit
+from samhw.rtl.fabric import Fabric
+from samhw.sim import simulate_regions
+from tests.graph.test_design import whole
+
+INNER = Repeat("u", "i", (Run(2),))
+BOTH = Parallel(((Run(1), INNER), (Run(3),)))
+OUTER = Repeat("t", "i", (BOTH, Run(4)))
+TREE: Steps = (Run(0), OUTER, Run(5))
+
+
+def of(*steps) -> Design:
+    return replace(whole(), sequence=steps)
+
+
+REPEATED = of(Repeat("t", "i", (Run(0), Run(1))))
+
+
+def test_every_step_is_met_once_and_before_those_inside() -> None:
+    assert list(walk(TREE)) == [Run(0), OUTER, BOTH, Run(1), INNER, Run(2), Run(3), Run(4), Run(5)]
+
+
+def test_one_line() -> None:
+    assert text_of(TREE) == (
+        "run 0; repeat t < i { parallel { run 1; repeat u < i { run 2 } | run 3 }; run 4 }; run 5"
+    )
+    assert text_of((Run(0),)) == "run 0"
+
+
+def test_round_trip() -> None:
+    design = of(*TREE)
+    assert loads(dumps(design)).sequence == TREE
+    assert dumps(loads(dumps(design))) == dumps(design)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"run": 0', '"run": "0"'),
+        ('"repeat": "t"', '"repeat": 1'),
+        ('"extent": "i"', '"extends": "i"'),
+        ('"parallel": [', '"parallel": 1, "others": ['),
+        ('"body": [', '"body": [1,'),
+    ],
+)
+def test_texts_of_no_sequence(before: str, after: str) -> None:
+    text = dumps(of(*TREE))
+    assert before in text
+    with pytest.raises(InputError, match=r"is damaged .*a step of the sequence"):
+        loads(text.replace(before, after))
+
+
+def test_texts_that_nest_without_end() -> None:
+    deep = '{"parallel": [[' * 400 + "]]}" * 400
+    for text in ("[" * 200_000, dumps(of(Run(7))).replace('{\n   "run": 7\n  }', deep)):
+        with pytest.raises(InputError, match="recursion"):
+            loads(text)
+
+
+def test_the_turns_of_runs() -> None:
+    design = replace(whole(), regions=whole().regions[::-1], sequence=(Run(1), Run(0)))
+    assert design.turns == (1, 0)
+    assert [graph.name for graph in design.runs] == ["whole_0", "whole_1"]
+
+
+def test_what_nobody_can_run_yet_is_refused() -> None:
+    """By the simulator, the RTL and the HLS, in the same words; it is sound, and can be stored."""
+    validate_design(REPEATED)
+    sentence = (
+        r"^The sequence of whole has the step 'repeat t < i \{ run 0; run 1 \}', and no backend can repeat "
+        "regions or run them in parallel yet; give it a sequence of runs alone.$"
+    )
+    with pytest.raises(InputError, match=sentence):
+        simulate_regions(REPEATED, Arch(), {}, {"i": 4})
+    with pytest.raises(InputError, match=sentence):
+        Fabric(REPEATED, Arch())
+    with pytest.raises(InputError, match=sentence):
+        emit(REPEATED, Arch(), Options(), [[], []])
+    with pytest.raises(InputError, match=r"has the step 'parallel \{ run 0 \| run 1 \}'"):
+        _ = of(Parallel(((Run(0),), (Run(1),)))).turns
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ((Run(0), Repeat("t", "i", ())), "repeats nothing; give"),
+        ((Run(0), Repeat("t", "n", (Run(1),))), "repeats a body 'n' times, an extent that it lacks"),
+        ((Run(0), Parallel(((Run(1),),))), "two bodies or more"),
+        ((Parallel(((Run(0), Run(1)), ())),), "two bodies or more, and none that is empty"),
+        ((Run(0), Repeat("t", "i", (Run(0), Run(1)))), "has region 0 2 times"),
+        # The second region reads what the first one writes.
+        ((Parallel(((Run(0),), (Run(1),))),), "Region whole_1 reads memory 'p', which no earlier region"),
+        ((Repeat("t", "i", (Run(1), Run(0))),), "Region whole_1 reads memory 'p', which no earlier region"),
+    ],
+)
+def test_what_is_wrong_with_a_tree(steps: Steps, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        validate_design(of(*steps))
+
+
+def test_bodies_in_parallel_write_memories_of_their_own() -> None:
+    twice = replace(
+        Design.assemble("twice", [whole().regions[0]] * 2), sequence=(Parallel(((Run(0),), (Run(1),))),)
+    )
+    with pytest.raises(InputError, match="The regions twice_0 and twice_1 both write memory 'p'"):
+        validate_design(twice)

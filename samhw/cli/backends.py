@@ -34,7 +34,7 @@ _SHORTEST, _LONGEST = 1e-3, 1e9
 """Periods in ns."""
 
 
-class _Clock(click.ParamType):
+class _Clock(click.types.FloatParamType):
     """A clock: its frequency, as 80MHz, or its period, as 12.5ns. Gives the period in ns.
 
     It takes a unit: of a number alone nobody could tell which of the two it is.

@@ -51,7 +51,7 @@ class RunnableDesign:
         schedule: Schedule,
         *,
         value: ValueType | str | None = None,
-        arch: Arch | Mapping[str, Any] | Path | str | None = None,
+        arch: Arch | Mapping[str, object] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
     ) -> None:
         self.program = program
@@ -80,7 +80,7 @@ class RunnableDesign:
         /,
         *,
         backend: Backend | str | None = None,
-        memory: Dram | Mapping[str, Any] | Path | str | None = None,
+        memory: Dram | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
         **tensors: Data,
     ) -> DesignResult:

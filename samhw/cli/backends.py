@@ -42,7 +42,7 @@ class _Clock(click.types.FloatParamType):
 
     name = "NMHz|Nns"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", str(value).strip().lower(), re.ASCII)
         try:
             number = float(found[1]) if found else 0.0

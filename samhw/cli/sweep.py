@@ -148,7 +148,7 @@ def _from_options(
 
 def _set(settings: Sequence[str]) -> dict[str, list[Any]]:
     """The values of --set by name, those of one name together."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for setting in settings:
         name, equals, values = setting.partition("=")
         if not equals:

@@ -105,7 +105,7 @@ def _region_data(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _param_data(given: Any) -> Any:
+def _param_data(given: object) -> Any:
     return given.name if isinstance(given, ValueType) else given
 
 

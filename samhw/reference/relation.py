@@ -223,6 +223,6 @@ def _entries(
     return found
 
 
-def _index(relation: Relation, *places: Any) -> tuple[Any, ...]:
+def _index(relation: Relation, *places: object) -> tuple[Any, ...]:
     """What takes those places along the axes behind the parts of an element."""
     return (*(slice(None),) * relation.lead, *places)

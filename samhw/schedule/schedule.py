@@ -146,7 +146,7 @@ class Schedule:
     # Files
 
     @classmethod
-    def of(cls, given: "Schedule | Mapping[str, Any] | Path | str | None") -> "Schedule":
+    def of(cls, given: "Schedule | Mapping[str, object] | Path | str | None") -> "Schedule":
         """A schedule as Python gives it: itself, its fields, its file, or nothing, which is the program's.
 
         Raises:

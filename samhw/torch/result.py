@@ -22,7 +22,7 @@ class ModuleResult:
     run."""
 
     result: DesignResult
-    arguments: Sequence[Any] = field(repr=False)
+    arguments: Sequence[object] = field(repr=False)
     module: nn.Module = field(repr=False)
     imported: ImportedModule = field(repr=False)
 

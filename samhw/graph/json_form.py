@@ -78,7 +78,7 @@ def loads(text: str) -> Design:
         raise InputError(f"The graph is damaged ({what}); compile it again.") from error
 
 
-def _region_data(graph: Graph) -> dict[str, Any]:
+def _region_data(graph: Graph) -> dict[str, object]:
     return {
         "name": graph.name,
         "extents": list(graph.extents),
@@ -105,11 +105,11 @@ def _region_data(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _param_data(given: object) -> Any:
+def _param_data(given: object) -> object:
     return given.name if isinstance(given, ValueType) else given
 
 
-def _port_data(port: Port) -> dict[str, Any]:
+def _port_data(port: Port) -> dict[str, object]:
     stream = port.stream
     shape = {"shape": stream.payload.shape} if stream.payload.shape else {}
     return {"name": port.name, "kind": stream.kind, **shape, "depth": stream.depth}

@@ -20,7 +20,7 @@ from samhw.machine_code.values import StandIns, is_named_tuple
 __all__ = ["fingerprint", "function_key", "functions_apart"]
 
 
-def function_key(function: FunctionType) -> Any:
+def function_key(function: FunctionType) -> object:
     """Equal for functions with the same code: closures made by one factory from equal values.
 
     Good as long as one of the functions with this key lives.
@@ -29,7 +29,7 @@ def function_key(function: FunctionType) -> Any:
     return function.__code__, id(function.__globals__), cells
 
 
-def _value_key(value: object) -> Any:
+def _value_key(value: object) -> object:
     if isinstance(value, FunctionType):
         return function_key(value)
     if isinstance(value, tuple):

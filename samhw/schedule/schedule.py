@@ -196,7 +196,7 @@ class Schedule:
 
     def to_json(self) -> dict[str, Any]:
         """The fields as plain values, without those that say nothing; `from_fields` is the inverse."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "fuse": plain(self.fuse),
             "iteration": self.iteration,
             "permute": self.permute,

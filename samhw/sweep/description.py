@@ -41,7 +41,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
             raise InputError(f"A sweep has no axis '{name}'; the axes are {', '.join(AXES)} and arch.")
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
-    chosen: dict[str, list[object]] = {}
+    chosen: dict[str, list[Any]] = {}
     for name in ("schedule", *COLUMNS, "formats"):
         if name in axes:
             chosen |= _entries(name, axes[name])

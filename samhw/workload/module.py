@@ -133,7 +133,7 @@ def _dense(output: object) -> object:
     return output
 
 
-def _in_double(module: nn.Module, arguments: Sequence[object]) -> Any:
+def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
     """What the module gives in float64; None if it cannot."""
     try:
         wide = copy.deepcopy(module).double()
@@ -146,5 +146,5 @@ def _in_double(module: nn.Module, arguments: Sequence[object]) -> Any:
 
 def leaves(outputs: object) -> list[Any]:
     """The tensors of what a module gives."""
-    found: list[Any] = torch.utils._pytree.tree_leaves(outputs)
+    found: list[object] = torch.utils._pytree.tree_leaves(outputs)
     return found

@@ -28,7 +28,7 @@ def restored(module: nn.Module) -> Iterator[None]:
             _put_back(container, content)
 
 
-def _containers(root: object, apart: set[int]) -> Iterator[tuple[Any, Any]]:
+def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]]:
     """All that an object leads to and that may hold others by then, each with a copy of what it holds.
 
     Args:

@@ -103,7 +103,7 @@ def _strided(
     return np.lib.stride_tricks.as_strided(storage[offset:], size, bytes_, writeable=False)
 
 
-def _tensors(found: object) -> list[Any]:
+def _tensors(found: object) -> list[object]:
     match found:
         case _Sparse() | np.ndarray():
             return [found]

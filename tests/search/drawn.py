@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from samhw.frontend import Program, parse
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule
 from samhw.tensors import Tensor
-from tests.oracle import concats, masks, residuals
-from tests.oracle.case import Case, draw_case
-from tests.oracle.written import Written
+from tests.support.oracle import concats, masks, residuals
+from tests.support.oracle.case import Case, draw_case
+from tests.support.oracle.written import Written
 
 __all__ = ["VALUES", "Drawn", "draw", "draw_schedule"]
 

@@ -17,8 +17,8 @@ from samhw.numerics.hyperbolic import tanh_table
 from samhw.numerics.logarithm import log_table
 from samhw.numerics.operations import OPERATIONS
 from samhw.numerics.reciprocal import reciprocal_table, root_table
-from tests.numerics.accuracy import REFERENCES, every_f32, sweep, worst
-from tests.numerics.words import TYPES
+from tests.support.accuracy import REFERENCES, every_f32, sweep, worst
+from tests.support.words import TYPES
 
 TABLES = {
     "exp2": exp2_table,

@@ -2,7 +2,7 @@
 it."""
 
 from reprlib import Repr
-from typing import Any, Self
+from typing import Self
 
 __all__ = [
     "InputError",
@@ -40,7 +40,7 @@ class SamhwError(Exception):
         self.args = (f"{place}: {self}",)
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Workers send errors to the process that started them, and some take more than a message to make.
         return _remade, (type(self), self.args), vars(self)
 

@@ -54,7 +54,7 @@ class Script:
         with self.failing(), self.around():
             return runpy.run_module(self._module) if self._module else runpy.run_path(self.path)
 
-    def function(self, found: Callable[[], Any]) -> Callable[[], Any]:
+    def function(self, found: Callable[[], object]) -> Callable[[], Any]:
         """A function of the file, which runs as the file does."""
 
         @functools.wraps(found)

@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -15,7 +13,8 @@ import pytest
 from samhw import processes
 from samhw.errors import RunError
 from samhw.running.harness import Harness
-from tests.thorough import sample
+from tests.support.proc import children, listed, running, wait_until
+from tests.support.thorough import sample
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
 
@@ -56,37 +55,6 @@ def main():
 if __name__ == "__main__":
     main()
 """
-
-
-def listed() -> Iterator[tuple[int, int, str]]:
-    """Number, parent and command of each process that runs."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # It has ended meanwhile.
-            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                yield int(folder.name), int(parent), command.decode(errors="replace")
-
-
-def children(parent: int) -> set[int]:
-    """The processes below a process."""
-    pairs = [(number, of) for number, of, _ in listed()]
-    found: set[int] = set()
-    below = {parent}
-    while below := {number for number, of in pairs if of in below}:
-        found |= below
-    return found
-
-
-def running(numbers: set[int]) -> set[int]:
-    return numbers & {number for number, _, _ in listed()}
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come"
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ def value_of(given: ValueType | str | None) -> ValueType | None:
     return asked_type(given)
 
 
-def arch_of(given: Arch | Mapping[str, Any] | Path | str | None) -> Arch:
+def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
     """Latencies: an object, its fields, the name of a profile, a build's `arch.json`, or by default those of
     the RTL."""
     match given:
@@ -40,7 +39,7 @@ def arch_of(given: Arch | Mapping[str, Any] | Path | str | None) -> Arch:
     )
 
 
-def dram_of(given: Dram | Mapping[str, Any] | Path | str) -> Dram:
+def dram_of(given: Dram | Mapping[str, object] | Path | str) -> Dram:
     """An off-chip memory: an object, its fields, the name of a preset, or a file."""
     match given:
         case Dram():

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
@@ -51,7 +50,7 @@ class RunnableDesign:
         schedule: Schedule,
         *,
         value: ValueType | str | None = None,
-        arch: Arch | Mapping[str, Any] | Path | str | None = None,
+        arch: Arch | Mapping[str, object] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
     ) -> None:
         self.program = program
@@ -80,7 +79,7 @@ class RunnableDesign:
         /,
         *,
         backend: Backend | str | None = None,
-        memory: Dram | Mapping[str, Any] | Path | str | None = None,
+        memory: Dram | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
         **tensors: Data,
     ) -> DesignResult:
@@ -98,7 +97,7 @@ class RunnableDesign:
                 cannot be lowered; for an argument of another kind.
             RunError: for a run that ends with an error.
         """
-        options: dict[str, Any] = {}
+        options: dict[str, object] = {}
         if memory is not None:
             options["memory"] = dram_of(memory)
         if wave is not None:

@@ -24,12 +24,12 @@ def compile(
     *,
     formats: Mapping[str, str | Format] | None = None,
     value: ValueType | str | None = None,
-    schedule: Schedule | Mapping[str, Any] | Path | str | None = None,
+    schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     fuse: FusionLevel | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     permute: bool | None = None,
     entries: Mapping[str, int] | None = None,
-    arch: Arch | Mapping[str, Any] | Path | str | None = None,
+    arch: Arch | Mapping[str, object] | Path | str | None = None,
 ) -> RunnableDesign:
     """A design of a program.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from amaranth.build import Platform
-from amaranth.hdl import ClockDomain, ClockSignal, Elaboratable, Module, ResetInserter, Signal
+from amaranth.hdl import ClockDomain, ClockSignal, Elaboratable, Module, ResetInserter, Signal, ValueLike
 from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 
@@ -112,7 +112,7 @@ class BoardTop(Elaboratable):
         self._lights(m, platform, [top.running, top.done, top.error, link.busy, ~link.reset])
         return m
 
-    def _lights(self, m: Module, platform: Any, lights: Sequence[Any]) -> None:
+    def _lights(self, m: Module, platform: Any, lights: Sequence[ValueLike]) -> None:
         for number, light in enumerate(lights):
             if ("led", number) in platform.resources:
                 led = platform.request("led", number, dir="-")

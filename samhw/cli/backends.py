@@ -34,7 +34,7 @@ _SHORTEST, _LONGEST = 1e-3, 1e9
 """Periods in ns."""
 
 
-class _Clock(click.ParamType):
+class _Clock(click.types.FloatParamType):
     """A clock: its frequency, as 80MHz, or its period, as 12.5ns. Gives the period in ns.
 
     It takes a unit: of a number alone nobody could tell which of the two it is.
@@ -42,7 +42,7 @@ class _Clock(click.ParamType):
 
     name = "NMHz|Nns"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", str(value).strip().lower(), re.ASCII)
         try:
             number = float(found[1]) if found else 0.0

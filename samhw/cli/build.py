@@ -76,7 +76,7 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
-    chosen: dict[str, Any] = {
+    chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
         "baud": baud,

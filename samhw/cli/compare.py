@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import click
 from rich.console import Console
@@ -182,7 +181,7 @@ def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _time_of(outcome: Outcome, period: float | None) -> dict[str, Any]:
+def _time_of(outcome: Outcome, period: float | None) -> dict[str, object]:
     """What JSON says of an outcome's time, and of the rate of off-chip memory."""
     measured = outcome.measure
     if measured is None or period is None:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -177,7 +176,7 @@ def _computations(region: CompiledRegion) -> list[list[str]]:
     return rows
 
 
-def _report(compiled: Compiled) -> dict[str, Any]:
+def _report(compiled: Compiled) -> dict[str, object]:
     """What --json writes."""
     return {
         "program": compiled.program.name,

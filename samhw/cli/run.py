@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -94,7 +93,7 @@ def run(
     clock: float | None,
     regions: str | None,
     compare_with_numpy: bool,
-    board: dict[str, Any],
+    board: dict[str, object],
 ) -> None:
     """Run PROGRAM on data and check the result.
 
@@ -189,7 +188,7 @@ def _print_check(found: Check | None) -> None:
 
 
 def _check_options(
-    backend: Backend, wave: str | None, regions: str | None, memory: str | None, board: dict[str, Any]
+    backend: Backend, wave: str | None, regions: str | None, memory: str | None, board: dict[str, object]
 ) -> None:
     """Raises `InputError` for an option that the backend has no use for."""
     check_settings(board, backend, "--backend")
@@ -205,7 +204,9 @@ def _check_options(
         raise InputError(f"--regions says how the HLS design is built; add {able}.")
 
 
-def _settings(backend: Backend, wave: str | None, regions: str | None, clock: float | None) -> dict[str, Any]:
+def _settings(
+    backend: Backend, wave: str | None, regions: str | None, clock: float | None
+) -> dict[str, object]:
     """What the backend's run takes of the options that were given; a clock alone others go without."""
     chosen = {
         "wave": wave and Path(wave),

@@ -146,9 +146,9 @@ def _from_options(
     return list(product({**axes, **chosen}, arch))
 
 
-def _set(settings: Sequence[str]) -> dict[str, list[Any]]:
+def _set(settings: Sequence[str]) -> dict[str, list[object]]:
     """The values of --set by name, those of one name together."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for setting in settings:
         name, equals, values = setting.partition("=")
         if not equals:
@@ -166,7 +166,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     """A number where it is one."""
     try:
         return json.loads(text)

@@ -9,7 +9,6 @@ cell is moved into a join, everything that names it follows without being touche
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from samhw.html import html_table
 from samhw.names import Names
@@ -37,7 +36,7 @@ class PlannedNode:
     name: str
     depth: int
     inputs: "dict[str, Feed]"
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
     index: str = ""
 
     def output(self, port: str) -> "PlannedOutput":

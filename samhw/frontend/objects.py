@@ -25,7 +25,7 @@ _MEND = (
 class Example:
     """A user's function that gives a module of PyTorch and its example arguments."""
 
-    function: Callable[[], Any]
+    function: Callable[[], object]
     script: Script
     """The file that it is from."""
 
@@ -61,7 +61,7 @@ def name_one_of(path: str) -> str:
     return _say_usable(path, Script(path).objects())
 
 
-def _say_usable(path: str, objects: Mapping[str, Any]) -> str:
+def _say_usable(path: str, objects: Mapping[str, object]) -> str:
     found = [f"{path}:{name}" for name in _usable(objects)]
     return f"name what to take of it: {', '.join(found)}" if found else _MEND
 
@@ -81,7 +81,7 @@ def _is_function(found: object) -> bool:
     return callable(found) and not isinstance(found, type) and not hasattr(found, "forward")
 
 
-def _is_own(function: Callable[..., Any], objects: Mapping[str, Any]) -> bool:
+def _is_own(function: Callable[..., object], objects: Mapping[str, object]) -> bool:
     """Whether a function is of the file that has these objects, and can be called without arguments."""
     imported = getattr(function, "__module__", None) != objects["__name__"]
     if not isinstance(function, functools.partial) and (not inspect.isfunction(function) or imported):

@@ -70,11 +70,11 @@ class Pattern:
     @property
     def is_empty(self) -> bool:
         """There is nothing."""
-        return self.coords.shape[1] == 0
+        return len(self.coords.T) == 0
 
     def count(self, extents: Mapping[str, int]) -> int:
         """How many coordinates there are, for the extents of the indices."""
-        return self.coords.shape[1] * prod(extents[i] for i in self.indices.difference(self.sparse))
+        return len(self.coords.T) * prod(extents[i] for i in self.indices.difference(self.sparse))
 
     def over(self, indices: Collection[str]) -> "Pattern":
         """The same with further indices, along which there is everything."""

@@ -93,7 +93,7 @@ def _step_data(step: Step) -> dict[str, Any]:
             return {"parallel": [_steps_data(body) for body in step.bodies]}
 
 
-def _region_data(graph: Graph) -> dict[str, Any]:
+def _region_data(graph: Graph) -> dict[str, object]:
     return {
         "name": graph.name,
         "extents": list(graph.extents),
@@ -120,11 +120,11 @@ def _region_data(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _param_data(given: Any) -> Any:
+def _param_data(given: object) -> object:
     return given.name if isinstance(given, ValueType) else given
 
 
-def _port_data(port: Port) -> dict[str, Any]:
+def _port_data(port: Port) -> dict[str, object]:
     stream = port.stream
     shape = {"shape": stream.payload.shape} if stream.payload.shape else {}
     return {"name": port.name, "kind": stream.kind, **shape, "depth": stream.depth}

@@ -23,7 +23,7 @@ def once_per_graph(
     known: dict[int, tuple[ref[Graph], object, T]] = {}
 
     @wraps(function)
-    def found(graph: Graph, *args: P.args, **kwargs: P.kwargs) -> T:
+    def found(graph: Graph, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = id(graph)
         asked = (args, kwargs)
         kept = known.get(key)

@@ -280,13 +280,13 @@ class _Copier:
         self.ends += ((source, Endpoint(node.name, port)) for port, source in sources.items())
         return node
 
-    def _payload(self, source: Endpoint) -> dict[str, Any]:
+    def _payload(self, source: Endpoint) -> dict[str, object]:
         """The parameters of what passes the payloads of a stream on."""
         node = self.graph.node[source.node]
         kind = node.output(source.port).stream.kind
         return {"payload": str(kind), **(self._value(node) if kind is StreamKind.VAL else {})}
 
-    def _value(self, node: Node) -> dict[str, Any]:
+    def _value(self, node: Node) -> dict[str, object]:
         """The parameter with the type of what a node gives, where it is not the graph's."""
         value = self.graph.result_type(node)
         return {"value": value} if value != self.graph.value else {}

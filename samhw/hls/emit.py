@@ -138,7 +138,7 @@ def _lines(numbers: list[int]) -> str:
     return "".join(f"{number}\n" for number in numbers)
 
 
-def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, Any]:
+def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
     """What all files of a project are rendered for."""
     several = len(program.regions) > 1
     order = sequencer(program, design, on_chip=options.on_chip) if several else None
@@ -184,7 +184,7 @@ def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
     return links
 
 
-def _body(region: HlsRegion, program: HlsProgram, graph: Graph, options: Options) -> dict[str, Any]:
+def _body(region: HlsRegion, program: HlsProgram, graph: Graph, options: Options) -> dict[str, object]:
     """What a region's own file is rendered for."""
     alone = library([replace(program, regions=(region,))], [graph], on_chip=options.on_chip)
     return {

@@ -118,7 +118,7 @@ class Calls(Expressions):
         return self.code.word(f"zext i32 {self.code.let(f'bitcast float {single} to i32')} to i64")
 
 
-_KNOWN: Mapping[Any, Callable[..., Value]] = {
+_KNOWN: Mapping[object, Callable[..., Value]] = {
     max: Calls._max,
     min: Calls._min,
     abs: Calls._abs,

@@ -20,7 +20,7 @@ from samhw.machine_code.values import StandIns, is_named_tuple
 __all__ = ["fingerprint", "function_key", "functions_apart"]
 
 
-def function_key(function: FunctionType) -> Any:
+def function_key(function: FunctionType) -> object:
     """Equal for functions with the same code: closures made by one factory from equal values.
 
     Good as long as one of the functions with this key lives.
@@ -29,7 +29,7 @@ def function_key(function: FunctionType) -> Any:
     return function.__code__, id(function.__globals__), cells
 
 
-def _value_key(value: Any) -> Any:
+def _value_key(value: object) -> object:
     if isinstance(value, FunctionType):
         return function_key(value)
     if isinstance(value, tuple):
@@ -50,7 +50,7 @@ def functions_apart(function: FunctionType, stand_ins: StandIns) -> list[Functio
     return list(found)
 
 
-def _functions_in(values: tuple[Any, ...]) -> Iterator[FunctionType]:
+def _functions_in(values: tuple[object, ...]) -> Iterator[FunctionType]:
     """The functions among some values, and in tuples among them."""
     for value in values:
         if isinstance(value, tuple):
@@ -79,7 +79,7 @@ def _names_of_items(kind: Any) -> str:
     return str(kind._fields) if is_named_tuple(kind) else ""
 
 
-def _describe(value: Any, stand_ins: StandIns) -> str:
+def _describe(value: object, stand_ins: StandIns) -> str:
     if isinstance(value, FunctionType) and value.__module__ != intrinsics.__name__:
         function = stand_ins.get(value, value)
         assert isinstance(function, FunctionType)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 from samhw.cache import cache_directory
 from samhw.machine_code.assemblers import ModuleText, assemble_all
@@ -59,7 +58,7 @@ class MachineFunction:
     """If it is loaded."""
 
 
-_known: dict[Any, MachineFunction] = {}
+_known: dict[object, MachineFunction] = {}
 """Functions by their keys."""
 
 

@@ -11,7 +11,7 @@ __all__ = ["assemble", "load", "machine_name"]
 LEVEL = 2
 """How much LLVM does for speed, 0 to 3."""
 
-_loaded: list[Any] = []
+_loaded: list[object] = []
 """What keeps loaded code alive."""
 
 

@@ -70,10 +70,12 @@ class Integer(_TwosComplement):
                 f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
                 "choose a wider --value."
             )
-        return array.astype(np.int64) & (1 << self.width) - 1
+        words: Words = array.astype(np.int64) & (1 << self.width) - 1
+        return words
 
     def decode(self, words: ArrayLike) -> NDArray[np.int64]:
-        return self.format.signed(np.asarray(words, dtype=np.int64))
+        signed: NDArray[np.int64] = self.format.signed(np.asarray(words, dtype=np.int64))
+        return signed
 
 
 class Fixed(_TwosComplement):
@@ -99,8 +101,9 @@ class Fixed(_TwosComplement):
                 f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value f32."
             )
         raw = np.clip(np.rint(np.ldexp(array, self.fraction)), self.lowest, self.highest)
-        return raw.astype(np.int64) & (1 << self.width) - 1
+        words: Words = raw.astype(np.int64) & (1 << self.width) - 1
+        return words
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
-        signed = self.format.signed(np.asarray(words, dtype=np.int64))
+        signed: NDArray[np.int64] = self.format.signed(np.asarray(words, dtype=np.int64))
         return np.ldexp(signed.astype(np.float64), -self.fraction)

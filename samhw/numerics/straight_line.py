@@ -106,7 +106,7 @@ for _name, _symbol in _COMPARISONS.items():
     setattr(Term, f"__{_name}__", _binary(_symbol))
 
 
-def straight_line(definition: Callable[..., Any], arity: int) -> ScalarOp:
+def straight_line(definition: Callable[..., object], arity: int) -> ScalarOp:
     """The scalar form of a definition of `arity` words: a function of ints that gives an int.
 
     Its source is where `inspect` and tracebacks look for it.

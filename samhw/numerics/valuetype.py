@@ -70,7 +70,8 @@ class ValueType(ABC):
 
     def is_zero(self, words: ArrayLike) -> NDArray[np.bool_]:
         """Which words are zeros. Subnormals are; NaN is not."""
-        return np.asarray(words) & self.zero_mask == 0
+        is_zero: NDArray[np.bool_] = np.asarray(words) & self.zero_mask == 0
+        return is_zero
 
     def __str__(self) -> str:
         return self.name

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.functions import CHANGES, ROUNDINGS, no_nan
-from samhw.reference.relation import Array
+from samhw.reference.relation import Array, Mask
 from samhw.reference.values import VALUES, as_values
 
 __all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "Running", "uncertain"]
@@ -197,7 +197,7 @@ class Running(Domain):
             error = np.where(uncertain(mask) > 0, inf, np.where(mask[VALUE] != 0, error, 0))
         return [*found, (np.maximum, error)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
         *values, error = found
         return self.element(VALUES.extreme(reduction, values, zero), error)
 
@@ -213,4 +213,5 @@ def _times(a: Array, b: Array) -> Array:
 
 def uncertain(a: Array) -> Array:
     """1 where an element's error leaves open whether it is zero."""
-    return ((a[ERROR] > 0) & (np.abs(a[VALUE]) <= a[ERROR])).astype(np.float64)
+    is_open: Mask = (a[ERROR] > 0) & (np.abs(a[VALUE]) <= a[ERROR])
+    return is_open.astype(np.float64)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from samhw.reference.relation import Array
+from samhw.reference.relation import Array, Mask
 
 __all__ = ["Domain", "Reduction", "Sum", "sum_of_products"]
 
@@ -87,7 +87,7 @@ class Domain(ABC):
         """What must be reduced for the "max" or "min" of a where the mask is not zero, for `extreme`."""
 
     @abstractmethod
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
         """The "max" or "min", from what `extremes` has asked for; 0 where the mask was zero all along.
 
         Args:
@@ -148,7 +148,7 @@ def _einsum(factors: Sequence[Array], axes: tuple[int, ...]) -> Array:
         wide = [n for n, size in enumerate(factor.shape) if size != 1]
         operands += [factor.reshape([factor.shape[n] for n in wide]), wide]
     present = {n for subscripts in operands[1::2] for n in subscripts}
-    result = np.einsum(*operands, [n for n in kept if n in present], optimize=True)
+    result: Array = np.einsum(*operands, [n for n in kept if n in present], optimize=True)
     return result.astype(dtype, copy=False).reshape([shape[n] if n in kept else 1 for n in range(len(shape))])
 
 

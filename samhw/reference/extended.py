@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, Running, uncertain
 from samhw.reference.domain import Reduction, Sum
-from samhw.reference.relation import Array
+from samhw.reference.relation import Array, Mask
 from samhw.reference.values import VALUES
 
 __all__ = ["Extended"]
@@ -240,10 +240,10 @@ class Extended(Running):
         found = super().extremes(reduction, a, mask)
         return [*found, (np.logical_or, is_open), (np.logical_or, is_nan)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
         *plain, is_open, is_nan = found
         result = super().extreme(reduction, plain, zero)
-        result = self.anything(result, is_open & ~is_nan)
+        result = self.anything(result, np.logical_and(is_open, np.logical_not(is_nan)))
         return np.where(is_nan, self.like(result, nan), result)
 
     def result(self, a: Array) -> Array:

@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from samhw.reference.relation import Array
+from samhw.reference.relation import Array, Mask
 from samhw.reference.values import VALUES
 
 __all__ = ["CHANGES", "ROUNDINGS", "no_nan"]
@@ -40,7 +40,8 @@ def _leaky_relu(function: str, values: Sequence[Array], errors: Sequence[Array])
 
 
 def _comparison(function: str, values: Sequence[Array], errors: Sequence[Array]) -> Array:
-    return (np.abs(values[0] - values[1]) <= errors[0] + errors[1]).astype(np.float64)
+    may_change: Mask = np.abs(values[0] - values[1]) <= errors[0] + errors[1]
+    return may_change.astype(np.float64)
 
 
 def _select(function: str, values: Sequence[Array], errors: Sequence[Array]) -> Array:

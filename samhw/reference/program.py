@@ -17,7 +17,7 @@ from samhw.reference.bounds import Rounding, Running
 from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
 from samhw.reference.extended import Extended
-from samhw.reference.relation import Array, Points, Relation
+from samhw.reference.relation import Array, Mask, Points, Relation
 from samhw.reference.statement import evaluate_statement
 from samhw.reference.values import VALUES
 from samhw.tensors import Tensor
@@ -34,7 +34,7 @@ class Bounded(NamedTuple):
 
     value: Array
     bound: Array
-    open: Array
+    open: Mask
 
 
 def results(
@@ -138,7 +138,8 @@ def bounds(
             values = domain.element(relation.values, np.asarray(errors[name])[None])
             relation = Relation(relation.points, relation.dense, values, relation.extents)
         known[name] = relation
-    return evaluate_statement(domain, statement, known, extents).to_array()[1]
+    bound: Array = evaluate_statement(domain, statement, known, extents).to_array()[1]
+    return bound
 
 
 def _bound(program: Program, tensors: Mapping[str, Relation]) -> Program:

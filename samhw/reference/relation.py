@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.lookup import Integers, Lookup
 from samhw.tensors import Tensor
 
-__all__ = ["Array", "Points", "Relation", "gathered"]
+__all__ = ["Array", "Mask", "Points", "Relation", "gathered"]
 
-Array = NDArray[Any]
+Array = NDArray[np.number]
+Mask = NDArray[np.bool_]
 
 _NEARLY_FULL = 0.25
 """The share of the points from which on an array for all of them is cheaper than coordinates."""
@@ -48,7 +49,7 @@ class Points:
     @property
     def count(self) -> int:
         """How many coordinates there are."""
-        return self.coords.shape[1]
+        return len(self.coords.T)
 
     def density(self, extents: Mapping[str, int]) -> float:
         """The share of all points that they are."""
@@ -211,7 +212,7 @@ def _entries(
     if spread or not lookup.count:
         point, entry = lookup.pairs(points.rows(known), points.count)
         shape = (*lead, points.count, *(relation.extents[index] for index in spread), *rest)
-        found = np.zeros(shape, values.dtype)
+        found: Array = np.zeros(shape, values.dtype)
         place = _index(relation, point, *relation.points.rows(spread)[:, entry])
         found[place] = values[_index(relation, entry, *at[:, point])]
         return found
@@ -222,6 +223,6 @@ def _entries(
     return found
 
 
-def _index(relation: Relation, *places: Any) -> tuple[Any, ...]:
+def _index(relation: Relation, *places: object) -> tuple[Any, ...]:
     """What takes those places along the axes behind the parts of an element."""
     return (*(slice(None),) * relation.lead, *places)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from samhw.reference.domain import Domain, Reduction, Sum
-from samhw.reference.relation import Array
+from samhw.reference.relation import Array, Mask
 
 __all__ = ["VALUES", "Values", "as_values"]
 
@@ -34,7 +34,8 @@ class Values(Domain):
         return -a
 
     def indicator(self, mask: Array) -> Array:
-        return (mask != 0).astype(np.int64)
+        is_counted: Mask = mask != 0
+        return is_counted.astype(np.int64)
 
     def factor(self, a: Array, *, alone: bool, whole: bool) -> Array:
         return a
@@ -71,7 +72,7 @@ class Values(Domain):
             neutral = -np.inf if least else np.inf
         return [(np.maximum if least else np.minimum, np.where(mask, a, neutral)), (np.logical_or, mask)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Array) -> Array:
+    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
         value, is_any = found
         value = np.where(is_any, value, 0)
         return np.where(zero, np.maximum(value, 0) if reduction == "max" else np.minimum(value, 0), value)

@@ -87,7 +87,7 @@ class RegionReport:
     def to_json(self, *, details: bool = False) -> dict[str, Any]:
         """One of the `regions` of `samhw run --json`; with `details`, as with --stats, what its nodes,
         channels and memories did as well."""
-        report: dict[str, Any] = {
+        report: dict[str, object] = {
             "name": self.name,
             "order": list(self.order),
             "cycles": self.cycles,

@@ -51,7 +51,7 @@ class RunReport:
     """What the backend took, in a line; empty for the simulator alone."""
     value: str
     """The value type."""
-    fuse: Any
+    fuse: object
     """The fusion that was asked for, as JSON has it."""
     schedule: Schedule
     """What was used, with everything that the search has chosen, and what lay off chip."""

@@ -80,7 +80,8 @@ class FiringTable(Elaboratable):
         row = _Row(Signal(), Signal(), tuple(needs), taken, pushed, pushes)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
-        return self._m.If(row.go)
+        opened: AbstractContextManager[None] = self._m.If(row.go)
+        return opened
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

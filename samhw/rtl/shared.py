@@ -4,12 +4,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 
-__all__ = ["Make", "Shared", "SharedPart"]
+__all__ = ["Elaborate", "Make", "Shared", "SharedPart"]
+
+Elaborate: TypeAlias = Callable[["Shared", object], Elaboratable]
+"""The method of a component, for a platform."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class Make:
     """
 
     kind: "type[Shared]"
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
     text: str
 
     def __hash__(self) -> int:
@@ -64,9 +67,9 @@ class SharedPart(wiring.Component):
         return made
 
 
-def _shared(elaborate: Callable[[Any, Any], Elaboratable]) -> Callable[[Any, Any], Elaboratable]:
+def _shared(elaborate: Elaborate) -> Elaborate:
     @wraps(elaborate)
-    def wrapper(self: Shared, platform: Any) -> Elaboratable:
+    def wrapper(self: Shared, platform: object) -> Elaboratable:
         if hasattr(platform, "get_shared"):
             found: Elaboratable = platform.get_shared(self, elaborate)
             return found

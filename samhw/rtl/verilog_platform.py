@@ -1,17 +1,16 @@
 """The platform for which Verilog is generated."""
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import Any
 
 from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
 from amaranth.lib.wiring import In
 
-from samhw.rtl.shared import Make, Shared
+from samhw.rtl.shared import Elaborate, Make, Shared
 from samhw.rtl.verilog_memory import VerilogMemories
 
 __all__ = ["VerilogPlatform"]
@@ -52,7 +51,7 @@ class VerilogPlatform(VerilogMemories):
         """The text of `modules`, which goes with that of the design."""
         return "".join(_PLACE.sub(lambda place: self._places[place[1]], text) for text in self._texts)
 
-    def get_shared(self, component: Shared, elaborate: Callable[[Any, Any], Elaboratable]) -> Elaboratable:
+    def get_shared(self, component: Shared, elaborate: Elaborate) -> Elaboratable:
         """An instance of the module for components of that make."""
         module = _shared_module(component.make)
         self._include(module)
@@ -94,7 +93,7 @@ class _PartPlatform(VerilogMemories):
         self.parts: list[_SharedModule] = []
         self._component = component
 
-    def get_shared(self, component: Shared, elaborate: Callable[[Any, Any], Elaboratable]) -> Elaboratable:
+    def get_shared(self, component: Shared, elaborate: Elaborate) -> Elaboratable:
         if component is self._component:
             return elaborate(component, self)
         part = _shared_module(component.make)

@@ -58,7 +58,7 @@ def check_fuse(fuse: Any) -> FusionLevel | ByModules | tuple[tuple[str, ...], ..
     return lists
 
 
-def check_order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+def check_order(order: object) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     """That of the only region, or of several by their last results."""
     if _is_list(order):
         return check_names("order", order) or {}
@@ -66,7 +66,7 @@ def check_order(order: Any) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
 
 
-def check_share(share: Any) -> Share | dict[str, str]:
+def check_share(share: object) -> Share | dict[str, str]:
     """A word for all intermediates, or one for each of some."""
     if isinstance(share, str):
         if share not in SHARES:
@@ -82,7 +82,7 @@ def check_share(share: Any) -> Share | dict[str, str]:
     return table
 
 
-def check_formats(formats: Any) -> dict[str, str]:
+def check_formats(formats: object) -> dict[str, str]:
     """Texts by tensor; whether they are formats depends on the tensor's rank."""
     table = _table("formats", formats, 'such as T = "csr"')
     for name, text in table.items():
@@ -91,7 +91,7 @@ def check_formats(formats: Any) -> dict[str, str]:
     return {name: str(text) for name, text in table.items()}
 
 
-def check_one_of(field: str, value: Any, choices: Sequence[str]) -> None:
+def check_one_of(field: str, value: object, choices: Sequence[str]) -> None:
     """A value that there is."""
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"There is no {field} {shown(value)}; the choices are {', '.join(choices)}.")
@@ -104,13 +104,13 @@ def check_names(what: str, names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _table(what: str, table: Any, example: str) -> dict[str, Any]:
+def _table(what: str, table: object, example: str) -> dict[str, Any]:
     if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
         raise InputError(f"'{what}' is {shown(table)}; give a table with an entry for each name, {example}.")
     return dict(table)
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 

@@ -1,7 +1,6 @@
 """The lanes of a schedule, as a table and in one word."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from samhw.errors import InputError, shown
 from samhw.schedule.fields import check_whole
@@ -11,7 +10,7 @@ __all__ = ["check_lanes", "lanes_text", "parse_lanes"]
 MOST = 1024
 
 
-def check_lanes(lanes: Any) -> dict[str, int]:
+def check_lanes(lanes: object) -> dict[str, int]:
     """A number of lanes by index; whether a region can have them depends on its graph."""
     if not isinstance(lanes, Mapping) or not all(isinstance(index, str) for index in lanes):
         raise InputError(

@@ -146,7 +146,7 @@ class Schedule:
     # Files
 
     @classmethod
-    def of(cls, given: "Schedule | Mapping[str, Any] | Path | str | None") -> "Schedule":
+    def of(cls, given: "Schedule | Mapping[str, object] | Path | str | None") -> "Schedule":
         """A schedule as Python gives it: itself, its fields, its file, or nothing, which is the program's.
 
         Raises:
@@ -196,7 +196,7 @@ class Schedule:
 
     def to_json(self) -> dict[str, Any]:
         """The fields as plain values, without those that say nothing; `from_fields` is the inverse."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "fuse": plain(self.fuse),
             "iteration": self.iteration,
             "permute": self.permute,

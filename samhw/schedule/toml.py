@@ -3,12 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 __all__ = ["dumps"]
 
 
-def dumps(data: Mapping[str, Any]) -> str:
+def dumps(data: Mapping[str, object]) -> str:
     """The text of a TOML file: values first, then tables, whose entries are no tables."""
     lines = [
         f"{_key(name)} = {_value(value)}" for name, value in data.items() if not isinstance(value, Mapping)
@@ -23,7 +22,7 @@ def _key(name: str) -> str:
     return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _value(name)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"

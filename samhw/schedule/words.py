@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from samhw.errors import InputError
 from samhw.schedule.lanes import parse_lanes
@@ -11,8 +11,10 @@ from samhw.schedule.schedule import Schedule
 
 __all__ = ["every", "parse_order", "with_words"]
 
+T = TypeVar("T")
 
-def every(choices: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+
+def every(choices: Mapping[str, Sequence[T]]) -> Iterator[dict[str, T]]:
     """Every combination of one choice for each name, the last name varying fastest."""
     for values in product(*choices.values()):
         yield dict(zip(choices, values, strict=True))

@@ -2,10 +2,14 @@
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TypeAlias
 
 __all__ = ["Interrupt"]
+
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+"""Of a signal, as Python gives it."""
 
 
 class Interrupt:
@@ -16,7 +20,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.requested = False
-        self._former: Any = None
+        self._former: _Handler = None
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():

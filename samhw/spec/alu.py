@@ -1,7 +1,6 @@
 """alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
@@ -17,13 +16,13 @@ OPERANDS = "abc"
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
-def _are_immediates(value: Any) -> bool:
+def _are_immediates(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()
     )
 
 
-def _is_among(value: Any, allowed: range) -> bool:
+def _is_among(value: object, allowed: range) -> bool:
     return isinstance(value, int) and value in allowed
 
 

@@ -218,7 +218,7 @@ class Spec(ABC):
                 return cast(ValueType, params[name])
         return default
 
-    def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, params: Mapping[str, object]) -> dict[str, Any]:
         """The parameters of a node, from those of a caller or of a JSON text (`Param.read`); raises
         `InputError` for a value type that there is not."""
         return {n: self.params[n].read(given) if n in self.params else given for n, given in params.items()}

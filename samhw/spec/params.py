@@ -74,7 +74,7 @@ class Param(NamedTuple):
     """One parameter of a kind: what it must be, in words and as a test."""
 
     expected: str
-    accepts: Callable[[Any], bool]
+    accepts: Callable[[object], bool]
     optional: bool = False
     role: MemoryUse | Role | None = None
 
@@ -86,11 +86,11 @@ class Param(NamedTuple):
         return list(given) if isinstance(given, tuple) else given
 
 
-def _is_name(value: Any) -> bool:
+def _is_name(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _is_value_type(value: Any) -> bool:
+def _is_value_type(value: object) -> bool:
     try:
         return isinstance(value, ValueType) or (isinstance(value, str) and bool(value_type(value)))
     except InputError:

@@ -1,7 +1,5 @@
 """The reducers, which take a level away: reduce_scalar, reduce_vector."""
 
-from typing import Any
-
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
 from samhw.spec.base import PORTS, Distribution, Extents, Ports, Spec, Words, Work, too_shallow
@@ -52,13 +50,13 @@ class _ReduceScalar(_Reducer):
         return 0
 
 
-def _are_widths(bits: Any) -> bool:
+def _are_widths(bits: object) -> bool:
     if not isinstance(bits, list | tuple) or not 1 <= len(bits) <= _MOST:
         return False
     return all(type(width) is int and width >= 0 for width in bits)
 
 
-def _is_number_of_banks(banks: Any) -> bool:
+def _is_number_of_banks(banks: object) -> bool:
     return type(banks) is int and 2 <= banks <= MOST_BANKS
 
 

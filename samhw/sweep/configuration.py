@@ -143,7 +143,7 @@ class Configuration:
         return replace(self, program=program, data=data, memory=memory)
 
 
-def _fields(configuration: Configuration) -> dict[str, Any]:
+def _fields(configuration: Configuration) -> dict[str, object]:
     """The fields by name, with the name of the value type."""
     found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
     return {**found, "value": asked_text(configuration.value)}

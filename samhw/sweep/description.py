@@ -26,7 +26,7 @@ _KINDS: dict[str, type] = {"permute": bool, "depth": int}
 """What an axis holds, if not texts."""
 
 
-def product(axes: Mapping[str, Any], arch: Mapping[str, Any] | None = None) -> Iterator[Configuration]:
+def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None) -> Iterator[Configuration]:
     """Every combination, the last axis varying fastest.
 
     Args:
@@ -54,7 +54,7 @@ def product(axes: Mapping[str, Any], arch: Mapping[str, Any] | None = None) -> I
         yield Configuration(**others, schedule=schedule, settings=tuple(numbers.items()))
 
 
-def _entries(name: str, axis: Any) -> dict[str, list[Any]]:
+def _entries(name: str, axis: object) -> dict[str, list[Any]]:
     """The values of an axis, or of each entry of a table of axes, with the table's name before its own."""
     if name == "formats" and not isinstance(axis, Mapping):
         raise InputError("'formats' is no table; write 'formats.T = [..]' for a tensor T.")
@@ -123,7 +123,7 @@ def _tables(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _exclusion(table: dict[str, Any]) -> dict[str, list[Any]]:
     """By column, the values that are left out."""
     settings = {f"arch.{name}": _list(values) for name, values in _flat(table.pop("arch", {}))}
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for name, values in table.items():
         if name not in (*COLUMNS, "formats"):
             raise InputError(
@@ -133,7 +133,7 @@ def _exclusion(table: dict[str, Any]) -> dict[str, list[Any]]:
     return found | settings
 
 
-def _values(name: str, values: Any) -> list[Any]:
+def _values(name: str, values: object) -> list[Any]:
     """The values of an axis, of the kind that it has."""
     kind = _KINDS.get(name, str)
     found = [None if name == "depth" and value == "auto" else value for value in _list(values)]
@@ -144,12 +144,12 @@ def _values(name: str, values: Any) -> list[Any]:
     return found
 
 
-def _list(values: Any) -> list[Any]:
+def _list(values: object) -> list[Any]:
     found = list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
     return list(dict.fromkeys(found))
 
 
-def _flat(table: Any) -> Iterator[tuple[str, Any]]:
+def _flat(table: object) -> Iterator[tuple[str, Any]]:
     """The entries of tables within tables, with dots in their names."""
     if not isinstance(table, Mapping):
         raise InputError("'arch' is no table; write [arch], and below it a line for each setting.")

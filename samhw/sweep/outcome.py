@@ -28,7 +28,7 @@ STATUSES = (*map(str, Verdict), "refused", "failed", "crashed")
 AGAIN = ("crashed",)
 """The statuses that may differ another time, after which a configuration is measured again."""
 
-_KINDS: dict[str, Any] = {
+_KINDS: dict[str, object] = {
     **{field.name: field.type for field in fields(Measure)},
     **dict.fromkeys(("status", "error", "value", "data"), str),
 }
@@ -68,7 +68,7 @@ def is_outcome(found: object) -> bool:
     return all(name in _KINDS and _fits(value, _KINDS[name]) for name, value in found.items())
 
 
-def _fits(value: object, kind: Any) -> bool:
+def _fits(value: object, kind: object) -> bool:
     kinds = get_args(kind) or (kind,)
     if type(value) is int:
         return (int in kinds or float in kinds) and -(1 << 63) <= value < 1 << 63

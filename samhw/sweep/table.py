@@ -18,7 +18,7 @@ __all__ = ["Row", "check_suffix", "write_table"]
 Row = dict[str, Any]
 """Values by column; a column that is missing is empty."""
 
-_TYPES: dict[Any, str] = {int: "int64", int | None: "int64", float: "float64", bool: "bool", str: "string"}
+_TYPES: dict[object, str] = {int: "int64", int | None: "int64", float: "float64", bool: "bool", str: "string"}
 
 _MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure) if field.name != "result"}
 """The types of the columns of a measure; its result is the `status`."""

@@ -1,13 +1,16 @@
 """Between NumPy arrays and PyTorch tensors. PyTorch is optional: it is imported on first use."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.tensors.levels import IntArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = [
     "check_layout",
@@ -20,15 +23,17 @@ __all__ = [
 ]
 
 
-def is_strided(tensor: Any) -> bool:
+def is_strided(tensor: object) -> bool:
     """Whether a PyTorch tensor is an ordinary, dense one."""
-    torch = _torch()
+    _require_torch()
+    import torch
+
     if not isinstance(tensor, torch.Tensor):
         raise InputError(f"expected a PyTorch tensor but got {type(tensor).__name__}: use Tensor.from_dense")
     return bool(tensor.layout == torch.strided)
 
 
-def strided_to_numpy(tensor: Any) -> npt.NDArray[Any]:
+def strided_to_numpy(tensor: "Tensor") -> npt.NDArray[Any]:
     """The array of a strided PyTorch tensor. bfloat16 and the kinds of float8, which NumPy lacks, become
     float32.
 
@@ -37,7 +42,8 @@ def strided_to_numpy(tensor: Any) -> npt.NDArray[Any]:
     InputError
         When the tensor has no values, or none that NumPy has a type for.
     """
-    torch = _torch()
+    import torch
+
     tensor = _on_host(tensor).resolve_conj().resolve_neg()
     if tensor.is_nested:
         raise InputError("a nested tensor has no shape: pad it, as with to_padded_tensor()")
@@ -51,7 +57,7 @@ def strided_to_numpy(tensor: Any) -> npt.NDArray[Any]:
         raise _without_counterpart(tensor) from None
 
 
-def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, ...]]:
+def sparse_to_coo(tensor: "Tensor") -> tuple[IntArray, npt.NDArray[Any], tuple[int, ...]]:
     """Coordinates (rank, nnz), values (nnz,) and shape of a PyTorch tensor of a sparse layout:
     COO, CSR, CSC, BSR or BSC.
 
@@ -62,7 +68,8 @@ def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, .
     InputError
         When the layout is another one, the tensor is batched or hybrid, or its indices are damaged.
     """
-    torch = _torch()
+    import torch
+
     tensor = _checked(_on_host(tensor))
     if tensor.layout in (torch.sparse_bsr, torch.sparse_bsc):
         try:
@@ -86,14 +93,14 @@ def sparse_to_coo(tensor: Any) -> tuple[IntArray, npt.NDArray[Any], tuple[int, .
     return coords, strided_to_numpy(vals), tuple(tensor.shape)
 
 
-def _on_host(tensor: Any) -> Any:
+def _on_host(tensor: "Tensor") -> "Tensor":
     """The tensor, without its history, where NumPy can read it."""
     if tensor.is_meta:
         raise InputError("a tensor on the device 'meta' has no values: make it on the device 'cpu'")
     return tensor.detach().cpu()
 
 
-def check_layout(tensor: Any) -> None:
+def check_layout(tensor: "Tensor") -> None:
     """Check the indices of a PyTorch tensor, if it is sparse: PyTorch trusts them, and may end the process.
 
     Raises
@@ -105,9 +112,10 @@ def check_layout(tensor: Any) -> None:
         _checked(tensor.detach())
 
 
-def _checked(tensor: Any) -> Any:
+def _checked(tensor: "Tensor") -> "Tensor":
     """A sparse tensor whose indices keep to the rules of its layout."""
-    torch = _torch()
+    import torch
+
     try:
         if tensor.layout == torch.sparse_coo:
             parts = tensor._indices(), tensor._values()
@@ -129,28 +137,35 @@ def _checked(tensor: Any) -> Any:
         raise InputError(f"not a valid tensor of the layout {tensor.layout}: {text}") from None
 
 
-def strided_from_numpy(array: npt.NDArray[Any]) -> Any:
+def strided_from_numpy(array: npt.NDArray[Any]) -> "Tensor":
     """A strided PyTorch tensor with a copy of the array."""
-    return _torch().tensor(array)
+    _require_torch()
+    import torch
+
+    return torch.tensor(array)
 
 
-def sparse_coo(coords: IntArray, vals: npt.NDArray[Any], shape: tuple[int, ...]) -> Any:
+def sparse_coo(coords: IntArray, vals: npt.NDArray[Any], shape: tuple[int, ...]) -> "Tensor":
     """A coalesced sparse COO tensor of sorted, distinct coordinates (rank, nnz) and values (nnz,)."""
-    torch = _torch()
+    _require_torch()
+    import torch
+
     return torch.sparse_coo_tensor(torch.tensor(coords), torch.tensor(vals), shape).coalesce()
 
 
 def sparse_compressed(
     layout: str, pos: IntArray, crd: IntArray, vals: npt.NDArray[Any], shape: tuple[int, ...]
-) -> Any:
+) -> "Tensor":
     """A matrix of layout ``sparse_csr`` or ``sparse_csc`` from the arrays of its compressed level."""
-    torch = _torch()
+    _require_torch()
+    import torch
+
     make = {"sparse_csr": torch.sparse_csr_tensor, "sparse_csc": torch.sparse_csc_tensor}[layout]
-    arrays = (torch.tensor(array) for array in (pos, crd, vals))
-    return make(*arrays, size=shape, check_invariants=True)
+    ends, inner = torch.tensor(pos), torch.tensor(crd)
+    return make(ends, inner, torch.tensor(vals), size=shape, check_invariants=True)
 
 
-def _without_counterpart(tensor: Any) -> InputError:
+def _without_counterpart(tensor: "Tensor") -> InputError:
     return InputError(f"{tensor.dtype} has no counterpart in NumPy: convert the tensor first")
 
 
@@ -158,8 +173,8 @@ def _not_plain() -> InputError:
     return InputError("a batched or hybrid sparse tensor is not supported: convert it with to_dense()")
 
 
-def _torch() -> Any:
+def _require_torch() -> None:
     try:
-        return import_module("torch")
+        import_module("torch")
     except ImportError:
         raise InputError("PyTorch is not installed: run 'pip install torch'") from None

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from samhw.tensors.storage import (
     sort_order,
     to_level_coords,
 )
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Tensor"]
 
@@ -119,7 +122,7 @@ class Tensor:
         return cls.from_coo(*sparse_to_coo(matrix), format)
 
     @classmethod
-    def from_torch(cls, tensor: Any, format: Format | str) -> "Tensor":
+    def from_torch(cls, tensor: "torch.Tensor", format: Format | str) -> "Tensor":
         """The tensor of a PyTorch tensor of any layout.
 
         bfloat16 and the kinds of float8, which NumPy lacks, become float32.
@@ -260,7 +263,7 @@ class Tensor:
             (arrays["vals"], arrays["crd1"], arrays["pos1"]), (rows, columns), copy=True
         )
 
-    def to_torch(self, layout: str | None = None) -> Any:
+    def to_torch(self, layout: str | None = None) -> "torch.Tensor":
         """A PyTorch tensor of layout ``strided``, ``sparse_coo``, ``sparse_csr`` or ``sparse_csc``.
 
         Without a ``layout``: the one that matches the format, and ``sparse_coo`` where none does.

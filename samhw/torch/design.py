@@ -36,13 +36,13 @@ class ModuleDesign:
     def __init__(
         self,
         module: nn.Module,
-        arguments: Sequence[Any],
+        arguments: Sequence[object],
         schedule: Schedule,
         *,
         value: ValueType | str | None,
         formats: Mapping[str, str | Format],
         sparsify: float | None,
-        arch: Arch | Mapping[str, Any] | Path | str | None,
+        arch: Arch | Mapping[str, object] | Path | str | None,
     ) -> None:
         self.module = module
         self.arguments = tuple(arguments)
@@ -82,9 +82,9 @@ class ModuleDesign:
 
     def run(
         self,
-        *arguments: Any,
+        *arguments: object,
         backend: Backend | str | None = None,
-        memory: Dram | Mapping[str, Any] | Path | str | None = None,
+        memory: Dram | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
     ) -> ModuleResult:
         """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the
@@ -105,7 +105,7 @@ class ModuleDesign:
         imported, design = self._for(self.arguments)
         design.save(program, data, tensors=imported.tensors(self.arguments))
 
-    def _for(self, arguments: Sequence[Any]) -> tuple[ImportedModule, RunnableDesign]:
+    def _for(self, arguments: Sequence[object]) -> tuple[ImportedModule, RunnableDesign]:
         """What takes arguments of these shapes and layouts."""
         check_arguments(arguments)
         key = tuple(map(_kind, torch.utils._pytree.tree_leaves(tuple(arguments))))
@@ -132,15 +132,15 @@ class ModuleDesign:
 
 def compile(
     module: nn.Module,
-    arguments: Sequence[Any],
+    arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
     fuse: FusionLevel | ByModules | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
-    schedule: Schedule | Mapping[str, Any] | Path | str | None = None,
+    schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     permute: bool = True,
-    arch: Arch | Mapping[str, Any] | Path | str | None = None,
+    arch: Arch | Mapping[str, object] | Path | str | None = None,
 ) -> ModuleDesign:
     """A design of a module of PyTorch, in evaluation mode.
 
@@ -180,7 +180,7 @@ def _with_formats(imported: ImportedModule, formats: Mapping[str, str | Format])
     return replace(imported, program=with_formats(program, program.regions, formats))
 
 
-def _kind(argument: Any) -> object:
+def _kind(argument: object) -> object:
     """What of an argument an import depends on."""
     if isinstance(argument, torch.Tensor):
         return tuple(argument.shape), str(argument.layout), str(argument.dtype)

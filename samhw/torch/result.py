@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy.typing as npt
+import scipy.sparse
 import torch
 from torch import nn
 
@@ -22,7 +24,7 @@ class ModuleResult:
     run."""
 
     result: DesignResult
-    arguments: Sequence[Any] = field(repr=False)
+    arguments: Sequence[object] = field(repr=False)
     module: nn.Module = field(repr=False)
     imported: ImportedModule = field(repr=False)
 
@@ -37,7 +39,7 @@ class ModuleResult:
         held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
         return self.imported.outputs(held, self.arguments)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> npt.NDArray[Any] | scipy.sparse.sparray:
         """A stored tensor of the program, as `DesignResult` gives it."""
         return self.result[name]
 

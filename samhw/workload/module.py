@@ -35,13 +35,12 @@ def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFA
     if tuple(data) != DEFAULT:
         raise InputError(f"'{spec}' has its own data, the example arguments that it gives; leave out --data.")
     given = example.function()
-    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], tuple | list)
-    if not is_pair or not isinstance(given[0], nn.Module):
+    module, arguments = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
+    if not isinstance(module, nn.Module) or not isinstance(arguments, tuple | list):
         raise InputError(
             f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module and a tuple of example "
             "arguments; fix the file."
         )
-    module, arguments = given
     with example.script.around():
         imported = import_module(module, arguments, name=spec.rpartition(":")[2])
         tensors = imported.tensors(arguments)
@@ -62,7 +61,7 @@ def _said(given: object) -> str:
 
 
 def check_program(
-    module: nn.Module, imported: ImportedModule, arguments: Sequence[Any], tensors: Mapping[str, Tensor]
+    module: nn.Module, imported: ImportedModule, arguments: Sequence[object], tensors: Mapping[str, Tensor]
 ) -> float:
     """How far the program is from the module, both in float64, on these data.
 
@@ -109,7 +108,7 @@ def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     return float(apart.nan_to_num(float("inf")).max())
 
 
-def outputs_of(module: nn.Module, arguments: Sequence[Any]) -> Any:
+def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
     """What the module gives, by the operators that it is imported of, in dense tensors. The module stays as
     it is.
 
@@ -128,12 +127,13 @@ def outputs_of(module: nn.Module, arguments: Sequence[Any]) -> Any:
     return torch.utils._pytree.tree_map(_dense, found)
 
 
-def _dense(output: Any) -> Any:
-    is_sparse = isinstance(output, torch.Tensor) and output.layout != torch.strided
-    return output.to_dense() if is_sparse else output
+def _dense(output: object) -> object:
+    if isinstance(output, torch.Tensor) and output.layout != torch.strided:
+        return output.to_dense()
+    return output
 
 
-def _in_double(module: nn.Module, arguments: Sequence[Any]) -> Any:
+def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
     """What the module gives in float64; None if it cannot."""
     try:
         wide = copy.deepcopy(module).double()
@@ -144,7 +144,7 @@ def _in_double(module: nn.Module, arguments: Sequence[Any]) -> Any:
         return None
 
 
-def leaves(outputs: Any) -> list[Any]:
+def leaves(outputs: object) -> list[Any]:
     """The tensors of what a module gives."""
-    found: list[Any] = torch.utils._pytree.tree_leaves(outputs)
+    found: list[object] = torch.utils._pytree.tree_leaves(outputs)
     return found

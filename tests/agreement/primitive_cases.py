@@ -9,8 +9,8 @@ import numpy as np
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Token, make
 from samhw.numerics import Float, value_type
-from tests.lanes import distributed
-from tests.nested import Nested, to_stream
+from tests.support.lanes import distributed
+from tests.support.nested import Nested, to_stream
 
 from .primitive_bench import Case, Instance
 

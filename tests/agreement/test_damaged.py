@@ -25,7 +25,7 @@ from samhw.running.inputs import load_inputs
 from samhw.search import compile_program
 from samhw.sim import simulate
 from samhw.tensors import Tensor
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 RANDOM = int(os.environ.get("SAMHW_RANDOM_DAMAGE", "60"))
 ROWS, COLUMNS, MOST = 6, 9, 12

@@ -22,17 +22,17 @@ from samhw.running.driver import VerilatedDesign, VerilatedSession
 from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
-from tests.agreement.cases import (
+from tests.support.program_cases import (
     compile_or_none,
     random_arch,
     random_depths,
     random_stalls,
     random_tensors,
 )
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
-from tests.strategies.programs import programs
-from tests.thorough import THOROUGH
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+from tests.support.strategies.programs import programs
+from tests.support.thorough import THOROUGH
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 GRAPHS = 8 if THOROUGH else 2

@@ -18,12 +18,12 @@ from samhw.frontend import Program
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
 from samhw.workload import bind_program, compile_workload
-from tests.agreement.cases import compile_or_none, random_arch
 from tests.agreement.test_expressions import RUNS, VALUES, run_random
-from tests.strategies.chains import chained_programs
-from tests.strategies.lanes import random_lanes
-from tests.strategies.programs import programs
-from tests.thorough import sample
+from tests.support.program_cases import compile_or_none, random_arch
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.lanes import random_lanes
+from tests.support.strategies.programs import programs
+from tests.support.thorough import sample
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from samhw.checking import check
 from samhw.numerics import value_type
 from samhw.schedule import FusionLevel, Schedule
 from samhw.workload import compile_workload, make_model_workload
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 SMALL = {
     "gcn": "random:f=8,h=4,c=3",

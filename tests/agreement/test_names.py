@@ -11,10 +11,10 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Program, parse
 from samhw.schedule import Schedule
 from samhw.workload import Workload, compile_workload, make_workload
-from tests.agreement.cases import random_tensors
-from tests.hostile import renamed
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
+from tests.support.hostile import renamed
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
 
 PROGRAMS = 2
 

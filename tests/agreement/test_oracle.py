@@ -11,8 +11,8 @@ from samhw.compiler import Compiled
 from samhw.graph import Arch, Design
 from samhw.running.hls import HlsDesign
 from samhw.running.images import unload
-from tests.hls.bench import run_design, run_model
-from tests.oracle.case import Case, compile_case, draw_case
+from tests.support.hls_bench import run_design, run_model
+from tests.support.oracle.case import Case, compile_case, draw_case
 
 RTL_PROGRAMS = 4
 HLS_PROGRAMS = 16

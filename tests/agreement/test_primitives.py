@@ -10,7 +10,7 @@ import pytest
 from samhw.errors import RunError
 from samhw.graph.address_map import Cause
 from samhw.spec import kinds
-from tests.sim.bench import bench_primitive
+from tests.support.bench import bench_primitive
 
 from .primitive_bench import Bench, Case, Instance, Outcome
 from .primitive_cases import VARIANTS, Variant, instances, random_case

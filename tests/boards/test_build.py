@@ -20,7 +20,7 @@ from samhw.building.boards import BoardDesign, bitstream
 from samhw.building.boards.clock import with_clock
 from samhw.cli import main
 from samhw.running.boards import BoardFolder, EmulatedLine, folder
-from tests.thorough import THOROUGH
+from tests.support.thorough import THOROUGH
 
 from .emulated import small
 

@@ -21,7 +21,7 @@ from samhw.running.boards import BoardSession, EmulatedLine
 from samhw.running.inputs import load_inputs
 from samhw.running.session import SimulatedSession
 from samhw.workload import bind_program, compile_workload
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 from .emulated import FaultyLine, design_on, open_session, small
 

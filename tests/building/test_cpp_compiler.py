@@ -9,7 +9,7 @@ import pytest
 
 from samhw.building.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.errors import InputError, RunError
-from tests.thorough import THOROUGH
+from tests.support.thorough import THOROUGH
 
 GPP = "g++ (Debian 12.2.0-14) 12.2.0"
 CLANG = "Debian clang version 14.0.6"

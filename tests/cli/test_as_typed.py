@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from samhw.frontend import kernel_names, model_names
-from tests.cli.command import good, report
-from tests.thorough import sample
+from tests.support.command import good, report
+from tests.support.thorough import sample
 
 PROGRAMS = (*kernel_names(), *model_names())
 SLOW = {"gpt3_block", "bigbird_attention"}

@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from tests.cli.command import good, refused, samhw
+from tests.support.command import good, refused, samhw
 
 
 def test_unknown_program() -> None:

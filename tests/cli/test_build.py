@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from samhw.backends import targets
-from tests.cli.command import good, refused, report, samhw
+from tests.support.command import good, refused, report, samhw
 
 TARGETS = [target.target for target in targets()]
 

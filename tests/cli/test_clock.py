@@ -6,7 +6,7 @@ from samhw.cli.backends import CLOCK
 from samhw.errors import InputError
 from samhw.graph import DDR4
 from samhw.report.time import beside
-from tests.cli.command import good, refused, report
+from tests.support.command import good, refused, report
 
 
 @pytest.mark.parametrize(

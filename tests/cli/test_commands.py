@@ -16,7 +16,7 @@ from samhw.frontend import kernel_names, load_kernel, model_names
 from samhw.graph import DDR4
 from samhw.schedule import Schedule
 from samhw.workload import Workload, make_workload
-from tests.cli.command import refused, report, samhw
+from tests.support.command import refused, report, samhw
 
 
 def test_kernels_are_a_line_each() -> None:

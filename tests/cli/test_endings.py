@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
-from tests.test_processes import children, running, wait_until
-from tests.thorough import sample
+from tests.support.proc import children, running, wait_until
+from tests.support.thorough import sample
 
 COMMAND = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import refused, report, samhw
+from tests.support.command import refused, report, samhw
 
 
 def test_a_run_with_lanes() -> None:

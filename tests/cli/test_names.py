@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import good
-from tests.hostile import WORDS
+from tests.support.command import good
+from tests.support.hostile import WORDS
 
 STEMS = (
     *("my-program", "9x", "class", "exp", "a.b", "with blanks", "ünïcødé", "λ", "$(id)", "'\"", "a*b"),

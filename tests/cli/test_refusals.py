@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import refused
+from tests.support.command import refused
 
 
 @pytest.mark.parametrize("clock", ["nan", "inf", "0", "-1", "1e-300", "1e300", "4", "0ns", "-4ns"])

@@ -8,7 +8,7 @@ import pytest
 
 from samhw.cli import main
 from samhw.schedule import Schedule
-from tests.cli.command import report, samhw
+from tests.support.command import report, samhw
 
 EVERY = {
     "run": ["spmm"],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import good, refused, samhw
+from tests.support.command import good, refused, samhw
 
 
 def test_a_trace_of_a_window(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from samhw.running.images import load
 from samhw.search import compile_program
 from samhw.sim import simulate
 from samhw.tensors import Tensor
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 from .job import Job
 

@@ -1,4 +1,5 @@
-"""Random programs against an oracle that shares nothing with the compiler or its reference (`tests.oracle`).
+"""Random programs against an oracle (`tests.support.oracle`) that shares nothing with the compiler or its
+reference.
 
 Twenty thousand of them run on demand:
 
@@ -14,7 +15,7 @@ from samhw.backends import run
 from samhw.checking.check import check
 from samhw.reference import evaluate_program
 from samhw.workload import Workload
-from tests.oracle.case import Case, compile_case, draw_case
+from tests.support.oracle.case import Case, compile_case, draw_case
 
 pytestmark = pytest.mark.slow
 

@@ -19,10 +19,10 @@ from samhw.graph import validate_design
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
 from samhw.workload import Workload, compile_workload, make_workload
-from tests.agreement.cases import random_tensors
-from tests.hostile import WORDS, renamed, renamed_data
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
+from tests.support.hostile import WORDS, renamed, renamed_data
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "120"))
 """How many programs are drawn in all."""

@@ -8,8 +8,8 @@ from samhw.frontend import parse, result_patterns
 from samhw.schedule import Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.agreement.cases import random_tensors
-from tests.frontend.patterns import as_array
+from tests.support.patterns import as_array
+from tests.support.program_cases import random_tensors
 
 DECLARED = {
     "T": "tensor T[k=4, i=5, j=6] : csf",

@@ -24,9 +24,9 @@ from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.oracle.concats import draw
-from tests.oracle.written import Written
-from tests.strategies.lanes import random_lanes
+from tests.support.oracle.concats import draw
+from tests.support.oracle.written import Written
+from tests.support.strategies.lanes import random_lanes
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_CONCATS", "24"))
 SHARDS = 2

@@ -22,11 +22,11 @@ from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.workload import Workload, compile_workload
-from tests.agreement.cases import random_tensors
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
-from tests.strategies.lanes import random_lanes
-from tests.strategies.programs import programs
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+from tests.support.strategies.lanes import random_lanes
+from tests.support.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ import pytest
 
 from samhw.backends import run
 from samhw.compiler import Compiled
-from tests.oracle.case import Case, compile_case, draw_case
-from tests.oracle.masks import draw_masked_program
-from tests.strategies.lanes import random_lanes
+from tests.support.oracle.case import Case, compile_case, draw_case
+from tests.support.oracle.masks import draw_masked_program
+from tests.support.strategies.lanes import random_lanes
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_MASKS", "160"))
 SHARDS = 4

@@ -25,11 +25,11 @@ from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
 from samhw.search import order_spaces
 from samhw.workload import Workload, compile_workload
-from tests.agreement.cases import random_tensors
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
-from tests.strategies.matrices import matrix_chains
-from tests.strategies.programs import programs
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+from tests.support.strategies.matrices import matrix_chains
+from tests.support.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 

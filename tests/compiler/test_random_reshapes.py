@@ -22,7 +22,7 @@ from samhw.errors import InputError
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import bind_program, compile_workload
-from tests.oracle.reshapes import FORMATS, Reshapes, draw
+from tests.support.oracle.reshapes import FORMATS, Reshapes, draw
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_RESHAPES", "100"))
 BATCH = 25

@@ -22,8 +22,8 @@ from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.oracle.residuals import draw
-from tests.oracle.written import Written
+from tests.support.oracle.residuals import draw
+from tests.support.oracle.written import Written
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SHARING", "40"))
 BATCH = 20

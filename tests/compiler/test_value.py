@@ -14,7 +14,7 @@ from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.workload import make_workload
-from tests.strategies.chains import chained_programs
+from tests.support.strategies.chains import chained_programs
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"
 

@@ -18,8 +18,8 @@ from samhw.frontend import (
     walk,
 )
 from samhw.tensors import Format
-from tests.strategies.chains import chained_programs
-from tests.strategies.programs import programs
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.programs import programs
 
 A = Access.of("A", ("i", "k"))
 X = Access.of("X", ("k", "j"))

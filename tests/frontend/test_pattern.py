@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from samhw.frontend import parse, pattern, result_patterns
 from samhw.reference import evaluate_program
 from samhw.tensors import Tensor
-from tests.agreement.cases import random_tensors
-from tests.frontend.patterns import as_array
-from tests.strategies.chains import chained_programs
+from tests.support.patterns import as_array
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
 
 A = np.array([[1, 0, 2], [0, 0, 0]])
 B = np.array([[-1, 5, 0], [3, 0, -2]])

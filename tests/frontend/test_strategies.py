@@ -6,8 +6,8 @@ from hypothesis import Phase, find, given, settings
 
 from samhw.frontend import Call, Concat, Div, Literal, Reshape, check_program, free_indices, terms, walk
 from samhw.reference import evaluate_program
-from tests.strategies.chains import chained_programs
-from tests.strategies.programs import programs
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.programs import programs
 
 pytestmark = pytest.mark.slow
 

@@ -31,7 +31,7 @@ from samhw.graph import (
 from samhw.graph.address_map import AddressMap, Register
 from samhw.numerics import value_type
 from samhw.search import compile_program
-from tests.rtl.graphs import copy_graph
+from tests.support.top_graphs import copy_graph
 
 
 def design_of(capacities: list[int], extents: dict[str, int] | None = None, channels: int = 3) -> Design:

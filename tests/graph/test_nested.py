@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from samhw.errors import RunError
 from samhw.graph import DONE, VAL, Token, check_stream, stop
-from tests.nested import Nested, from_stream, to_stream
-from tests.strategies.streams import coordinates, like, payloads, structures
+from tests.support.nested import Nested, from_stream, to_stream
+from tests.support.strategies.streams import coordinates, like, payloads, structures
 
 
 @pytest.mark.parametrize(

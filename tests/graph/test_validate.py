@@ -21,7 +21,7 @@ from samhw.graph import (
     validate,
 )
 from samhw.numerics import value_type
-from tests.rtl.graphs import ROOT, array, graph, node
+from tests.support.top_graphs import ROOT, array, graph, node
 
 CRD = Stream(Payload(StreamKind.CRD), 1)
 REF = Stream(Payload(StreamKind.REF), 0)

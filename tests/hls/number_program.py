@@ -129,7 +129,7 @@ def names() -> list[str]:
 
 def interesting(value: str, rng: np.random.Generator, count: int) -> Words:
     """Words of a type: the ends of the range, zeros, what is special, and random ones."""
-    from tests.numerics.words import angles, specials
+    from tests.support.words import angles, specials
 
     kind = value_type(value)
     top = 1 << kind.width

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from samhw.graph import Arch
-from tests.cli.command import samhw
+from tests.support.command import samhw
 
 LAYERS = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\ny[i] = 2 * x[i]\nz[i] = y[i] + 1\n"
 

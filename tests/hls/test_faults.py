@@ -13,9 +13,9 @@ from samhw.running.hls import HlsDesign, compare
 from samhw.running.inputs import load_inputs
 from samhw.sim import simulate
 from samhw.workload import Workload
-from tests.hls.bench import Inputs, run_model
 from tests.hls.test_kernels import compiled
-from tests.sim.graphs import WIDE, Builder
+from tests.support.graphs import WIDE, Builder
+from tests.support.hls_bench import Inputs, run_model
 
 
 def inputs_of(program: Compiled, workload: Workload) -> Inputs:

@@ -17,8 +17,8 @@ from samhw.hls import Options
 from samhw.numerics import value_type
 from samhw.running.hls import HlsDesign
 from samhw.workload import Workload, compile_workload, make_workload
-from tests.hls.bench import run_design, run_hls, run_model
-from tests.thorough import sample
+from tests.support.hls_bench import run_design, run_hls, run_model
+from tests.support.thorough import sample
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 ALONE = list(zip(kernel_names(), cycle(VALUES), strict=False))

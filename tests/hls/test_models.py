@@ -23,8 +23,8 @@ from samhw.running.inputs import inputs_of, load_inputs
 from samhw.schedule import FUSION_LEVELS, FusionLevel
 from samhw.sim import simulated_regions
 from samhw.workload import Workload, compile_workload, make_workload
-from tests.hls.bench import run_design
-from tests.thorough import sample
+from tests.support.hls_bench import run_design
+from tests.support.thorough import sample
 
 SIZES = {
     "sae": "random:n=2,f=8,h=4,g=4",

@@ -15,12 +15,12 @@ from samhw.running.hls import HlsDesign
 from samhw.schedule import Schedule
 from samhw.sim import Result
 from samhw.workload import compile_workload, make_workload
-from tests.agreement.cases import compile_or_none, random_tensors
-from tests.hls.bench import Inputs, run_design, run_model
-from tests.hostile import WORDS, renamed
-from tests.strategies.chains import chained_programs
-from tests.strategies.drawn import drawn
-from tests.thorough import sample
+from tests.support.hls_bench import Inputs, run_design, run_model
+from tests.support.hostile import WORDS, renamed
+from tests.support.program_cases import compile_or_none, random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+from tests.support.thorough import sample
 
 PROGRAMS = 12
 

@@ -5,7 +5,7 @@ import pytest
 
 from samhw.numerics import OPERATIONS, value_type
 from tests.hls.number_program import CONVERSIONS, SCALES, TYPES, apply, expected, interesting, names
-from tests.numerics.words import CHUNK, pairs, random_pairs, specials
+from tests.support.words import CHUNK, pairs, random_pairs, specials
 
 pytestmark = pytest.mark.slow
 

@@ -16,9 +16,9 @@ from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import value_type
-from tests.nested import to_stream
-from tests.primitives.cases import CASES, Case
-from tests.strategies.drawn import drawn
+from tests.support.nested import to_stream
+from tests.support.strategies.drawn import drawn
+from tests.support.stream_cases import CASES, Case
 
 EXAMPLES = 12
 ARCH = Arch()

@@ -19,11 +19,11 @@ from samhw.hls import Options
 from samhw.numerics import value_type
 from samhw.running.hls import HlsDesign
 from samhw.sim import Result
-from tests.agreement.cases import compile_or_none, random_depths, random_tensors
-from tests.hls.bench import Inputs, run_design, run_model
-from tests.strategies.drawn import drawn
-from tests.strategies.programs import programs
-from tests.thorough import sample
+from tests.support.hls_bench import Inputs, run_design, run_model
+from tests.support.program_cases import compile_or_none, random_depths, random_tensors
+from tests.support.strategies.drawn import drawn
+from tests.support.strategies.programs import programs
+from tests.support.thorough import sample
 
 PROGRAMS = 14
 RUNS = 3

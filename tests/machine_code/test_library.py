@@ -11,7 +11,7 @@ import pytest
 
 from samhw.machine_code import library
 from samhw.machine_code.fingerprint import fingerprint
-from tests.machine_code.compiled import compiled
+from tests.support.compiled import compiled
 
 Function = Callable[[int, int], int]
 

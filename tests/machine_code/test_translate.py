@@ -19,7 +19,7 @@ from samhw.machine_code import (
     word_of,
     words_at,
 )
-from tests.machine_code.compiled import compiled, on_rows
+from tests.support.compiled import compiled, on_rows
 
 
 class Place(IntEnum):

@@ -9,7 +9,7 @@ import pytest
 from samhw.numerics import OVERFLOW, Fixed, Integer, ValueType
 from samhw.numerics.convert import convert
 from samhw.numerics.float import Float
-from tests.numerics.words import BF16, F32, specials
+from tests.support.words import BF16, F32, specials
 
 TYPES = [
     *(Integer(8), Integer(16), Integer(32), BF16, F32),

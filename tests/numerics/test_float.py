@@ -8,7 +8,7 @@ from samhw.errors import InputError
 from samhw.numerics import value_type
 from samhw.numerics.float import Float
 from samhw.numerics.operations import OPERATIONS
-from tests.numerics.words import F32, TYPES, flush, pairs, random_pairs, specials
+from tests.support.words import F32, TYPES, flush, pairs, random_pairs, specials
 
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}
 BITS = {"f32": np.uint32, "bf16": np.uint16}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from samhw.numerics.float import Float
-from tests.numerics.words import (
+from tests.support.words import (
     BF16,
     F32,
     TYPES,

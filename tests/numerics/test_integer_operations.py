@@ -10,7 +10,7 @@ import pytest
 from samhw.errors import InputError
 from samhw.numerics import OVERFLOW, Fixed, Integer
 from samhw.numerics.operations import OPERATIONS
-from tests.numerics.accuracy import REFERENCES
+from tests.support.accuracy import REFERENCES
 
 Kind = Integer | Fixed
 TYPES = [Integer(8), Integer(32), Fixed(8, 0), Fixed(8, 7), Fixed(16, 8), Fixed(32, 31)]

@@ -19,8 +19,8 @@ from samhw.numerics.logarithm import log_table
 from samhw.numerics.piecewise import Piecewise
 from samhw.numerics.reciprocal import reciprocal_table, root_table
 from samhw.numerics.working import PI, working
-from tests.numerics.accuracy import REFERENCES, sweep, worst
-from tests.numerics.words import BF16, F32, TYPES, angles, specials
+from tests.support.accuracy import REFERENCES, sweep, worst
+from tests.support.words import BF16, F32, TYPES, angles, specials
 
 TABLES = [exp2_table, reciprocal_table, root_table, log_table, tanh_table, tail_table, circle_table]
 TWO_OVER_PI = 2 / Fraction(PI)

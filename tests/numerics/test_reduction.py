@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from samhw.errors import InputError
 from samhw.numerics import OVERFLOW, REDUCTIONS, Fixed, Integer, reduce_words
 from samhw.spec.arch import BLOCK
-from tests.numerics.words import BF16, F32
+from tests.support.words import BF16, F32
 
 one_at_a_time = st.lists(st.floats(-1e3, 1e3, width=32), max_size=40)
 

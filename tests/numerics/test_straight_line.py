@@ -10,7 +10,7 @@ import pytest
 from samhw.numerics import Fixed, Float, Integer, Operation, operation
 from samhw.numerics.lanes import bit_length, lookup, select
 from samhw.numerics.straight_line import straight_line
-from tests.machine_code.compiled import on_rows
+from tests.support.compiled import on_rows
 
 TYPES = [Integer(8), Integer(32), Fixed(24, 12), Fixed(32, 31), Float(16), Float(32)]
 OPERATIONS = [

@@ -21,7 +21,7 @@ from samhw.numerics import (
     ValueType,
     operation,
 )
-from tests.numerics.words import BF16, F32, flush, pairs, product, random_pairs, specials
+from tests.support.words import BF16, F32, flush, pairs, product, random_pairs, specials
 
 I8, I16, I32 = Integer(8), Integer(16), Integer(32)
 EXACT = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b}

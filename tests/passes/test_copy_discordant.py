@@ -13,7 +13,7 @@ from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 from samhw.workload import Workload, compile_workload
-from tests.agreement.cases import random_tensors
+from tests.support.program_cases import random_tensors
 
 TRANSPOSITION = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = A[i, j]\n"
 SUM = (

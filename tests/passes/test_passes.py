@@ -33,9 +33,9 @@ from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.search import compile_program, make_lowerable
 from samhw.tensors import Tensor
 from samhw.workload import Workload, bind_program, compile_workload
-from tests.agreement.cases import random_tensors
 from tests.passes.stored_only import stored_only
-from tests.strategies.chains import chained_programs
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
 
 SPMM = (
     "tensor A[i=5, k=4] : csr\ntensor X[k, j=3] : dense\ntensor T[i, j] : csr\nT[i, j] = A[i, k] * X[k, j]\n"

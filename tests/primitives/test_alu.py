@@ -6,7 +6,7 @@ import pytest
 from samhw.errors import RunError
 from samhw.graph import DONE, VAL, Arch, Token, make, stop
 from samhw.numerics import ALL_OPERATIONS, OVERFLOW, Integer, Words, operation, value_type
-from tests.sim.bench import bench_primitive
+from tests.support.bench import bench_primitive
 
 TYPES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "fixed<32,31>", "bf16", "f32")
 WIDENED = (("i8", "i32"), ("i16", "i32"), ("bf16", "f32"))

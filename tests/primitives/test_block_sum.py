@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, make, stop
 from samhw.numerics import Float, reduce_words
-from tests.nested import from_stream, to_stream
-from tests.primitives.cases import at_depth
-from tests.sim.bench import Bench, bench_primitive
-from tests.strategies.streams import structures
+from tests.support.bench import Bench, bench_primitive
+from tests.support.nested import from_stream, to_stream
+from tests.support.strategies.streams import structures
+from tests.support.stream_cases import at_depth
 
 F32 = Float(32)
 

@@ -15,9 +15,9 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Arch, latency, make
 from samhw.numerics import ALL_OPERATIONS, value_type
 from samhw.spec import kinds
-from tests.sim.bench import Bench, bench_primitive
-from tests.streams import tokens, written
-from tests.worked import WORKED
+from tests.support.bench import Bench, bench_primitive
+from tests.support.streams import tokens, written
+from tests.support.worked import WORKED
 
 
 def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str], **data: Any) -> Bench:

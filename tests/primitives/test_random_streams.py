@@ -4,41 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.graph import Arch, StreamKind, check_stream
-from samhw.numerics import ALL_OPERATIONS, REDUCTIONS
+from samhw.graph import StreamKind, check_stream
 from samhw.spec import kinds
-from samhw.spec.arch import Latencies
-from tests.nested import from_stream
-from tests.primitives.cases import CASES, Case, timed, timings
-from tests.sim.bench import bench_primitive
-from tests.sim.clocked import clocked_primitive
-
-
-def alu_latencies(cycles: int) -> Latencies:
-    """A latency for every operation, even where the type has none of that name."""
-    return {family: {op: cycles + len(op) % 3 for op in ALL_OPERATIONS} for family in Arch().alu}
-
-
-def reduce_latencies(sums: int, others: int) -> Latencies:
-    """Sums of floating point, and all other reductions, which reduce_scalar wants to be 1."""
-    exact = dict.fromkeys(REDUCTIONS, others)
-    return {family: exact | ({"sum": sums} if family in ("bf16", "f32") else {}) for family in Arch().reduce}
-
-
-def arches_with(reduce: st.SearchStrategy[Latencies]) -> st.SearchStrategy[Arch]:
-    """Random latencies."""
-    return st.builds(
-        Arch,
-        step=st.integers(1, 3),
-        memory=st.integers(2, 4),
-        locate=st.integers(2, 5),
-        alu=st.integers(1, 6).map(alu_latencies),
-        reduce=reduce,
-    )
-
-
-arches = arches_with(st.builds(reduce_latencies, st.integers(1, 8), st.just(1)))
-spaced_arches = arches_with(st.builds(reduce_latencies, st.integers(1, 8), st.integers(1, 8)))
+from tests.support.bench import bench_primitive
+from tests.support.clocked import clocked_primitive
+from tests.support.nested import from_stream
+from tests.support.strategies.arches import arches, spaced_arches
+from tests.support.stream_cases import CASES, Case, timed, timings
 
 
 def test_every_kind_has_cases() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from samhw.graph import Arch
 from samhw.sim import simulate
-from tests.primitives.test_random_streams import spaced_arches
-from tests.sim.clocked import clocked
-from tests.sim.graphs import gustavson
+from tests.support.clocked import clocked
+from tests.support.graphs import gustavson
+from tests.support.strategies.arches import spaced_arches
 
 
 @settings(max_examples=25)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from samhw.frontend import load_model, model_data, parse
 from samhw.numerics import value_type
 from samhw.reference import Rounding, bounds, evaluate, evaluate_program, evaluate_with_bounds
-from tests.frontend.brute import FixedMachine, FloatMachine, run_program
 from tests.reference.test_values import random_arrays
-from tests.strategies.chains import chained_programs
+from tests.support.brute import FixedMachine, FloatMachine, run_program
+from tests.support.strategies.chains import chained_programs
 
 FIXED = Rounding.fixed(8)
 BF16 = Rounding.floating(7)

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.frontend import parse
 from samhw.reference import Rounding, bounds
-from tests.frontend.brute import FUNCTIONS
+from tests.support.brute import FUNCTIONS
 
 DOMAINS = {"log": 0.5, "sqrt": 0.5, "rsqrt": 0.5, "reciprocal": 0.5}
 """Where a function begins that does not go down to -4."""

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from samhw.frontend import Program, dumps, parse
 from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, pieces, results
 from samhw.tensors import Tensor
-from tests.dense import values as dense_values
 from tests.reference.test_values import random_arrays
-from tests.strategies.chains import chained_programs
-from tests.strategies.programs import programs
+from tests.support.dense import values as dense_values
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.programs import programs
 
 ROUNDINGS = [Rounding.fixed(8), Rounding.floating(7), Rounding.floating(23)]
 

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from samhw.errors import InputError
 from samhw.frontend import Program, parse
 from samhw.reference import evaluate, evaluate_program, pieces
-from tests.frontend.brute import run_program
-from tests.strategies.chains import chained_programs
-from tests.strategies.programs import programs
+from tests.support.brute import run_program
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.programs import programs
 
 A = np.array([[1, 0, 2], [0, 0, 0]])
 B = np.array([[-1, 5, 0], [3, 0, -2]])

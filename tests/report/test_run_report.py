@@ -14,7 +14,7 @@ from samhw.graph import DDR4, Dram
 from samhw.report.run_report import RunReport, run_report
 from samhw.schedule import Schedule
 from samhw.workload import Workload, bind_program, compile_workload
-from tests.cli.command import report as printed
+from tests.support.command import report as printed
 
 GCN, SPMM = "gcn", "spmm"
 

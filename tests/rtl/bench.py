@@ -2,7 +2,7 @@
 it.
 
 Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text
-(tests/streams.py).
+(tests/support/streams.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from amaranth.sim import Simulator, SimulatorContext
 from samhw.graph import DONE, Kind, Token
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature, Primitive
 from samhw.rtl.channel import Fifo
-from tests.streams import Timed, tokens
-from tests.worked import WORKED
+from tests.support.streams import Timed, tokens
+from tests.support.worked import WORKED
 
 ARCH = WORKED
 """The latencies that the cycles in these tests are worked out for."""

@@ -9,8 +9,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from samhw.graph.address_map import Cause, Register, Status
 from samhw.rtl import Top
 from samhw.rtl.host_port import Response
-
-from .graphs import WIDE
+from tests.support.top_graphs import WIDE
 
 __all__ = ["Host", "simulate"]
 

@@ -9,7 +9,7 @@ from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.alu import Alu
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -7,7 +7,7 @@ from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.array import Array
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 VALS = [11, 22, 255]
 

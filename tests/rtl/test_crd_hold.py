@@ -4,7 +4,7 @@ actor."""
 from samhw.rtl.actor import Error
 from samhw.rtl.crd_hold import CrdHold
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 def test_examples():

@@ -6,7 +6,7 @@ import pytest
 from samhw.rtl.actor import Error
 from samhw.rtl.drop_crd import DropCrd
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 
 def drop(outer, inner, **options):

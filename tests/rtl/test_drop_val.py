@@ -7,7 +7,7 @@ from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.drop_val import DropVal
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 def drop(crd, val, *, value="i16", **options):

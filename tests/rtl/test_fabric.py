@@ -8,8 +8,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from samhw.graph import Arch, Design
 from samhw.rtl.actor import Error
 from samhw.rtl.fabric import Fabric
-
-from .graphs import copy_graph
+from tests.support.top_graphs import copy_graph
 
 PATIENCE = 100
 

@@ -5,7 +5,7 @@ import pytest
 from samhw.rtl.actor import Error
 from samhw.rtl.gather import Gather
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 
 def gather(levels, refs, **options):

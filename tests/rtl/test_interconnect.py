@@ -8,8 +8,8 @@ from samhw.graph import Arch, Design
 from samhw.graph.address_map import Register, Status
 from samhw.rtl import Top
 from samhw.rtl.host_port import AxiLiteSignature, Response
+from tests.support.top_graphs import copy_graph
 
-from .graphs import copy_graph
 from .host import Host
 
 HIGH = 0xC000_0000

@@ -7,7 +7,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.locate import Locate
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

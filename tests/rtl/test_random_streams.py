@@ -25,9 +25,9 @@ from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.union import Union
-from tests.lanes import distributed
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
+from tests.support.lanes import distributed
 
 pytestmark = pytest.mark.slow
 

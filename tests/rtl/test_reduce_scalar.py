@@ -15,7 +15,7 @@ from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.reduce_scalar import ReduceScalar
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -21,7 +21,7 @@ from samhw.rtl.actor import Error
 from samhw.rtl.reduce_vector import ReduceVector
 from tests.rtl.bench import ARCH, Harness, Offer, run
 from tests.rtl.nested import Nested, encode, leaves
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 I32_MASK = 0xFFFF_FFFF
 

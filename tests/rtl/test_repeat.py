@@ -5,7 +5,7 @@ import pytest
 from samhw.rtl.actor import Error
 from samhw.rtl.repeat import Repeater
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 
 def repeat(ref, crd, *, width=32, **options):

@@ -2,7 +2,7 @@
 
 from samhw.rtl.root import Root
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 def test_two_tokens():

@@ -10,7 +10,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.scan_compressed import ScanCompressed
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import timed, tokens
+from tests.support.streams import timed, tokens
 
 CRD = [15, 17, 19, 21, 23, 25, 27, 29]
 

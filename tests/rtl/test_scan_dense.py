@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.rtl.scan_dense import ScanDense
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
 """Components that refuse their parameters."""

@@ -5,7 +5,7 @@ import pytest
 from samhw.rtl.actor import Error
 from samhw.rtl.scan_singleton import ScanSingleton
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 @pytest.mark.parametrize(

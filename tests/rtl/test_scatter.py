@@ -4,7 +4,7 @@ import pytest
 
 from samhw.rtl.scatter import Scatter
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 def scatter(lanes, ref, **options):

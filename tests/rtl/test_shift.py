@@ -6,7 +6,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import Error
 from samhw.rtl.shift import Shift
 from tests.rtl.bench import ARCH, run
-from tests.streams import timed
+from tests.support.streams import timed
 
 
 def shift(extent, crd, *, arch=ARCH, **options):

@@ -12,8 +12,18 @@ from samhw.graph.address_map import NO_NODE, Cause, Register, Status
 from samhw.numerics import value_type
 from samhw.rtl import Top, verilog
 from samhw.rtl.host_port import Response
+from tests.support.top_graphs import (
+    ROOT,
+    array,
+    column_sums,
+    copy_graph,
+    dense_copy,
+    graph,
+    less_the_greatest,
+    node,
+    scan,
+)
 
-from .graphs import ROOT, array, column_sums, copy_graph, dense_copy, graph, less_the_greatest, node, scan
 from .host import Host, simulate
 
 

@@ -3,7 +3,7 @@
 from samhw.rtl.actor import Error
 from samhw.rtl.write_compressed import WriteCompressed
 from tests.rtl.bench import ARCH, Offer, run
-from tests.streams import tokens
+from tests.support.streams import tokens
 
 EMPTY_POS = [0, 99, 99, 99, 99]
 

@@ -22,8 +22,8 @@ from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.oracle.case import Case, compile_case, draw_case
-from tests.oracle.draw import draw_arrays, draw_program, stored
+from tests.support.oracle.case import Case, compile_case, draw_case
+from tests.support.oracle.draw import draw_arrays, draw_program, stored
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_HOSTILE", "40"))
 

@@ -13,7 +13,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.search import compile_program
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
-from tests.thorough import THOROUGH
+from tests.support.thorough import THOROUGH
 
 pytestmark = pytest.mark.slow
 

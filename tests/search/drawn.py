@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from samhw.frontend import Program, parse
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule
 from samhw.tensors import Tensor
-from tests.oracle import concats, masks, residuals
-from tests.oracle.case import Case, draw_case
+from tests.support.oracle import concats, masks, residuals
+from tests.support.oracle.case import Case, draw_case
+from tests.support.oracle.written import Written
 
 __all__ = ["VALUES", "Drawn", "draw", "draw_schedule"]
 
@@ -71,7 +72,7 @@ def _of_case(case: Case | None) -> Drawn | None:
     return Drawn(case.parsed, case.tensors, compare, case.value)
 
 
-def _of_written(case: concats.Written, text: str) -> Drawn:
+def _of_written(case: Written, text: str) -> Drawn:
     program = parse(text)
     given = {decl.name: Tensor.from_dense(case.inputs[decl.name], decl.format) for decl in program.inputs}
 

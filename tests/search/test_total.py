@@ -16,7 +16,7 @@ from samhw.frontend import Capacity, Program
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Schedule
 from samhw.search import compile_program
-from tests.strategies.chains import chained_programs
+from tests.support.strategies.chains import chained_programs
 
 EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))
 

@@ -14,8 +14,8 @@ from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.workload import bind_program, compile_workload
-from tests.sim.graphs import Builder
 from tests.sim.small_phases import small_phases
+from tests.support.graphs import Builder
 
 
 def followed(

@@ -27,13 +27,13 @@ from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.worker import Queue, Worker
 from samhw.workload import compile_workload, make_workload
-from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
-from tests.primitives.cases import CASES, timed, timings
-from tests.primitives.test_random_streams import arches, spaced_arches
-from tests.sim.bench import bench_primitive
-from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
 from tests.sim.small_phases import small_phases
-from tests.strategies.programs import programs
+from tests.support.bench import bench_primitive
+from tests.support.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.support.program_cases import compile_or_none, random_depths, random_stalls, random_tensors
+from tests.support.strategies.arches import arches, spaced_arches
+from tests.support.strategies.programs import programs
+from tests.support.stream_cases import CASES, timed, timings
 
 RANDOM_GRAPHS = int(os.environ.get("SAMHW_RANDOM_GRAPHS", "100"))
 """How many random graphs to try."""

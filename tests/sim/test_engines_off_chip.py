@@ -16,9 +16,7 @@ from samhw.running.inputs import load_inputs
 from samhw.search import compile_program
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
-from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.sim.drams import SMALL, drams
-from tests.sim.graphs import WIDE, matrix_sum, row_minus_sum
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import (
     RANDOM_GRAPHS,
@@ -31,7 +29,9 @@ from tests.sim.test_engines import (
     random_matrix,
 )
 from tests.sim.test_off_chip import named
-from tests.strategies.programs import programs
+from tests.support.graphs import WIDE, matrix_sum, row_minus_sum
+from tests.support.program_cases import compile_or_none, random_depths, random_stalls, random_tensors
+from tests.support.strategies.programs import programs
 
 TINY = replace(SMALL, burst_bytes=4, row_bytes=8, channels=3, prefetch=1, refi=150)
 """A line is a word, and all happens often."""

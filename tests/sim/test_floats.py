@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from samhw.numerics import value_type
 from samhw.numerics.valuetype import apply
 from samhw.sim.compiled import floats
-from tests.machine_code.compiled import on_rows
-from tests.numerics.words import F32 as FLOAT
-from tests.numerics.words import pairs, specials
+from tests.support.compiled import on_rows
+from tests.support.words import F32 as FLOAT
+from tests.support.words import pairs, specials
 
 F32 = value_type("f32")
 COUNT = 100_000

@@ -18,13 +18,13 @@ from samhw.search import compile_program
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.worker import Worker
 from samhw.workload import bind_program, compile_workload
-from tests.agreement.cases import compile_or_none, random_depths, random_stalls, random_tensors
-from tests.sim.clocked import Clocked, clocked
 from tests.sim.drams import SMALL, drams
-from tests.sim.graphs import WIDE, gustavson
 from tests.sim.small_phases import small_phases
 from tests.sim.test_simulate import programs, vector
-from tests.strategies.programs import programs as compiled_programs
+from tests.support.clocked import Clocked, clocked
+from tests.support.graphs import WIDE, gustavson
+from tests.support.program_cases import compile_or_none, random_depths, random_stalls, random_tensors
+from tests.support.strategies.programs import programs as compiled_programs
 
 
 @pytest.mark.slow

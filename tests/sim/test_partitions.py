@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samhw import machine_code
 from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule
 from samhw.sim import Progress, Result, simulate
 from samhw.sim.compiled import engine as compiled_engine
+from samhw.sim.compiled import image
 from samhw.sim.compiled.order import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
@@ -109,17 +111,16 @@ def test_parts_do_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def call(code: int, address: int, most: int) -> int:
         before = made[-1].timed()
-        end = compiled_engine_call(code, address, most)
+        end = machine_code.call(code, address, most)
         done[address == made[-1].whole.address] += made[-1].timed() - before
         return end
 
-    class Image(compiled_engine.Image):
+    class Image(image.Image):
         def __init__(self, *arguments: Any, **options: Any):
             super().__init__(*arguments, **options)
             made.append(self)
 
     made: list[Image] = []
-    compiled_engine_call = compiled_engine.call
     monkeypatch.setattr(compiled_engine, "call", call)
     monkeypatch.setattr(compiled_engine, "Image", Image)
     result = simulate(*arguments, engine="compiled")

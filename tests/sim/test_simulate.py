@@ -15,10 +15,10 @@ from samhw.sim import DeadlockError, simulate
 from samhw.sim.engine import TURN, run
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
-from tests.primitives.test_random_streams import arches
-from tests.sim.clocked import clocked
-from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
 from tests.sim.small_phases import small_phases
+from tests.support.clocked import clocked
+from tests.support.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum
+from tests.support.strategies.arches import arches
 
 
 @pytest.fixture(autouse=True, params=["plain", "compiled"])

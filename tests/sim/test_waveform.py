@@ -23,7 +23,7 @@ from samhw.sim import (
     write_fst,
     write_vcd,
 )
-from tests.sim.graphs import WIDE, Builder
+from tests.support.graphs import WIDE, Builder
 
 CHANNEL = "scan.crd->w.crd"
 FIELDS = ("pop", "kind", "payload", "slots")

@@ -5,7 +5,7 @@ import pytest
 
 from samhw.graph import Arch
 from samhw.sim import Result, bottleneck, operations, simulate, traffic
-from tests.sim.graphs import WIDE, Builder, Program, gustavson, matrix_sum
+from tests.support.graphs import WIDE, Builder, Program, gustavson, matrix_sum
 
 
 def run(program: Program, **options: object) -> Result:

@@ -15,9 +15,9 @@ from samhw.numerics import ALL_OPERATIONS, value_type
 from samhw.primitives import ActorNetwork, Place, expand
 from samhw.search import compile_program
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
-from tests.sim.bench import bench_primitive
 from tests.spec.examples import EXAMPLES
-from tests.streams import tokens
+from tests.support.bench import bench_primitive
+from tests.support.streams import tokens
 
 ARCH = Arch(memory=5, locate=7, step=3)
 

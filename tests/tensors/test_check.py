@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from samhw.errors import InputError
 from samhw.tensors import DenseLevel, Format, Tensor
-from tests.strategies.tensors import tensors
+from tests.support.strategies.tensors import tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]])
 

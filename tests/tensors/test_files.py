@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
 from samhw.tensors import Tensor, read_tensor, write_tensor
-from tests.strategies.tensors import tensors
+from tests.support.strategies.tensors import tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]])
 FORMATS = ["dense", "dense @ (1, 0)", "csr", "csc", "dcsr", "dcsc", "coo", "(compressed, dense)", "bcsr(2)"]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from samhw.errors import InputError
 from samhw.tensors import Format, LevelType
-from tests.strategies.tensors import formats
+from tests.support.strategies.tensors import formats
 
 D, C, S = LevelType.dense, LevelType.compressed, LevelType.singleton
 

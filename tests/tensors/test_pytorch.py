@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
 from samhw.tensors import Tensor
-from tests.strategies.tensors import tensors
+from tests.support.strategies.tensors import tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]], np.float32)
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
 from samhw.tensors import Tensor, read_tensor, write_tensor
-from tests.strategies.tensors import tensors
+from tests.support.strategies.tensors import tensors
 
 # As SAM's scripts write [[0, 5, 0], [0, 0, 0], [7, 0, 8]] as "ss01" and as "ss10": the number of a file is
 # that of the mode, and there is no newline at the end.

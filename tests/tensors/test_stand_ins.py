@@ -5,7 +5,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.tensors import STAND_INS, stand_in
-from tests.thorough import THOROUGH
+from tests.support.thorough import THOROUGH
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import samhw.tensors
 from samhw.errors import InputError
 from samhw.tensors import Format, Tensor
 from samhw.tensors.storage import MAX_POSITIONS
-from tests.strategies.tensors import coordinate_lists, formats, shapes, tensors
+from tests.support.strategies.tensors import coordinate_lists, formats, shapes, tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]])
 

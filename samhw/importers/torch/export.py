@@ -40,7 +40,8 @@ def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
         with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
             _make_dense(module)
             _make_attributes(module)
-            program = torch.export.export(module, tuple(stand_ins), strict=False).run_decompositions({})
+            program: ExportedProgram = torch.export.export(module, tuple(stand_ins), strict=False)
+            program = program.run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
             if unknown:
                 table = torch.export.default_decompositions()

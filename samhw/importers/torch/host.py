@@ -36,7 +36,7 @@ def array_of(tensor: Tensor) -> HostArray:
         held = held.float()
     if held.layout == torch.strided:
         return HostArray.dense(held.resolve_neg().numpy())
-    held = held.to_sparse_coo().coalesce()
+    held = held.to_sparse().coalesce()
     return HostArray(tuple(held.shape), held.values().numpy(), held.indices().numpy())
 
 
@@ -123,10 +123,10 @@ def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     fetches = [index.fetch for index in ids]
 
     def hot(tensors: Sequence[Tensor]) -> Tensor:
-        held = torch.broadcast_tensors(*(_checked(t, size) for t, size in zip(tensors, sizes, strict=True)))
-        coords = torch.cat([_places(held[0].shape), torch.stack([t.reshape(-1) for t in held])])
-        count = held[0].numel()
-        return torch.sparse_coo_tensor(coords, torch.ones(count), (*held[0].shape, *sizes)).coalesce()
+        held = [_checked(t, size) for t, size in zip(tensors, sizes, strict=True)]
+        shape = np.broadcast_shapes(*(t.shape for t in held))
+        coords = torch.cat([_places(shape), torch.stack([t.expand(shape).reshape(-1) for t in held])])
+        return torch.sparse_coo_tensor(coords, torch.ones(prod(shape)), (*shape, *sizes)).coalesce()
 
     example = hot([index.example for index in ids])
     return Host(example, lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)

@@ -28,14 +28,14 @@ def restored(module: nn.Module) -> Iterator[None]:
             _put_back(container, content)
 
 
-def _containers(root: Any, apart: set[int]) -> Iterator[tuple[Any, Any]]:
+def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]]:
     """All that an object leads to and that may hold others by then, each with a copy of what it holds.
 
     Args:
         apart: ids of tensors whose elements nobody asks for.
     """
     # What has been seen is kept: no other object takes its place in memory.
-    seen: dict[int, Any] = {}
+    seen: dict[int, object] = {}
     left = [root]
     while left:
         item = left.pop()

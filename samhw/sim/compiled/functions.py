@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from types import FunctionType
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from samhw import machine_code
@@ -27,10 +26,10 @@ Function = Callable[[int, int], int]
 LINES: tuple[Function, ...] = note_lines, serve_lines, make_line_room
 """What runs with off-chip memory need."""
 
-_functions: dict[Any, Function] = {}
+_functions: dict[object, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
-_codes: WeakKeyDictionary[Actor, dict[Any, tuple[int, int]]] = WeakKeyDictionary()
+_codes: WeakKeyDictionary[Actor, dict[object, tuple[int, int]]] = WeakKeyDictionary()
 """What `codes_of` gave, by what it depends on besides the actor."""
 
 
@@ -105,7 +104,7 @@ def lines_addresses() -> tuple[int, int, int]:
     return note, serve, room
 
 
-def function_of(made_from: Any, make: Callable[[], Function]) -> Function:
+def function_of(made_from: object, make: Callable[[], Function]) -> Function:
     """The function that `make` gives, which is made once for all that is made from the same."""
     if made_from not in _functions:
         _functions[made_from] = make()

@@ -1,7 +1,6 @@
 """The memories of an actor, by the addresses in its record."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from samhw.primitives.step import Memory
 __all__ = ["array_of", "stores_of"]
 
 
-def array_of(store: Any) -> NDArray[np.int64]:
+def array_of(store: object) -> NDArray[np.int64]:
     """The words of a store of a worker, as an array that shares them if somebody may write them.
 
     Those of a list are copied: it is an extent or the tokens of a source.

@@ -33,7 +33,7 @@ _DTYPES = {
 
 class _Sparse(NamedTuple):
     layout: str
-    parts: tuple[Any, ...]
+    parts: tuple[object, ...]
 
 
 def read(path: Path) -> Tensor:
@@ -92,7 +92,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _strided(
-    storage: npt.NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
+    storage: npt.NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
 ) -> npt.NDArray[Any]:
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if any(n < 1 for n in size):
@@ -103,7 +103,7 @@ def _strided(
     return np.lib.stride_tricks.as_strided(storage[offset:], size, bytes_, writeable=False)
 
 
-def _tensors(found: Any) -> list[Any]:
+def _tensors(found: object) -> list[object]:
     match found:
         case _Sparse() | np.ndarray():
             return [found]

@@ -16,7 +16,7 @@ from samhw.frontend.expr import Reshape
 from samhw.importers.torch import import_module
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "examples" / "pytorch" / "models.py"

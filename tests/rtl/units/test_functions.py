@@ -9,8 +9,8 @@ from samhw.graph import Arch
 from samhw.numerics import OVERFLOW, Fixed, Float, ValueType, value_type
 from samhw.numerics.valuetype import Words
 from samhw.rtl.units.functions import function_unit
-from tests.numerics.words import angles, pairs, random_pairs, specials
 from tests.rtl.units.harness import UnitBench
+from tests.support.words import angles, pairs, random_pairs, specials
 
 pytestmark = pytest.mark.verilator
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from samhw.numerics import Fixed, Float, Integer, ValueType
 from samhw.numerics.valuetype import Words
-from tests.numerics.words import pairs, random_pairs, specials
+from tests.support.words import pairs, random_pairs, specials
 
 __all__ = ["COUNT", "operands"]
 

@@ -68,7 +68,8 @@ def import_repeating_pad(importer: Importer, x: Operand, padding: Sequence[int])
 @operator("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
 def import_nearest(importer: Importer, x: Operand, size: Sequence[int] | None, *scales: Scale) -> Value:
     def stretched(eye: torch.Tensor, length: int, scale: float | None) -> torch.Tensor:
-        return torch.ops.aten.upsample_nearest1d(eye, [length], scale)
+        found: torch.Tensor = torch.ops.aten.upsample_nearest1d(eye, [length], scale)
+        return found
 
     return _resized(importer, importer.value(x), size, scales, stretched, is_nearest=True)
 
@@ -78,7 +79,8 @@ def import_linear(
     importer: Importer, x: Operand, size: Sequence[int] | None, corners: bool, *scales: Scale
 ) -> Value:
     def stretched(eye: torch.Tensor, length: int, scale: float | None) -> torch.Tensor:
-        return torch.ops.aten.upsample_linear1d(eye, [length], corners, scale)
+        found: torch.Tensor = torch.ops.aten.upsample_linear1d(eye, [length], corners, scale)
+        return found
 
     return _resized(importer, importer.value(x), size, scales, stretched)
 

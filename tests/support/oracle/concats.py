@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.oracle.written import Array, Written
+from tests.support.oracle.written import Array, Written
 
 __all__ = ["draw"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.oracle.language import (
+from tests.support.oracle.language import (
     Apply,
     Concat,
     Expr,

@@ -1,6 +1,6 @@
 """What distributing means, in nested lists: the items of each list at a depth go to lanes in turn."""
 
-from tests.nested import Nested
+from tests.support.nested import Nested
 
 __all__ = ["distributed"]
 

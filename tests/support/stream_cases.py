@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
-from tests.lanes import distributed
-from tests.nested import Nested, to_stream
-from tests.strategies.streams import coordinates, like, payloads, structures
+from tests.support.lanes import distributed
+from tests.support.nested import Nested, to_stream
+from tests.support.strategies.streams import coordinates, like, payloads, structures
 
 VALUE_LIMIT = 100
 COORDINATE_LIMIT = 40

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 
-from tests.oracle.written import Array, Written
+from tests.support.oracle.written import Array, Written
 
 __all__ = ["draw"]
 

@@ -14,8 +14,8 @@ from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
-from tests.oracle import language, meaning
-from tests.oracle.draw import draw_arrays, draw_program, stored
+from tests.support.oracle import language, meaning
+from tests.support.oracle.draw import draw_arrays, draw_program, stored
 
 __all__ = ["Case", "compile_case", "draw_case"]
 

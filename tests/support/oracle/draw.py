@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.tensors import Tensor as Stored
-from tests.oracle.language import Apply, Expr, Number, Program, Statement, Tensor, Use, indices_of, uses
+from tests.support.oracle.language import (
+    Apply,
+    Expr,
+    Number,
+    Program,
+    Statement,
+    Tensor,
+    Use,
+    indices_of,
+    uses,
+)
 
 __all__ = ["INDICES", "Drawing", "draw_arrays", "draw_program", "stored"]
 

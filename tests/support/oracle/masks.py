@@ -5,8 +5,8 @@ import random
 from collections.abc import Callable, Sequence
 from math import prod
 
-from tests.oracle.draw import INDICES, Drawing
-from tests.oracle.language import (
+from tests.support.oracle.draw import INDICES, Drawing
+from tests.support.oracle.language import (
     Apply,
     Concat,
     Expr,

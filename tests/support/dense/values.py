@@ -12,7 +12,7 @@ from scipy.special import expit, ndtr
 from samhw.errors import InputError
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
-from tests.dense.walk import Array, Domain, sum_of_products, walk_statement
+from tests.support.dense.walk import Array, Domain, sum_of_products, walk_statement
 
 __all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]
 

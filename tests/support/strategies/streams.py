@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.nested import Nested
+from tests.support.nested import Nested
 
 __all__ = ["coordinates", "like", "payloads", "structures"]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from samhw.numerics import ValueType
-from samhw.spec import Payload, Port, Spec, Stream, StreamKind, spec_of
+from samhw.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
 
 __all__ = [
     "Channel",
@@ -122,13 +122,13 @@ class Memory:
     @property
     def is_value(self) -> bool:
         """The words are values."""
-        return self.array == "vals"
+        return self.array == StoredArray.VALS
 
     def payload(self, value: ValueType) -> Payload:
         """What lies at one place; `value` is the graph's type."""
         if self.is_value:
             return Payload(StreamKind.VAL, self.value or value)
-        return Payload(StreamKind.CRD if self.array.startswith("crd") else StreamKind.REF)
+        return Payload(StreamKind.CRD if self.array.startswith(StoredArray.CRD) else StreamKind.REF)
 
 
 def memory_name(tensor: str, array: str, shard: int | None = None) -> str:

@@ -192,7 +192,8 @@ def _tap(
     for channel in graph.channels:
         checker = None
         if check:
-            in_order = graph.node[channel.sink.node].spec.ordered(channel.sink.port)
+            sink = graph.node[channel.sink.node]
+            in_order = sink.spec.ordered(channel.sink.port, sink.params)
             checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
         if checker is not None or channel.name in passages:
             machine.channels[channel.name].tap = _observer(passages.get(channel.name), window, checker)

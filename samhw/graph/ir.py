@@ -105,7 +105,8 @@ class MemoryRole(StrEnum):
 
 @dataclass(frozen=True)
 class Memory:
-    """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
+    """One array of a tensor's storage. `capacity` in places, each of which holds a payload: an index, or a
+    value for `vals`.
 
     `value` is the type of the values, if it is not the graph's. `shard` is the number of a shard, if the
     array lies in several (`TensorBinding.shards`).
@@ -124,8 +125,13 @@ class Memory:
         """The words are values."""
         return self.array == StoredArray.VALS
 
-    def payload(self, value: ValueType) -> Payload:
-        """What lies at one place; `value` is the graph's type."""
+    @property
+    def words(self) -> int:
+        """The words of all of its places."""
+        return self.capacity * self.payload().words
+
+    def payload(self, value: ValueType | None = None) -> Payload:
+        """What lies at one place; `value` is the graph's type, for who asks for that of the values."""
         if self.is_value:
             return Payload(StreamKind.VAL, self.value or value)
         return Payload(StreamKind.CRD if self.array.startswith(StoredArray.CRD) else StreamKind.REF)

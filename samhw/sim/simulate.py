@@ -83,7 +83,7 @@ def simulate(
     Args:
         graph: any graph that `validate` accepts; its channels have the latencies and depths given there.
         arch: gives the latencies inside of nodes.
-        memories: words of each INPUT memory, as bit patterns; at most its capacity.
+        memories: words of each INPUT memory, as bit patterns; at most as many as it has.
         extents: the run's extent of each index of the graph.
         trace: the channels whose tokens to record, or True for all.
         window: the first cycle whose pops are recorded, and the cycle behind the last one.

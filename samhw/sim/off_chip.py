@@ -11,9 +11,10 @@ __all__ = ["MemorySystem", "PlacedMemory"]
 
 @dataclass(frozen=True)
 class PlacedMemory:
-    """A memory of the design off chip: its first line, and the words of a line."""
+    """A memory of the design off chip: its first line, and the places and words of a line."""
 
     first: int
+    places: int
     words: int
 
 
@@ -42,7 +43,7 @@ class MemorySystem:
         for memory in design.memories:
             if off_chip.holds(memory.tensor):
                 places = self.dram.burst_bytes // _place_bytes(design, memory, arch)
-                self.arrays[memory.name] = PlacedMemory(line, places)
+                self.arrays[memory.name] = PlacedMemory(line, places, places * memory.payload().words)
                 line += -(-memory.capacity // places)
 
     def begin(self) -> None:

@@ -117,7 +117,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
 
 
 def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
-    yield Case("array", f"{value}", partial(Array, arch=arch, value_type=value, vals_capacity=WORDS))
+    yield Case("array", f"{value}", partial(Array, arch=arch, stored_width=value.width, vals_capacity=WORDS))
     for op in ("add", "sub", "mul", "neg"):
         yield Case("alu", f"{op} {value}", partial(Alu, arch=arch, value_type=value, op=op))
     for op in ("sum", "max"):
@@ -131,7 +131,9 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
             partial(ReduceVector, arch=arch, value_type=value, op="sum", bits=bits),
         )
     yield Case("drop_val", f"{value}", partial(DropVal, arch=arch, value_type=value))
-    yield Case("write_val", f"{value}", partial(WriteVal, arch=arch, value_type=value, vals_capacity=WORDS))
+    yield Case(
+        "write_val", f"{value}", partial(WriteVal, arch=arch, stored_width=value.width, vals_capacity=WORDS)
+    )
     for params, make in unit_cases(value):
         yield Case("unit", params, make)
 

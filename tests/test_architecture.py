@@ -13,9 +13,11 @@ import pytest
 
 import samhw
 from samhw.cli import COMMANDS
+from samhw.graph import make
 from samhw.graph_passes import GRAPH_PASSES
 from samhw.passes import pass_names
 from samhw.spec import kinds
+from tests.spec.examples import EXAMPLES
 
 PACKAGE = Path(samhw.__file__).parent
 BOARDS = PACKAGE.parent / "boards"
@@ -201,6 +203,53 @@ def test_kinds_told_apart_are_seen(text: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
     assert kinds_told_apart(tmp_path / "a.py") == ["a.py, line 1"]
+
+
+PORTS_OF_KINDS = {
+    port.name
+    for kind, example in EXAMPLES.items()
+    for node in [make(kind, "n", example.depth, **example.params)]
+    for port in (*node.inputs, *node.outputs)
+}
+
+
+def ports_and_parameters_by_name(path: Path) -> list[str]:
+    """Where a file has the name of a port, with or without its number, or looks at a node's parameter."""
+    names = PORTS_OF_KINDS | {name.rstrip("0123456789") for name in PORTS_OF_KINDS}
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Constant(value=str(name)) if name in names:
+                found.append(node.lineno)
+            case ast.Subscript(value=ast.Attribute(attr="params")):
+                found.append(node.lineno)
+            case ast.Attribute(value=ast.Attribute(attr="params"), attr="get"):
+                found.append(node.lineno)
+    return [f"{path.relative_to(PACKAGE)}, line {line}" for line in sorted(found)]
+
+
+def test_graph_passes_and_costs_ask_specs_for_ports_and_parameters() -> None:
+    files = [path for room in ("graph_passes", "cost") for path in (PACKAGE / room).rglob("*.py")]
+    assert len(files) > 4
+    assert not [place for path in files for place in ports_and_parameters_by_name(path)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = inputs["val"]',
+        'x = Endpoint(node, f"ref{lane}")',
+        'x = {"crd0": source}',
+        'x = node.params["op"]',
+        'x = node.params.get("banks")',
+    ],
+)
+def test_ports_and_parameters_by_name_are_seen(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    assert ports_and_parameters_by_name(tmp_path / "a.py") == ["a.py, line 1"]
 
 
 def modules(package: Path) -> dict[str, Path]:

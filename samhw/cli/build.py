@@ -18,7 +18,7 @@ from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program
-from samhw.graph import Design
+from samhw.graph import Design, StreamKind
 from samhw.workload import Workload
 
 __all__ = ["build"]
@@ -128,7 +128,7 @@ def _entries(design: Design) -> dict[str, int]:
     """By tensor, the coordinates that its largest compressed level has room for, in all shards."""
     found: dict[str, Counter[str]] = {}
     for memory in design.memories:
-        if memory.array.startswith("crd"):
+        if design.stored(memory).kind is StreamKind.CRD:
             found.setdefault(memory.tensor, Counter())[memory.array] += memory.capacity
     return {tensor: max(levels.values()) for tensor, levels in found.items()}
 

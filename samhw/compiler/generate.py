@@ -16,7 +16,7 @@ from samhw.graph import (
     wired,
 )
 from samhw.numerics import ValueType
-from samhw.spec import spec_of
+from samhw.spec import StoredArray, spec_of
 
 __all__ = ["generate"]
 
@@ -42,7 +42,8 @@ def generate(
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
         notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
-    lies_in = {memory_name(t.name, "vals"): memory_name(t.stored, "vals") for t in tensors}
+    vals = StoredArray.VALS
+    lies_in = {memory_name(t.name, vals): memory_name(t.stored, vals) for t in tensors}
     nodes: dict[PlannedNode, Node] = {}
     ends: list[tuple[Endpoint, Endpoint]] = []
 

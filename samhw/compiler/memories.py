@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from samhw.frontend import Capacity, Program
 from samhw.fusion import greatest_sizes, stored_format
 from samhw.graph import Memory, MemoryRole, memory_name
+from samhw.spec import StoredArray
 from samhw.tensors import Format, LevelType
 
 __all__ = ["memories_of"]
@@ -43,7 +44,7 @@ def _arrays(fmt: Format, sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
     fibers = 1
     for level, (kind, size) in enumerate(zip(fmt.levels, sizes, strict=True)):
         if kind is not LevelType.dense:
-            yield f"pos{level}", fibers + 1
-            yield f"crd{level}", size
+            yield f"{StoredArray.POS}{level}", fibers + 1
+            yield f"{StoredArray.CRD}{level}", size
         fibers = size
-    yield "vals", fibers
+    yield StoredArray.VALS, fibers

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from samhw.graph import Arch, Endpoint, Graph, Levels, Node, levels
-from samhw.spec import StoredArray, StreamKind
+from samhw.spec import StoredArray
 
 __all__ = ["Expected", "estimate"]
 
@@ -84,9 +84,8 @@ def _given(
             for n in range(len(outer), len(around))
         ]
         return (*outer, *inner)[: len(around)]
-    joined = [p for p in node.inputs if p.stream.kind is StreamKind.CRD and node.spec.ordered(p.name)]
-    if len(joined) > 1:
-        sources = {graph.fanin[Endpoint(node.name, p.name)].source: taken[p.name] for p in joined}
+    if joins := node.spec.joins(node.params):
+        sources = {graph.fanin[Endpoint(node.name, join.crd)].source: taken[join.crd] for join in joins}
         met = [_last(given) for given in sources.values()]
         most = _last(own[:-1]) * extent[around[-1]]
         return (*own[:-1], min(met) if node.spec.thins else min(sum(met), most))
@@ -95,13 +94,11 @@ def _given(
 
 def _average(graph: Graph, node: Node) -> float:
     """How many coordinates a scanner gives for a reference, if fibers are full and of equal length."""
-    stored = {graph.memory[name].array: graph.memory[name] for name in node.memories.values()}
+    stored = {node.spec.memories[param].array: graph.memory[name] for param, name in node.memories.items()}
     fibers, words = 1, {}
-    for param, name in node.memories.items():
-        if node.spec.memories[param].array is StoredArray.POS:
-            fibers = max(1, graph.memory[name].capacity - 1)
-            level = graph.memory[name].array.removeprefix("pos")
-            words[name] = np.array([0, stored[f"crd{level}"].capacity])
+    if pos := stored.get(StoredArray.POS):
+        fibers = max(1, pos.capacity - 1)
+        words[pos.name] = np.array([0, stored[StoredArray.CRD].capacity])
     given = node.spec.coordinates(node.params, fibers, words, graph.extents)
     assert given is not None
     return given / fibers

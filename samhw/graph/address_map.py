@@ -107,12 +107,11 @@ class AddressMap:
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
             stored = design.stored(memory)
-            words = memory.capacity * stored.words
-            size = 1 << (_WORD * max(words, 1) - 1).bit_length()
+            size = 1 << (_WORD * max(memory.words, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
             width = stored.width(arch.index_bits)
-            self.windows[memory.name] = Window(memory, base, size, words, width)
+            self.windows[memory.name] = Window(memory, base, size, memory.words, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(

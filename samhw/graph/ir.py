@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from samhw.numerics import ValueType
-from samhw.spec import Payload, Port, Spec, Stream, StreamKind, spec_of
+from samhw.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
 
 __all__ = [
     "Channel",
@@ -105,7 +105,8 @@ class MemoryRole(StrEnum):
 
 @dataclass(frozen=True)
 class Memory:
-    """One array of a tensor's storage. `capacity` in words; a word is an index, or a value for `vals`.
+    """One array of a tensor's storage. `capacity` in places, each of which holds a payload: an index, or a
+    value for `vals`.
 
     `value` is the type of the values, if it is not the graph's. `shard` is the number of a shard, if the
     array lies in several (`TensorBinding.shards`).
@@ -122,13 +123,18 @@ class Memory:
     @property
     def is_value(self) -> bool:
         """The words are values."""
-        return self.array == "vals"
+        return self.array == StoredArray.VALS
 
-    def payload(self, value: ValueType) -> Payload:
-        """What lies at one place; `value` is the graph's type."""
+    @property
+    def words(self) -> int:
+        """The words of all of its places."""
+        return self.capacity * self.payload().words
+
+    def payload(self, value: ValueType | None = None) -> Payload:
+        """What lies at one place; `value` is the graph's type, for who asks for that of the values."""
         if self.is_value:
             return Payload(StreamKind.VAL, self.value or value)
-        return Payload(StreamKind.CRD if self.array.startswith("crd") else StreamKind.REF)
+        return Payload(StreamKind.CRD if self.array.startswith(StoredArray.CRD) else StreamKind.REF)
 
 
 def memory_name(tensor: str, array: str, shard: int | None = None) -> str:

@@ -25,7 +25,7 @@ def levels(graph: Graph) -> Mapping[Endpoint, Levels]:
             around = _around(graph, result, node, followed) if followed else ()
             if node.spec.scans:
                 around = (*around, node.index)
-            elif node.spec.ordered_inputs and node.index:
+            elif node.spec.joins(node.params) and node.index:
                 # Parts of a concatenation come under indices of their own.
                 around = (*around[:-1], node.index)
             if (kept := node.spec.kept(node.params)) is not None:

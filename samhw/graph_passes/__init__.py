@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from samhw.decision import Refusal
-from samhw.errors import ScheduleError
+from samhw.errors import InputError, ScheduleError
 from samhw.graph import validate
 from samhw.graph_passes.assembly import Assembly
 
@@ -27,7 +27,8 @@ def apply_graph_passes(assembly: Assembly, last: str | None = None) -> Assembly 
         last: the pass after which to stop, by its name; else all are applied.
 
     Raises:
-        InputError: for lanes that no graph can have.
+        InputError: for lanes that no graph can have, and for a pass that leaves a graph which the validator
+            does not take, by its name.
     """
     for name in GRAPH_PASSES:
         apply: GraphPass = getattr(import_module(f"samhw.graph_passes.{name}"), name)
@@ -35,7 +36,10 @@ def apply_graph_passes(assembly: Assembly, last: str | None = None) -> Assembly 
             assembly = apply(assembly)
         except ScheduleError as error:
             return Refusal.of(error)
-        validate(assembly.graph)
+        try:
+            validate(assembly.graph)
+        except InputError as error:
+            raise error.within(f"The graph pass '{name}' leaves a wrong graph") from error
         if name == last:
             break
     return assembly

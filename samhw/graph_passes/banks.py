@@ -17,9 +17,11 @@ def banks(assembly: Assembly) -> Assembly:
     graph, lanes, arch = assembly.graph, assembly.lanes, assembly.arch
 
     def with_own(node: Node) -> Node:
+        if (param := node.spec.banks) is None:
+            return node
         in_lanes = node.copy_of and lanes.get(node.index, 1) > 1
         count = max(arch.banks, IN_LANES) if in_lanes else arch.banks
-        return replace(node, params={**node.params, "banks": count}) if count > 2 else node
+        return replace(node, params={**node.params, param: count}) if count > 2 else node
 
-    nodes = tuple(with_own(node) if node.spec.kept(node.params) else node for node in graph.nodes)
+    nodes = tuple(with_own(node) for node in graph.nodes)
     return assembly if nodes == graph.nodes else replace(assembly, graph=replace(graph, nodes=nodes))

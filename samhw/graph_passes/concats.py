@@ -52,7 +52,7 @@ def _behind(graph: Graph) -> dict[Endpoint, int]:
         for port in node.outputs:
             followed = node.spec.follows(port.name, node.params)
             end = Endpoint(node.name, port.name)
-            if followed is None or node.spec.ordered_inputs:
+            if followed is None or node.spec.joins(node.params):
                 result[end] = 0
             else:
                 result[end] = result[graph.fanin[Endpoint(node.name, followed)].source] + node.spec.moves
@@ -61,10 +61,9 @@ def _behind(graph: Graph) -> dict[Endpoint, int]:
 
 def _parts(graph: Graph, node: Node, behind: Mapping[Endpoint, int]) -> Iterator[_Part]:
     """What comes into a node that joins streams by their coordinates."""
-    for crd, payload in zip(node.inputs[::2], node.inputs[1::2], strict=False):
-        if node.spec.ordered(crd.name):
-            channels = [graph.fanin[Endpoint(node.name, port.name)] for port in (crd, payload)]
-            yield _Part(behind[channels[0].source], tuple(channels))
+    for join in node.spec.joins(node.params):
+        channels = tuple(graph.fanin[Endpoint(node.name, port)] for port in join)
+        yield _Part(behind[channels[0].source], channels)
 
 
 def _shares(

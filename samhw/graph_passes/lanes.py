@@ -9,6 +9,7 @@ its own, and memories for its shard.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -36,6 +37,9 @@ __all__ = ["lane_factors", "lanes"]
 Ends = tuple[Endpoint, Endpoint]
 """Source and sink of a channel."""
 
+
+ADD = "add"
+"""The operation of reducers whose results can meet behind their lanes: the 0 of a union adds nothing."""
 
 QUICK = 8
 """More lanes make a gather slow (docs/results.md, Area and clock), so they are a tree if they can be one."""
@@ -166,7 +170,7 @@ class _Copier:
                 for port in node.outputs
                 for channel in self.graph.fanout.get(Endpoint(node.name, port.name), ())
             }
-            drops = node.spec.thins and not node.spec.ordered_inputs
+            drops = node.spec.thins and not node.spec.joins(node.params)
             writes = not readers and tensor in self._stored(node)
             if writes or (drops and readers and readers <= tail):
                 tail.add(node.name)
@@ -209,16 +213,22 @@ class _Copier:
     def _chooses(self, node: Node) -> bool:
         """What it does with a coordinate of the index depends on others."""
         streams, spec = self.streams[node.name], node.spec
-        joins = any(stream[-1:] == (self.index,) and spec.ordered(p) for p, stream in streams.inputs.items())
+        joins = any(streams.inputs[join.crd][-1:] == (self.index,) for join in spec.joins(node.params))
         thins = spec.thins and any(stream[-1:] == (self.index,) for stream in streams.outputs.values())
-        kept = spec.kept(node.params)
-        sums = kept == 0 and node.index == self.index
-        keeps = kept is not None and self.index in streams.inputs["val"][len(streams.inputs["val"]) - kept :]
-        return joins or thins or sums or keeps
+        return joins or thins or self._folds(node)
+
+    def _folds(self, node: Node) -> bool:
+        """It is a reducer that needs several coordinates of the index for what it gives: it reduces them to
+        one value, or has the index inside of the one that it reduces."""
+        reduction = node.spec.reduction(node.params)
+        if reduction is None:
+            return False
+        around, kept = self.streams[node.name].inputs[reduction.values], len(reduction.coordinates)
+        return (not kept and node.index == self.index) or self.index in around[len(around) - kept :]
 
     def _sums(self, node: Node) -> bool:
         """It is a reducer over the index."""
-        return node.spec.kept(node.params) is not None and node.index == self.index
+        return node.spec.reduction(node.params) is not None and node.index == self.index
 
     def _check(self, copied: frozenset[str]) -> None:
         for name in copied:
@@ -232,7 +242,8 @@ class _Copier:
                         f"put '{self.index}' outside of what {source.node} works on",
                         "give lanes to another index",
                     )
-            if self._sums(node) and (node.params["op"] != "sum" or node.spec.kept(node.params) != 1):
+            reduction = node.spec.reduction(node.params) if self._sums(node) else None
+            if reduction and (reduction.operation != ADD or len(reduction.coordinates) != 1):
                 raise ScheduleError(
                     f"'{self.index}' cannot have lanes: {name} reduces it, and only sums that keep one index "
                     "can meet behind their lanes",
@@ -274,11 +285,15 @@ class _Copier:
         shard = lane + self.lanes * (memory.shard or 0)
         return replace(memory, name=memory_name(memory.tensor, memory.array, shard), shard=shard)
 
-    def _add(self, kind: str, wish: str, depth: int, sources: Mapping[str, Endpoint], **params: Any) -> Node:
+    def _add(
+        self, kind: str, wish: str, depth: int, sources: Iterable[Endpoint], **params: Any
+    ) -> list[Endpoint]:
+        """Adds a node, of which each input reads one of the sources; gives its outputs."""
         node = make(kind, self.names.fresh(wish), depth, **params)
         self.nodes[node.name] = node
-        self.ends += ((source, Endpoint(node.name, port)) for port, source in sources.items())
-        return node
+        inputs = [Endpoint(node.name, port.name) for port in node.inputs]
+        self.ends += zip(sources, inputs, strict=True)
+        return [Endpoint(node.name, port.name) for port in node.outputs]
 
     def _payload(self, source: Endpoint) -> dict[str, object]:
         """The parameters of what passes the payloads of a stream on."""
@@ -295,8 +310,7 @@ class _Copier:
         """What each lane gets of a stream from outside."""
         depth = len(self.levels[source])
         params = {"lanes": self.lanes, **self._payload(source)}
-        node = self._add("scatter", f"scatter_{source.node}_{source.port}", depth, {"ref": source}, **params)
-        return [Endpoint(node.name, port.name) for port in node.outputs]
+        return self._add("scatter", f"scatter_{source.node}_{source.port}", depth, [source], **params)
 
     def _take_back(self, parts: Mapping[Endpoint, list[Endpoint]]) -> None:
         """Joins what leaves the lanes to whatever reads it."""
@@ -316,37 +330,32 @@ class _Copier:
         around = self.levels[source]
         inside = len(around) - 1 - around.index(self.index)
         params = {"lanes": self.lanes, "levels": inside, **self._payload(source)}
-        sources = {f"ref{lane}": part for lane, part in enumerate(parts)}
         name = f"gather_{source.node}_{source.port}"
-        return Endpoint(self._add("gather", name, len(around), sources, **params).name, "ref")
+        (gathered,) = self._add("gather", name, len(around), parts, **params)
+        return gathered
 
     def _summed(self, name: str, parts: Mapping[Endpoint, list[Endpoint]]) -> dict[Endpoint, Endpoint]:
         """The sums of all lanes, coordinate by coordinate: neighbours are added, round by round, and a lane
         without a partner goes on to the next round."""
         node = self.graph.node[name]
-        crd, val = Endpoint(name, "crd0"), Endpoint(name, "val")
+        reduction = node.spec.reduction(node.params)
+        assert reduction is not None
+        ports = (*reduction.coordinates, reduction.values)
+        crd, val = (Endpoint(name, port) for port in ports)
         depth = len(self.levels[val])
         value = self._value(node)
         copies = [part.node for part in parts[crd if crd in parts else val]]
-        streams = [(Endpoint(copy, "crd0"), Endpoint(copy, "val")) for copy in copies]
+        streams = [[Endpoint(copy, port) for port in ports] for copy in copies]
         subject = node.spec.subject(name)
         while len(streams) > 1:
             pairs = zip(streams[::2], streams[1::2], strict=False)
             added = []
-            for left, right in pairs:
-                sources = {"crd0": left[0], "ref0": left[1], "crd1": right[0], "ref1": right[1]}
-                union = self._add(
-                    "union",
-                    f"union_{subject}",
-                    depth,
-                    sources,
-                    inputs=2,
-                    payloads=["val", "val"],
-                    **value,
-                )
-                terms = {"a": Endpoint(union.name, "ref0"), "b": Endpoint(union.name, "ref1")}
-                add = self._add("alu", f"add_{subject}", depth, terms, op="add", **value)
-                added.append((Endpoint(union.name, "crd"), Endpoint(add.name, "val")))
+            for pair in pairs:
+                name = f"union_{subject}"
+                params = {"inputs": 2, "payloads": [str(StreamKind.VAL)] * 2, **value}
+                met, *terms = self._add("union", name, depth, chain(*pair), **params)
+                (sums,) = self._add("alu", f"add_{subject}", depth, terms, op=ADD, **value)
+                added.append([met, sums])
             streams = added + streams[len(streams) & ~1 :]
         return {crd: streams[0][0], val: streams[0][1]}
 

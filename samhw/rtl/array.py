@@ -6,7 +6,6 @@ from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -19,24 +18,24 @@ class Array(Primitive):
     """In `ref`, out `val`; EMPTY reads as zero.
 
     Args:
-        vals_capacity: words of the memory behind `mem_vals`.
+        stored_width: bits of a place of the memory behind `mem_vals`.
+        vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int):
+    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int):
         self.arch = arch
-        self.value_type = value_type
+        self.stored_width = stored_width
         self.vals_capacity = vals_capacity
         super().__init__(
             {"ref": token_layout(arch.index_bits)},
-            {"val": token_layout(token_width(value_type.width))},
-            {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), value_type.width))},
+            {"val": token_layout(token_width(stored_width))},
+            {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), stored_width))},
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.val = val = Output(
-            token_width(self.value_type.width), latency=self.arch.memory, registers=1
-        )
+        width = token_width(self.stored_width)
+        m.submodules.val = val = Output(width, latency=self.arch.memory, registers=1)
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
         table = FiringTable(m, [self.i.ref])

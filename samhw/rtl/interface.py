@@ -17,8 +17,8 @@ class MemorySignature(wiring.Signature):
     """The ports of all nodes to one memory, seen from the fabric.
 
     Args:
-        capacity: in words.
-        width: of a word, in bits.
+        capacity: in places.
+        width: of a place, in bits.
         readers: the region of each read port. Regions count as they run.
         writer: the region of the node that writes; None for a memory that only the host writes.
 

@@ -27,7 +27,7 @@ class TensorMemory(wiring.Component):
     the block memory.
 
     Args:
-        window: the memory and its word's width.
+        window: the memory, and the width of its places.
         regions: how many regions the design has. They count in the order in which they run.
         readers: the region of each read port that the nodes have to an input or a buffer.
         writer: the region of the node that writes an output or a buffer.

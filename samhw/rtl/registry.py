@@ -59,8 +59,13 @@ class Site:
         return self.graph.result_type(self.node)
 
     def capacity(self, param: str) -> int:
-        """The words of the memory that a parameter names."""
+        """The places of the memory that a parameter names."""
         return self.graph.memory[self.node.memories[param]].capacity
+
+    def stored_width(self, param: str) -> int:
+        """The width of a place of the memory that a parameter names."""
+        memory = self.graph.memory[self.node.memories[param]]
+        return self.graph.stored(memory).width(self.arch.index_bits)
 
     def width(self, port: str) -> int:
         """The width of an input's payloads."""
@@ -91,7 +96,9 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     ),
     "intersect": lambda at: Intersect(arch=at.arch, payload_widths=at.widths()),
     "union": lambda at: Union(arch=at.arch, payload_widths=at.widths()),
-    "array": lambda at: Array(arch=at.arch, value_type=at.value, vals_capacity=at.capacity("vals")),
+    "array": lambda at: Array(
+        arch=at.arch, stored_width=at.stored_width("vals"), vals_capacity=at.capacity("vals")
+    ),
     "alu": lambda at: Alu(
         arch=at.arch,
         value_type=at.value,
@@ -117,7 +124,10 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     ),
     "write_dense": lambda at: WriteDense(arch=at.arch, stall_port=at.stall_port),
     "write_val": lambda at: WriteVal(
-        arch=at.arch, value_type=at.value, vals_capacity=at.capacity("vals"), stall_port=at.stall_port
+        arch=at.arch,
+        stored_width=at.stored_width("vals"),
+        vals_capacity=at.capacity("vals"),
+        stall_port=at.stall_port,
     ),
 }
 """By kind of primitive."""

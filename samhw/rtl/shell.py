@@ -163,9 +163,8 @@ def _word(value: Value) -> Value:
 
 
 def _within(window: Window, address: Value) -> tuple[Value, Value]:
-    """Whether a byte address lies in a memory, and the word it names there."""
+    """Whether a byte address is that of a word of a memory, and which one."""
     bits = (window.size - 1).bit_length()
     word = address[2:bits]
     here = address[bits:] == window.base >> bits
-    capacity = window.memory.capacity
-    return (here & (word < capacity) if capacity << 2 < window.size else here), word
+    return (here & (word < window.words) if window.words << 2 < window.size else here), word

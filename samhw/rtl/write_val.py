@@ -5,7 +5,6 @@ from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
 from samhw.rtl.actor import MemoryWriteSignature, error_bits
 from samhw.rtl.token import TokenKind, token_layout, token_width
 from samhw.rtl.writer import Writer
@@ -17,14 +16,15 @@ class WriteVal(Writer):
     """In `val`; EMPTY, whose payload is zero, is stored as such.
 
     Args:
-        vals_capacity: words of the memory behind `mem_vals`.
+        stored_width: bits of a place of the memory behind `mem_vals`.
+        vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, vals_capacity: int, stall_port: bool = False):
+    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int, stall_port: bool = False):
         self.arch = arch
         self.vals_capacity = vals_capacity
-        port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), value_type.width))
-        shape = token_layout(token_width(value_type.width))
+        port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), stored_width))
+        shape = token_layout(token_width(stored_width))
         super().__init__("val", shape, {"mem_vals": port}, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:

@@ -81,9 +81,12 @@ def stored_words(
 
     def take(array: str, shard: int | None, count: int) -> Words:
         name = memory_name(binding.stored, array, shard)
-        capacity = memories[name].capacity
-        if not 0 <= count <= capacity:
-            raise RunError(f"The run left {count:,} words in the memory {name}, which holds {capacity:,}.")
+        memory = memories[name]
+        count *= memory.payload().words
+        if not 0 <= count <= memory.words:
+            raise RunError(
+                f"The run left {count:,} words in the memory {name}, which holds {memory.words:,}."
+            )
         words[name] = fetch(name, count)
         return words[name]
 

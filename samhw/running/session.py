@@ -252,9 +252,9 @@ def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mappi
     for name, words in memories.items():
         if name not in inputs:
             raise InputError(f"{design.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
-        if np.size(words) > inputs[name].capacity:
+        if np.size(words) > inputs[name].words:
             raise InputError(
-                f"The memory {name} holds {inputs[name].capacity:,} words, not {np.size(words):,}; "
+                f"The memory {name} holds {inputs[name].words:,} words, not {np.size(words):,}; "
                 "rebuild with a larger capacity (--capacity)."
             )
 

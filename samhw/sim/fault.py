@@ -1,7 +1,7 @@
 """How a run fails: the first error of its nodes, or a deadlock, as an exception."""
 
 from samhw.errors import RunError
-from samhw.graph import Graph, Kind, Token
+from samhw.graph import Graph
 from samhw.graph.deadlock import DeadlockError, deadlock
 from samhw.primitives.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.machine import Machine
@@ -53,11 +53,7 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
         return RunError(
             f"capacity at {where}: its memory is full; build with a greater capacity (--capacity)."
         )
-    heads = ", ".join(
-        f"{name} = {Token(Kind(kind), data)}"
-        for name, kind, data in zip(worker.actor.inputs, worker.kind, worker.data, strict=True)
-        if kind != NONE
-    )
+    heads = ", ".join(f"{name} = {token}" for name, token in worker.heads())
     if cause == RANGE:
         return RunError(
             f"range at {where}: a coordinate or reference lies beyond its extent or memory ({heads}); "

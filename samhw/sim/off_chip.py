@@ -11,9 +11,10 @@ __all__ = ["MemorySystem", "PlacedMemory"]
 
 @dataclass(frozen=True)
 class PlacedMemory:
-    """A memory of the design off chip: its first line, and the words of a line."""
+    """A memory of the design off chip: its first line, and the places and words of a line."""
 
     first: int
+    places: int
     words: int
 
 
@@ -41,9 +42,9 @@ class MemorySystem:
         line = 0
         for memory in design.memories:
             if off_chip.holds(memory.tensor):
-                words = self.dram.burst_bytes // _word_bytes(design, memory, arch)
-                self.arrays[memory.name] = PlacedMemory(line, words)
-                line += -(-memory.capacity // words)
+                places = self.dram.burst_bytes // _place_bytes(design, memory, arch)
+                self.arrays[memory.name] = PlacedMemory(line, places, places * memory.payload().words)
+                line += -(-memory.capacity // places)
 
     def begin(self) -> None:
         """Counts from zero again."""
@@ -59,7 +60,7 @@ class MemorySystem:
         return dram_counts(self.words)
 
 
-def _word_bytes(design: Design, memory: Memory, arch: Arch) -> int:
-    """1, 2 or 4: the bytes that a word of a memory takes."""
-    width = design.stored(memory).width(arch.index_bits)
-    return 1 if width <= 8 else 2 if width <= 16 else 4
+def _place_bytes(design: Design, memory: Memory, arch: Arch) -> int:
+    """The bytes that a place of a memory takes: a power of two."""
+    octets = -(-design.stored(memory).width(arch.index_bits) // 8)
+    return 1 << (octets - 1).bit_length()

@@ -47,7 +47,7 @@ class Arbiter:
                 lines = -(-len(worker.memory[n]) // array.words)
                 for write in (False, True):
                     if n in (actor.written if write else read):
-                        plans.append(PortPlan(n, array.first, array.words, lines, write))
+                        plans.append(PortPlan(n, array.first, array.places, lines, write))
         return plans
 
     def wait(self, access: MemoryAccess, cycle: int) -> None:

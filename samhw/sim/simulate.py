@@ -83,7 +83,7 @@ def simulate(
     Args:
         graph: any graph that `validate` accepts; its channels have the latencies and depths given there.
         arch: gives the latencies inside of nodes.
-        memories: words of each INPUT memory, as bit patterns; at most its capacity.
+        memories: words of each INPUT memory, as bit patterns; at most as many as it has.
         extents: the run's extent of each index of the graph.
         trace: the channels whose tokens to record, or True for all.
         window: the first cycle whose pops are recorded, and the cycle behind the last one.
@@ -192,7 +192,8 @@ def _tap(
     for channel in graph.channels:
         checker = None
         if check:
-            in_order = graph.node[channel.sink.node].spec.ordered(channel.sink.port)
+            sink = graph.node[channel.sink.node]
+            in_order = sink.spec.ordered(channel.sink.port, sink.params)
             checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
         if checker is not None or channel.name in passages:
             machine.channels[channel.name].tap = _observer(passages.get(channel.name), window, checker)

@@ -43,7 +43,7 @@ def make_stores(
 def _zeros(memory: Memory) -> NDArray[np.int64]:
     """The words of a memory. Only those that are written take memory of this machine: the capacity of a
     compressed level is what its extents allow, which may be far more than a run stores."""
-    size = WORD * memory.capacity
+    size = WORD * memory.words
     if not size:
         return np.zeros(0, np.int64)
     try:
@@ -60,9 +60,9 @@ def _input(memory: Memory, memories: Mapping[str, NDArray[Any]]) -> NDArray[np.i
     words = np.asarray(memories[memory.name])
     if words.ndim != 1 or (words.size and (words.dtype.kind not in "iu" or words.min() < 0)):
         raise InputError(f"Memory {memory.name!r} holds words; give a flat array of integers >= 0.")
-    if words.size > memory.capacity:
+    if words.size > memory.words:
         raise InputError(
-            f"Memory {memory.name!r} holds {memory.capacity} words, but {words.size} were given; "
+            f"Memory {memory.name!r} holds {memory.words} words, but {words.size} were given; "
             "build with a greater capacity (--capacity)."
         )
     return np.ascontiguousarray(words, np.int64)

@@ -35,17 +35,18 @@ def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
 
     A word of `vals` has the width of its value type, any other one `Arch.index_bits`.
     """
+    stored = {memory.name: graph.stored(memory) for memory in graph.memories}
     words: dict[str, int] = {}
     for node in graph.nodes:
-        for memory, count in _read(graph, result, node).items():
-            words[memory] = words.get(memory, 0) + count
+        for memory, places in _read(graph, result, node).items():
+            words[memory] = words.get(memory, 0) + places * stored[memory].words
     words |= {m.name: len(result.memories[m.name]) for m in graph.memories if m.role is MemoryRole.OUTPUT}
-    widths = {m.name: graph.stored(m).width(arch.index_bits) for m in graph.memories}
-    return {name: Traffic(count, count * widths[name] / 8) for name, count in words.items()}
+    bits = {name: payload.width(arch.index_bits) // payload.words for name, payload in stored.items()}
+    return {name: Traffic(count, count * bits[name] / 8) for name, count in words.items()}
 
 
 def _read(graph: Graph, result: Result, node: Node) -> Mapping[str, int]:
-    """The words that a node reads, by memory."""
+    """The places that a node reads, by memory."""
     times: dict[Each | None, int] = {}
     if node.inputs:
         times[Each.TAKEN] = _vals(_taken(graph, result, node.name, node.inputs[0].name))

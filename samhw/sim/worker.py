@@ -1,9 +1,10 @@
 """An actor at run time, its channels, and its access to off-chip memory."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from samhw.graph import Kind, Token
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, PUSHES, Firing, Words
 from samhw.sim.off_chip import MemorySystem
@@ -196,6 +197,12 @@ class Worker:
         """Its ports to off-chip memory."""
         self.held = 0
         """Cycles that firings waited for places in those."""
+
+    def heads(self) -> Iterator[tuple[str, Token]]:
+        """The tokens that wait at its inputs, each with the name of its input."""
+        for name, kind, payload in zip(self.actor.inputs, self.kind, self.data, strict=True):
+            if kind != NONE:
+                yield name, Token(Kind(kind), payload)
 
     def plan(self, word: int) -> Plan:
         """A firing unpacked, and kept: an actor has few different ones."""

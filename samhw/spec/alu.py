@@ -35,7 +35,6 @@ class _Alu(KeepsLevels):
         to=RESULT,
     )
     inner_latency = None
-    ordered_inputs = ()
     thins = False
     cell = None
 

@@ -18,9 +18,11 @@ __all__ = [
     "PORTS",
     "Distribution",
     "Extents",
+    "Joined",
     "KeepsLevels",
     "Plain",
     "Ports",
+    "Reduction",
     "Spec",
     "Words",
     "Work",
@@ -54,6 +56,27 @@ class Work(NamedTuple):
     """An operation of docs/numerics.md."""
     port: str
     """The input of which each payload costs one of them."""
+
+
+class Joined(NamedTuple):
+    """One of the streams that a joiner joins by their coordinates."""
+
+    crd: str
+    """The input of its coordinates, which strictly increase inside a fiber."""
+    payload: str
+    """The input of the payloads that come with them, and the output that they leave by."""
+
+
+class Reduction(NamedTuple):
+    """How a reducer takes a level away. Its outputs have the names of the inputs that they come from."""
+
+    operation: str
+    """The operation of docs/numerics.md that it folds values with."""
+    coordinates: tuple[str, ...]
+    """The inputs of the coordinates that it keeps: those of the levels inside of the one that it reduces, the
+    innermost first."""
+    values: str
+    """The input of its values."""
 
 
 class Distribution(NamedTuple):
@@ -109,11 +132,10 @@ class Spec(ABC):
 
     # Streams
 
-    @property
     @abstractmethod
-    def ordered_inputs(self) -> tuple[str, ...]:
-        """The inputs that rely on coordinates that strictly increase inside a fiber; `crd` stands for `crd0`,
-        `crd1` and so on."""
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        """The streams that it joins by their coordinates, in the order of its inputs; none if it is no
+        joiner."""
 
     @property
     @abstractmethod
@@ -136,8 +158,8 @@ class Spec(ABC):
         """It makes a level: its outputs have one more than the input that they follow."""
 
     @abstractmethod
-    def kept(self, params: Params) -> int | None:
-        """Of a reducer, the number of levels inside the one that it sums over; None for others."""
+    def reduction(self, params: Params) -> Reduction | None:
+        """How it reduces a level; None if it is no reducer."""
 
     @abstractmethod
     def distribution(self, params: Params) -> Distribution | None:
@@ -189,9 +211,19 @@ class Spec(ABC):
         """Cycles from a token to what it makes an output give, before the latency of the output."""
         return int(getattr(arch, self.inner_latency)) if self.inner_latency else 0
 
-    def ordered(self, port: str) -> bool:
+    def ordered(self, port: str, params: Params) -> bool:
         """Whether an input relies on coordinates that strictly increase inside a fiber."""
-        return port.rstrip("0123456789") in self.ordered_inputs
+        return any(join.crd == port for join in self.joins(params))
+
+    def kept(self, params: Params) -> int | None:
+        """Of a reducer, the number of levels inside the one that it reduces; None for others."""
+        reduction = self.reduction(params)
+        return None if reduction is None else len(reduction.coordinates)
+
+    @cached_property
+    def banks(self) -> str | None:
+        """The parameter that says how many banks its accumulators have; None if it has no banks."""
+        return next((name for name, param in self.params.items() if param.role is Role.BANKS), None)
 
     @cached_property
     def memories(self) -> Mapping[str, MemoryUse]:
@@ -251,7 +283,7 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it neither moves coordinates nor distributes them to lanes."""
+    otherwise, it neither joins streams, nor moves coordinates, nor distributes them to lanes."""
 
     @property
     def moves(self) -> bool:
@@ -261,7 +293,10 @@ class KeepsLevels(Spec):
     def scans(self) -> bool:
         return False
 
-    def kept(self, params: Params) -> int | None:
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        return ()
+
+    def reduction(self, params: Params) -> Reduction | None:
         return None
 
     def distribution(self, params: Params) -> Distribution | None:
@@ -280,7 +315,6 @@ class Plain(KeepsLevels):
     computes no values."""
 
     inner_latency = None
-    ordered_inputs = ()
     thins = False
 
     def refusal(self, depth: int, params: Params) -> str | None:

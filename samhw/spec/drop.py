@@ -13,7 +13,6 @@ class _Dropper(KeepsLevels):
     """Its outputs are its inputs, with less in them."""
 
     inner_latency = None
-    ordered_inputs = ()
     thins = True
     cell = None
 

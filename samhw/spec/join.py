@@ -2,7 +2,7 @@
 
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
-from samhw.spec.base import PORTS, KeepsLevels, Ports, Work
+from samhw.spec.base import PORTS, Joined, KeepsLevels, Ports, Work
 from samhw.spec.params import VALUE, Param, Params, parameters
 from samhw.spec.streams import StreamKind, crd, typed
 
@@ -26,7 +26,6 @@ class _Join(KeepsLevels):
         value=VALUE,
     )
     inner_latency = None
-    ordered_inputs = ("crd",)
 
     def refusal(self, depth: int, params: Params) -> str | None:
         if len(params["payloads"]) != params["inputs"]:
@@ -43,6 +42,9 @@ class _Join(KeepsLevels):
 
     def follows(self, port: str, params: Params) -> str | None:
         return "crd0"
+
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        return tuple(Joined(f"crd{i}", f"ref{i}") for i in range(params["inputs"]))
 
     def work(self, params: Params) -> Work | None:
         return None

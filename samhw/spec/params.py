@@ -68,6 +68,7 @@ class Role(Enum):
     EXTENT = "names an index whose extent the node needs"
     OPERAND = "is the type of the values that come in"
     RESULT = "is the type of the values that go out"
+    BANKS = "is the number of banks of its accumulators"
 
 
 class Param(NamedTuple):

@@ -2,8 +2,19 @@
 
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
-from samhw.spec.base import PORTS, Distribution, Extents, Ports, Spec, Words, Work, too_shallow
-from samhw.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.spec.base import (
+    PORTS,
+    Distribution,
+    Extents,
+    Joined,
+    Ports,
+    Reduction,
+    Spec,
+    Words,
+    Work,
+    too_shallow,
+)
+from samhw.spec.params import VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
 __all__ = ["REDUCE_SCALAR", "REDUCE_VECTOR"]
@@ -12,12 +23,14 @@ _MOST = PORTS - 2
 
 
 class _Reducer(Spec):
-    ordered_inputs = ()
     thins = False
     moves = False
     scans = False
     cell = None
     finds_disorder = False
+
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        return ()
 
     def distribution(self, params: Params) -> Distribution | None:
         return None
@@ -46,8 +59,8 @@ class _ReduceScalar(_Reducer):
     def follows(self, port: str, params: Params) -> str | None:
         return "val"
 
-    def kept(self, params: Params) -> int | None:
-        return 0
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(REDUCTIONS[params["op"]], (), "val")
 
 
 def _are_widths(bits: object) -> bool:
@@ -66,7 +79,7 @@ class _ReduceVector(_Reducer):
         op=choice(*REDUCTIONS),
         bits=Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths),
         value=VALUE,
-        banks=Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, optional=True),
+        banks=Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, True, Role.BANKS),
     )
     inner_latency = None
     """Its bitmaps take some cycles, but what passes by it waits for a whole fiber."""
@@ -86,8 +99,9 @@ class _ReduceVector(_Reducer):
     def follows(self, port: str, params: Params) -> str | None:
         return "crd0"
 
-    def kept(self, params: Params) -> int | None:
-        return len(params["bits"])
+    def reduction(self, params: Params) -> Reduction | None:
+        kept = tuple(f"crd{i}" for i in range(len(params["bits"])))
+        return Reduction(REDUCTIONS[params["op"]], kept, "val")
 
 
 REDUCE_SCALAR = _ReduceScalar()

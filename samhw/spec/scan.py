@@ -2,7 +2,7 @@
 
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
-from samhw.spec.base import Distribution, Extents, Ports, Spec, Words, Work
+from samhw.spec.base import Distribution, Extents, Joined, Ports, Reduction, Spec, Words, Work
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
@@ -12,7 +12,6 @@ __all__ = ["SCAN_COMPRESSED", "SCAN_DENSE", "SCAN_SINGLETON"]
 class _Scanner(Spec):
     """Gives the coordinates below each reference, and a reference for each of them."""
 
-    ordered_inputs = ()
     thins = False
     moves = False
     scans = True
@@ -27,7 +26,10 @@ class _Scanner(Spec):
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
 
-    def kept(self, params: Params) -> int | None:
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        return ()
+
+    def reduction(self, params: Params) -> Reduction | None:
         return None
 
     def distribution(self, params: Params) -> Distribution | None:

@@ -13,7 +13,6 @@ __all__ = ["WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
 
 class _Writer(KeepsLevels):
     inner_latency = None
-    ordered_inputs = ()
     thins = False
     cell = "LW"
 

@@ -14,6 +14,8 @@ from samhw.checking.measure import measure_compiled
 from samhw.compiler import Compiled
 from samhw.frontend import kernel_names, load_kernel, model_names
 from samhw.graph import DDR4
+from samhw.graph_passes import GRAPH_PASSES
+from samhw.passes import PROGRAM_PASSES, REGION_PASSES
 from samhw.schedule import Schedule
 from samhw.workload import Workload, make_workload
 from tests.support.command import refused, report, samhw
@@ -135,7 +137,7 @@ def test_after_a_pass_the_order_of_a_region_is_said(tmp_path: Path) -> None:
 
 
 def test_passes_are_named_and_go_with_no_graph() -> None:
-    names = "alias_reshapes, copy_discordant, compress_results, lanes, banks, depths"
+    names = ", ".join((*PROGRAM_PASSES, *REGION_PASSES, *GRAPH_PASSES))
     assert f"There is no pass 'x'; the passes are, in their order, {names}." in refused(
         "compile", "spmv", "--after", "x"
     )

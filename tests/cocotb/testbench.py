@@ -66,7 +66,8 @@ async def watch(dut: Any, graph: Graph, k: int, trace: list[tuple[int, Token]]) 
     Samples in the middle of the clock cycle, where every signal is settled.
     """
     channel = graph.channels[k]
-    in_order = graph.node[channel.sink.node].spec.ordered(channel.sink.port)
+    sink = graph.node[channel.sink.node]
+    in_order = sink.spec.ordered(channel.sink.port, sink.params)
     checker = GrammarChecker(graph.stream(channel).depth, ordered=in_order, name=channel.name)
     valid, kind, payload = (getattr(dut, f"probe{k}_{part}") for part in ("valid", "kind", "payload"))
     while True:

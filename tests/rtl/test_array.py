@@ -3,7 +3,6 @@
 import pytest
 
 from samhw.graph import Arch
-from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.array import Array
 from tests.rtl.bench import ARCH, Offer, run
@@ -13,7 +12,7 @@ VALS = [11, 22, 255]
 
 
 def read(ref, *, arch=ARCH, **options):
-    component = Array(arch=arch, value_type=value_type("i8"), vals_capacity=3)
+    component = Array(arch=arch, stored_width=8, vals_capacity=3)
     return run(component, {"ref": ref}, memories={"mem_vals": VALS}, **options)
 
 

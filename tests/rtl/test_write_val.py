@@ -1,15 +1,12 @@
 """write_val: what it stores, and when it commits."""
 
-from samhw.numerics import value_type
 from samhw.rtl.actor import Error
 from samhw.rtl.write_val import WriteVal
 from tests.rtl.bench import ARCH, run
 
 
 def write(val, *, capacity=4, stall_port=False, **options):
-    component = WriteVal(
-        arch=ARCH, value_type=value_type("i8"), vals_capacity=capacity, stall_port=stall_port
-    )
+    component = WriteVal(arch=ARCH, stored_width=8, vals_capacity=capacity, stall_port=stall_port)
     return run(component, {"val": val}, memories={"mem_vals": [99] * capacity}, **options)
 
 

@@ -30,6 +30,8 @@ FOLLOWS_FROM_ANSWERS = {
     "read",
     "inside",
     "ordered",
+    "kept",
+    "banks",
 }
 CONVENTIONS = {"named", "subject", "note"}
 """How a node is called and spoken of, for which there is a rule."""
@@ -186,6 +188,17 @@ def test_answers_fit_each_other(kind: str) -> None:
     given = spec.coordinates(node.params, 1, {"p": np.array([0, 2]), "c": np.array([4, 7])}, {"x": 2})
     assert (given is not None) == spec.scans
     assert not (spec.scans and spec.kept(node.params) is not None)
+    joins, reduction = spec.joins(node.params), spec.reduction(node.params)
+    assert all(inputs[join.crd].kind is StreamKind.CRD for join in joins)
+    assert {join.payload for join in joins} <= inputs.keys() & {port.name for port in node.outputs}
+    assert [port for join in joins for port in join] == [p.name for p in node.inputs if joins]
+    if reduction:
+        names = (*reduction.coordinates, reduction.values)
+        assert names == tuple(p.name for p in node.inputs) == tuple(p.name for p in node.outputs)
+        assert spec.work(node.params) == (reduction.operation, reduction.values)
+        innermost_first = [node.output(name).stream.depth for name in reduction.coordinates]
+        assert innermost_first == sorted(innermost_first, reverse=True)
+    assert (spec.banks is not None) == bool(spec.kept(node.params))
     if work := spec.work(node.params):
         assert work.operation in ALL_OPERATIONS
         assert inputs[work.port].kind is StreamKind.VAL

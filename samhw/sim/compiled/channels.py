@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.machine_code import Table
 from samhw.primitives.step import NONE
-from samhw.sim.compiled.packing import kind_of, packed, payload_of
+from samhw.sim.compiled.packing import kind_of, packed, unpacked
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.spare import Borrowed
@@ -54,7 +54,7 @@ class Channels:
         # The first word is for slots that have long been free.
         base = popped - taken - 1
         size = 1 + taken + there + 2 * (found + phase) + SLACK
-        words = np.where(late, LATE_ROWS, ROWS) * size
+        words = np.array([_row_count(queue) for queue in queues], np.int64) * size
         self._begin = np.cumsum(words) - words
         self._borrowed = Borrowed()
         self._rows = self._borrowed.take(int(words.sum()))
@@ -105,7 +105,7 @@ class Channels:
         """The rows of a channel."""
         if n in self._longer:
             return self._longer[n]
-        count = LATE_ROWS if self.queues[n].off_chip else ROWS
+        count = _row_count(self.queues[n])
         size = int(self.table["size"][n])
         begin = int(self._begin[n])
         return self._rows[begin : begin + count * size].reshape(count, size)
@@ -149,7 +149,7 @@ class Channels:
         shown = rows[[TOKENS, _come(queue), FREED], first - base : last - base]
         for token, come, freed in shown.T.tolist():
             if begin <= freed - 1 < end:
-                queue.tap(come - queue.latency, freed - 1, kind_of(token), payload_of(token))
+                queue.tap(come - queue.latency, freed - 1, *unpacked(token))
         return last
 
     def store(self) -> None:
@@ -183,11 +183,16 @@ class Channels:
         """
         queue, rows = self.queues[n], self.rows(n)
         for token, ready, come in rows[[TOKENS, READY, _come(queue)], popped:pushed].T.tolist():
-            queue.append(kind_of(token), payload_of(token), ready, come - queue.latency)
+            queue.append(*unpacked(token), ready, come - queue.latency)
             queue.spare -= 1
         # These were counted when it was found who takes them.
         for kind in kind_of(rows[TOKENS, popped:found]).tolist():
             queue.kinds[kind] -= 1
+
+
+def _row_count(queue: Queue) -> int:
+    """How many rows a channel has."""
+    return LATE_ROWS if queue.off_chip else ROWS
 
 
 def _come(queue: Queue) -> int:

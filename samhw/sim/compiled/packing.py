@@ -6,7 +6,7 @@ of numbers alike. A payload of several words has further rows (channels.py), wit
 
 from typing import Any
 
-__all__ = ["kind_of", "packed", "payload_of"]
+__all__ = ["kind_of", "packed", "payload_of", "unpacked"]
 
 KIND_BITS = 2
 KINDS = (1 << KIND_BITS) - 1
@@ -25,3 +25,8 @@ def kind_of(token: Any) -> Any:
 def payload_of(token: int) -> int:
     """The payload of a token, by its word."""
     return token >> KIND_BITS
+
+
+def unpacked(token: int) -> tuple[int, int]:
+    """The kind and the payload of a token, by its word; of a token outside of machine code."""
+    return kind_of(token), payload_of(token)

@@ -1,0 +1,61 @@
+"""Places of several words: what a memory takes, wherever it lies, follows from its payload alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from samhw.errors import InputError
+from samhw.graph import DDR4, AddressMap, Arch, Design, Graph, Memory, OffChip
+from samhw.numerics import ValueType
+from samhw.running.session import check_data
+from samhw.sim.off_chip import MemorySystem
+from samhw.sim.stores import make_stores
+from samhw.spec import Payload
+from tests.sim.graphs import CAPACITY, Builder
+
+ARCH = Arch()
+
+
+@pytest.fixture
+def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """A copy of values, whose memories have two words at each place."""
+    one_word = Memory.payload
+
+    def two_words(memory: Memory, value: ValueType | None = None) -> Payload:
+        return replace(one_word(memory, value), shape=(2,))
+
+    monkeypatch.setattr(Memory, "payload", two_words)
+    builder = Builder()
+    builder.add("root", "root", 0)
+    builder.add("scan_dense", "scan", 0, "root.out", extent="i")
+    builder.add("array", "array", 1, "scan.ref", vals="a")
+    builder.add("write_val", "write", 1, "array.val", vals="y")
+    return builder.graph({"i": CAPACITY})
+
+
+def test_windows(graph: Graph) -> None:
+    window = AddressMap(Design.of(graph), ARCH).windows["a"]
+    assert (window.words, window.size, window.width) == (2 * CAPACITY, 8 * CAPACITY, 64)
+
+
+def test_stores(graph: Graph) -> None:
+    words = np.arange(2 * CAPACITY)
+    _, outputs = make_stores(graph, {"a": words}, {"i": CAPACITY})
+    assert len(outputs["y"]) == 2 * CAPACITY
+    with pytest.raises(InputError, match="holds 128 words, but 129 were given"):
+        make_stores(graph, {"a": np.arange(129)}, {"i": CAPACITY})
+
+
+def test_sessions(graph: Graph) -> None:
+    design = Design.of(graph)
+    check_data(design, {"a": np.arange(2 * CAPACITY)}, {"i": CAPACITY})
+    with pytest.raises(InputError, match="holds 128 words, not 129"):
+        check_data(design, {"a": np.arange(129)}, {"i": CAPACITY})
+
+
+def test_lines_of_off_chip_memory(graph: Graph) -> None:
+    """A line of 64 bytes has room for 8 places of 8 bytes."""
+    placed = MemorySystem(Design.of(graph), ARCH, OffChip(DDR4)).arrays
+    assert [placed[name].first for name in ("a", "y")] == [0, 8]
+    assert {(memory.places, memory.words) for memory in placed.values()} == {(8, 16)}

@@ -12,7 +12,7 @@ from samhw.running.session import check_data
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.stores import make_stores
 from samhw.spec import Payload
-from tests.sim.graphs import CAPACITY, Builder
+from tests.support.graphs import CAPACITY, Builder
 
 ARCH = Arch()
 

@@ -3,6 +3,8 @@
 from samhw.importers.core import Value
 from samhw.importers.torch import operators
 from samhw.importers.torch.annotations import annotate
+from samhw.importers.torch.explain import explain
+from samhw.importers.torch.explanation import Explanation, Step
 from samhw.importers.torch.given import check_arguments
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.importer import Importer
@@ -12,13 +14,16 @@ from samhw.importers.torch.value import Host, Known
 
 __all__ = [
     "OPERATORS",
+    "Explanation",
     "Host",
     "ImportedModule",
     "Importer",
     "Known",
+    "Step",
     "Value",
     "annotate",
     "check_arguments",
+    "explain",
     "import_module",
     "mapping",
     "operators",

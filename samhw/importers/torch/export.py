@@ -3,6 +3,7 @@
 import logging
 import re
 import sys
+import sysconfig
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,8 @@ __all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
 T = TypeVar("T")
 
 _ATTRIBUTES = ("_parameters", "_buffers")
+_PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+"""Where Python keeps packages that somebody has installed."""
 
 
 def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
@@ -136,8 +139,10 @@ def _is_unknown(node: Node) -> bool:
 
 
 def in_users_file(stack: str) -> tuple[str, str] | None:
-    """The innermost place of a stack trace outside of PyTorch, as `file:line`, and the text of the line."""
-    found = None
+    """The innermost place of a stack trace in a file of the user's own, as `file:line`, and the text of the
+    line; if that calls a package which the operator stands in, the place in the package too."""
+    own: tuple[str, str] | None = None
+    inner: tuple[str, str] | None = None
     lines = stack.splitlines()
     for n, line in enumerate(lines):
         text = line.strip()
@@ -145,8 +150,15 @@ def in_users_file(stack: str) -> tuple[str, str] | None:
             path, _, rest = text[6:].partition('", line ')
             if not _is_torch(path):
                 code = lines[n + 1].strip() if n + 1 < len(lines) else ""
-                found = f"{path}:{rest.split(',')[0]}", code
-    return found
+                inner = f"{path}:{rest.split(',')[0]}", code
+                own = own if _is_package(path) else inner
+    if own is None or inner is None or own == inner:
+        return inner
+    return f"{own[0]}, by way of {inner[0]}", own[1]
+
+
+def _is_package(path: str) -> bool:
+    return any(folder in Path(path).parents for folder in _PACKAGES)
 
 
 def _is_torch(path: str) -> bool:

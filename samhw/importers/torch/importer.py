@@ -101,6 +101,11 @@ class Importer:
         """What another operator of PyTorch gives, by its name in `torch.ops.aten`."""
         return OPERATORS[f"aten.{name}"](self, *operands)
 
+    @property
+    def places_of_extremes(self) -> UnsupportedError:
+        """Those of the greatest or the least elements, which nothing in the hardware finds yet."""
+        return self.missing("the places of extremes", "look for them after the run")
+
     def missing(self, what: str, way_out: str) -> UnsupportedError:
         """A result that is not there, but may be asked for."""
-        return UnsupportedError(f"gives {what}, which is not there", way_out)
+        return UnsupportedError(f"gives {what}, for which there is no hardware yet", way_out)

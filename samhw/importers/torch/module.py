@@ -1,7 +1,7 @@
 """A module of PyTorch as a program: its operators one by one, its tensors as inputs, its outputs as it has
 them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import nn
 from torch.export import ExportedProgram
@@ -20,13 +20,19 @@ __all__ = ["import_module"]
 
 
 def import_module(
-    module: nn.Module, arguments: Sequence[object], *, sparsify: float | None = None, name: str | None = None
+    module: nn.Module,
+    arguments: Sequence[object],
+    *,
+    sparsify: float | None = None,
+    name: str | None = None,
+    walk: Callable[..., GraphWalk] = GraphWalk,
 ) -> ImportedModule:
     """Imports a module for arguments of these shapes and layouts.
 
     Args:
         sparsify: the share of zeros from which on a weight is stored by its nonzeros.
         name: of the program; by default that of the module's class.
+        walk: makes what goes through the operators.
 
     Raises:
         InputError: for a module that cannot be imported, with the line of the user's file and a way out.
@@ -38,9 +44,9 @@ def import_module(
     program = exported(module, arguments)
     _check_signature(module, program)
     given = arguments_by_name(program, arguments)
-    walk = GraphWalk(program, sparse_parts(module), _annotated(module), given, sparsify)
-    outputs = Outputs(walk.build, walk.importer.tensors)
-    found = walk.run()
+    walked = walk(program, sparse_parts(module), _annotated(module), given, sparsify)
+    outputs = Outputs(walked.build, walked.importer.tensors)
+    found = walked.run()
     for output in found:
         outputs.add(output)
     if not outputs.computed and any(isinstance(output, Known) and not output.numel() for output in found):
@@ -52,8 +58,8 @@ def import_module(
             f"{type(module).__name__} computes nothing of its arguments; there is nothing to compile."
         )
     label = name or type(module).__name__
-    emitted = emit(walk.build, label if label.isidentifier() else "module", outputs.computed)
-    inputs = input_sources(walk.build, emitted)
+    emitted = emit(walked.build, label if label.isidentifier() else "module", outputs.computed)
+    inputs = input_sources(walked.build, emitted)
     return ImportedModule(emitted.program, inputs, outputs.sources(emitted), emitted.scopes, program)
 
 

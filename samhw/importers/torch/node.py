@@ -12,6 +12,7 @@ from samhw.importers.torch.export import in_users_file
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
+    "depends_on_data",
     "empty_of",
     "is_complex",
     "is_condition",
@@ -19,6 +20,7 @@ __all__ = [
     "makes_integers",
     "name_of",
     "of_shape",
+    "place_of",
     "scope_of",
     "written_as",
 ]
@@ -39,10 +41,19 @@ def name_of(scope: str, operator: str) -> str:
     return f"{path}_{short}" if path else short
 
 
+def place_of(node: Node) -> tuple[str, str]:
+    """Where an operator stands, as `file:line`, and the text of that line. Where PyTorch knows no line of the
+    user's, the submodule, and no text."""
+    found = in_users_file(node.meta.get("stack_trace") or "")
+    if found is not None:
+        return found
+    scope = scope_of(node)
+    return (f"in '{scope}'" if scope else ""), ""
+
+
 def located(node: Node, name: str, error: InputError) -> InputError:
     """A refusal with the operator's name and the user's line."""
-    place = in_users_file(node.meta.get("stack_trace") or "")
-    where, line = place if place else ("", "")
+    where, line = place_of(node)
     written = written_as(node) or name
     by = "" if written in (name, *OPERATORS) else f" (by '{name}')"
     said = f"'{written}'{by}{'' if isinstance(error, UnsupportedError) else ':'} {error}"
@@ -74,11 +85,27 @@ def of_shape(node: Node, name: str, arguments: Sequence[object]) -> Tensor:
 
 
 def empty_of(node: Node) -> Tensor | None:
-    """What an operator gives if that is a tensor without elements, which nobody has to compute."""
+    """What an operator gives if that is a tensor without elements, which nobody has to compute.
+
+    Raises:
+        UnsupportedError: for a shape that depends on data.
+    """
     meta = node.meta.get("val")
-    if not isinstance(meta, Tensor) or meta.numel():
+    if not isinstance(meta, Tensor):
+        return None
+    if any(map(depends_on_data, meta.shape)):
+        raise UnsupportedError(
+            "gives as many elements as the data say, and hardware has one shape for all data",
+            "keep all elements, and mask or weight those that do not count",
+        )
+    if meta.numel():
         return None
     return torch.empty(tuple(meta.shape), dtype=meta.dtype)
+
+
+def depends_on_data(size: object) -> bool:
+    """Whether an extent is known only as the module runs."""
+    return isinstance(size, torch.SymInt) and size.node.maybe_as_int() is None
 
 
 def makes_integers(node: Node) -> bool:

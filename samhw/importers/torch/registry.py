@@ -28,7 +28,11 @@ VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[[H], H]:
+PLACES: set[str] = set()
+"""Operators that give places of elements, and say themselves what is in the way."""
+
+
+def operator(*names: str, masked: bool = False, view: bool = False, places: bool = False) -> Callable[[H], H]:
     """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`."""
 
     def register(handler: H) -> H:
@@ -38,6 +42,8 @@ def operator(*names: str, masked: bool = False, view: bool = False) -> Callable[
                 MASKED.add(f"aten.{name}")
             if view:
                 VIEWS.add(f"aten.{name}")
+            if places:
+                PLACES.add(f"aten.{name}")
         return handler
 
     return register

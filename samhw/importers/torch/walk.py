@@ -26,7 +26,7 @@ from samhw.importers.torch.node import (
     of_shape,
     scope_of,
 )
-from samhw.importers.torch.registry import MASKED, VIEWS, Handler, handler_of, operator_name
+from samhw.importers.torch.registry import MASKED, PLACES, VIEWS, Handler, handler_of, operator_name
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
 __all__ = ["GraphWalk"]
@@ -156,7 +156,7 @@ class GraphWalk:
             check_unmasked(*held)
         if is_complex(node):
             raise UnsupportedError("computes complex numbers", "compute with their real and imaginary parts")
-        if makes_integers(node) and name not in _OF_CONDITIONS and not is_condition(node):
+        if makes_integers(node) and name not in _OF_CONDITIONS | PLACES and not is_condition(node):
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )

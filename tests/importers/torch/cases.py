@@ -173,7 +173,10 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "neg": unary(torch.neg),
     "reciprocal": unary(torch.reciprocal, positive=True),
     "square": unary(torch.square),
-    "pow": unary(lambda x: x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2, positive=True),
+    "pow": unary(
+        lambda x: x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2 + x ** torch.full((2, *x.shape), 3.0),
+        positive=True,
+    ),
     **{
         name: unary(getattr(torch, name))
         for name in ("abs", "sigmoid", "tanh", "exp", "exp2", "expm1", "relu", "celu", "selu", "sign", "sin")
@@ -224,6 +227,8 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     ),
     "softmax": along(lambda x, dim, _: x.softmax(dim)),
     "log_softmax": along(lambda x, dim, _: x.log_softmax(dim)),
+    "cdist": shaped(lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0), "abcd", "bed"),
+    "logcumsumexp": along(lambda x, dim, keep: torch.logcumsumexp(x * 8, dim)),
     "logsumexp": along(lambda x, dim, keep: torch.logsumexp(x, dim, keep)),
     "layer_norm": shaped(lambda x, w, b: F.layer_norm(x, w.shape, w, b), "abcd", "cd", "cd"),
     "rms_norm": shaped(lambda x, w: F.rms_norm(x, w.shape, w, 1e-6), "abc", "c"),
@@ -279,6 +284,8 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         ),
         *("aicd", "bij", "b"),
     ),
+    "max_pool3d": shaped(lambda x: F.max_pool3d(x, 2, padding=1), "abcde"),
+    "avg_pool3d": shaped(lambda x: F.avg_pool3d(x, 2, padding=1), "abcde"),
     "max_pool1d": shaped(lambda x: F.max_pool1d(x, 2), "abc"),
     "max_pool2d": shaped(
         lambda x: (

@@ -205,7 +205,7 @@ def _pooling(
         stride: that of the kernel where there is none.
         ceil: a last window that only begins within the data counts.
     """
-    count = 1 if "1d" in importer.operator else 2
+    count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)
     stride = kernel if stride is None or stride == [] else stride
     each = zip(*(_each(n, count) for n in (kernel, stride, padding, dilation)), strict=True)
     windows = []
@@ -218,7 +218,7 @@ def _pooling(
     return count, windows
 
 
-@operator("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
+@operator("max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices")
 def import_max_pool(
     importer: Importer,
     x: Operand,
@@ -238,11 +238,11 @@ def import_max_pool(
             made = importer.views.product_along(made, dim, window.matrix(importer, repeated=True))
         made = reduced(importer, made, dim + 1, False, "max")
     if importer.operator.endswith("indices"):
-        return made, importer.missing("the places of extremes", "use the extremes")
+        return made, importer.places_of_extremes
     return made
 
 
-@operator("avg_pool1d", "avg_pool2d")
+@operator("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def import_avg_pool(
     importer: Importer,
     x: Operand,
@@ -276,7 +276,7 @@ def import_avg_pool(
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
 def import_adaptive_pool(importer: Importer, x: Operand, size: Sequence[int] | int) -> Value:
     made = importer.value(x)
-    count = 1 if "1d" in importer.operator else 2
+    count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)
     have, want = importer.build.shape(made)[-count:], _each(size, count)
     if all(one % other == 0 for one, other in zip(have, want, strict=True)):
         kernel = [one // other for one, other in zip(have, want, strict=True)]

@@ -30,9 +30,11 @@ from samhw.frontend.functions import (
 from samhw.frontend.functions import max as max_
 from samhw.frontend.functions import min as min_
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
+from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
+from samhw.importers.torch.value import Known
 
 __all__: list[str] = []
 
@@ -202,6 +204,9 @@ def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str
 
 @operator("pow", "pow_", "float_power")
 def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
+    if isinstance(power, Known) and (number := host.uniform(power.dense())) is not None:
+        # The power's own shape counts, where it is the greater one.
+        x, power = importer.elementwise(lambda e, _: e, x, power), number
     if not isinstance(power, int | float):
         raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
     if not isinstance(x, int | float):

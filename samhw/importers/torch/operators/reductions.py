@@ -1,6 +1,7 @@
 """Operators that reduce some modes."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from samhw.importers.core import Hints, UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
+from samhw.importers.torch.value import Known
 
 __all__ = ["reduced", "total"]
 
@@ -108,7 +110,7 @@ def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepd
     if dim is not None and not isinstance(dim, int):
         return importer.call("maximum" if kind == "max" else "minimum", x, dim)
     found = reduced(importer, importer.value(x), dim, keepdim, kind)
-    return found if dim is None else (found, importer.missing("the place of an extreme", "use amax or amin"))
+    return found if dim is None else (found, importer.places_of_extremes)
 
 
 @operator("cumsum")
@@ -142,6 +144,16 @@ def import_norm(
     raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
 
 
+@operator("cdist", "_cdist_forward", "_euclidean_dist")
+def import_cdist(importer: Importer, x: Operand, y: Operand, p: float = 2.0, *_: object) -> Value:
+    """The norm of the difference of each row of one with each row of the other."""
+    x, y = importer.materialized(x), importer.materialized(y)
+    rows = replace(x, modes=(*x.modes[:-1], (), x.modes[-1]))
+    columns = replace(y, modes=(*y.modes[:-2], (), *y.modes[-2:]))
+    apart = importer.materialized(importer.elementwise(lambda a, b: a - b, rows, columns))
+    return import_norm(importer, apart, p, -1)
+
+
 @operator("softmax", "_softmax", "_safe_softmax", masked=True)
 def import_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
     return softmax(importer, importer.value(x), dim)
@@ -149,7 +161,7 @@ def import_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: o
 
 def softmax(importer: Importer, x: Value, dim: int) -> Value:
     """Over the points of a mask, where there is one."""
-    exponentials, sums = _exponentials(importer, x, dim)
+    exponentials, _, sums = _exponentials(importer, x, dim)
     found = importer.elementwise(lambda e, s: e / s, exponentials, sums)
     return importer.materialized(found)
 
@@ -174,8 +186,25 @@ def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: 
     return importer.elementwise(lambda s, m: log(s) + m, sums, last)
 
 
-def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]:
-    """exp(x - max x), and its sums along a mode; where there is a mask, over its points only."""
+@operator("logcumsumexp")
+def import_logcumsumexp(importer: Importer, x: Operand, dim: int) -> Value:
+    """A logsumexp for each place, over the row of a triangle: of the places up to it."""
+    x = importer.materialized(x)
+    if not x.modes:
+        return x
+    dim %= len(x.modes)
+    size = importer.build.shape(x)[dim]
+    places = (importer.build.axes.index(size),) if size > 1 else ()
+    rows = replace(x, modes=(*x.modes[:dim], places, *x.modes[dim:]))
+    triangle = torch.ones(size, size).tril().bool().reshape(size, size, *[1] * (len(x.modes) - 1 - dim))
+    masked = importer.masks.masked(rows, Known(triangle, f"triangle_{size}"))
+    _, most, sums = _exponentials(importer, masked, dim + 1)
+    found = importer.elementwise(lambda s, m: log(s) + m, sums, most)
+    return replace(found, modes=(*found.modes[: dim + 1], *found.modes[dim + 2 :]))
+
+
+def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value, Value]:
+    """exp(x - max x), max x, and the sums along a mode; where there is a mask, over its points only."""
     build = importer.build
     x = build.resolve(importer.tensors.expanded(x, [dim]))
     mask = x.mask
@@ -192,7 +221,7 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value]
     sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
     build.hint_order(access, [*lhs, *(i for i in access.names if i in removed)])
-    return Value(x.modes, above), Value(modes, sums)
+    return Value(x.modes, above), Value(modes, most), Value(modes, sums)
 
 
 def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, float, bool]:

@@ -1,0 +1,109 @@
+"""Goes through a module as its import does, and notes what becomes of each operator; no refusal ends it."""
+
+import operator as python_operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.fx import Node
+
+from samhw.errors import InputError
+from samhw.importers.core import HostArray, Value
+from samhw.importers.torch.explanation import Explanation, Step
+from samhw.importers.torch.module import import_module
+from samhw.importers.torch.node import depends_on_data, place_of, scope_of, written_as
+from samhw.importers.torch.registry import VIEWS, operator_name
+from samhw.importers.torch.value import Host
+from samhw.importers.torch.walk import GraphWalk
+
+__all__ = ["explain"]
+
+
+def explain(module: nn.Module, arguments: Sequence[object], *, sparsify: float | None = None) -> Explanation:
+    """What `samhw.torch.compile` would make of each operator of a module, and all that it would refuse.
+
+    Takes arguments as `samhw.torch.compile` does, and compiles nothing. A refusal of the whole module, such
+    as of what PyTorch cannot export, stands among the refusals, and has no operator.
+
+    Raises:
+        InputError: for a module that is none.
+    """
+    steps: list[Step] = []
+
+    def walk(*given: Any) -> GraphWalk:
+        return _ExplainingWalk(steps, *given)
+
+    refusals = []
+    if not isinstance(module, nn.Module):
+        raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
+    try:
+        import_module(module, arguments, sparsify=sparsify, walk=walk)
+    except InputError as error:
+        refusals.append(str(error))
+    refusals = [*(step.refusal for step in steps if step.refusal is not None), *refusals]
+    return Explanation(type(module).__name__, tuple(steps), tuple(dict.fromkeys(refusals)))
+
+
+class _ExplainingWalk(GraphWalk):
+    """Notes the steps. What is refused gives an input in the place of its result, and the rest goes on."""
+
+    def __init__(self, steps: list[Step], *given: Any) -> None:
+        super().__init__(*given)
+        self.steps = steps
+
+    def call(self, node: Node) -> object:
+        before = len(self.build.statements)
+        refusal = None
+        try:
+            found = super().call(node)
+        except InputError as error:
+            found, refusal = self.stand_in(node), str(error)
+        if node.target is python_operator.getitem and refusal is None:
+            return found
+        name = operator_name(node.target)
+        if found is None and refusal is None:
+            return None
+        made = tuple(statement.lhs.tensor for statement in self.build.statements[before:])
+        place, _ = place_of(node)
+        self.steps.append(
+            Step(
+                written_as(node) or name,
+                scope_of(node),
+                place,
+                _becomes(name, found, len(made)) if refusal is None else "refused",
+                made,
+                refusal,
+            )
+        )
+        return found
+
+    def stand_in(self, node: Node) -> object:
+        """What an operator that is refused would give: of its shapes, and of zeros."""
+        meta = node.meta.get("val")
+        if isinstance(meta, list | tuple):
+            return [self.like(item, f"{node.name}_{place}") for place, item in enumerate(meta)]
+        return self.like(meta, node.name)
+
+    def like(self, meta: object, name: str) -> object:
+        if not isinstance(meta, Tensor):
+            return meta
+        shape = tuple(1 if depends_on_data(size) else int(size) for size in meta.shape)
+        if not meta.is_floating_point():
+            zeros = torch.zeros(shape, dtype=meta.dtype)
+            return Host(zeros, lambda _: zeros, name)
+        held = HostArray.dense(np.broadcast_to(np.float32(0), shape))
+        return self.build.input(("refused", name), name, held, lambda _: held)
+
+
+def _becomes(name: str, found: object, statements: int) -> str:
+    """What becomes of an operator that is taken, in words."""
+    if statements:
+        return "a statement" if statements == 1 else f"{statements} statements"
+    results = found if isinstance(found, list | tuple) else [found]
+    if all(isinstance(item, Host) for item in results):
+        return "worked out by the host, as data are loaded"
+    if not any(isinstance(item, Value) for item in results):
+        return "worked out at once, of constants alone"
+    return "a view, which costs nothing" if name in VIEWS else "part of the statement that reads it"

@@ -227,7 +227,7 @@ def test_build(folder: Path, target: str) -> None:
         ("asking", "model.py: TypeError: asking() missing 1 required positional argument: 'width'"),
         ("failing", "model.py:34: KeyError: 'key'; fix the file"),
         ("failing_inside", "layers.py:8: TypeError: "),
-        ("sorting", "model.py:44: 'aten.sort' is an operator that the importer does not know; write it"),
+        ("sorting", "model.py:44: 'aten.sort' orders elements by their values, for which there is no"),
         ("wrong_shape", "PyTorch cannot export Linear (RuntimeError: a and b must have same reduction dim"),
     ],
 )

@@ -252,8 +252,16 @@ class Hiding(nn.Module):
         (Training(), "F.dropout(x, 0.5)", "dropout' draws random numbers; call model.eval()"),
         (Counting(), None, "changes its buffer 'count'"),
         (Deciding(), "if x.sum() > 0:", "Deciding decides by its data what it computes"),
-        (Choosing(), "x.argmax(dim=-1)", "'aten.argmax' is an operator that the importer does not know"),
-        (Sorting(), "torch.sort(x * 2)[0]", "'aten.sort' is an operator that the importer does not know"),
+        (
+            Choosing(),
+            "x.argmax(dim=-1)",
+            "'aten.argmax' finds the places of extremes, for which there is no hardware yet",
+        ),
+        (
+            Sorting(),
+            "torch.sort(x * 2)[0]",
+            "'aten.sort' orders elements by their values, for which there is no hardware yet",
+        ),
         (
             Hiding(),
             ".sum(dim=-1)",

@@ -32,7 +32,7 @@ ALLOWED = {
     "frontend": {"numerics", "tensors"},
     "importers": {"frontend", "tensors"},
     "reference": {"frontend", "tensors"},
-    "schedule": {"decision", "frontend", "tensors"},
+    "schedule": {"decision", "frontend", "fusion", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
     "passes": {"decision", "frontend", "fusion", "tensors"},
     "cost": {"graph", "spec"},

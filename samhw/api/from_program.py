@@ -12,7 +12,7 @@ from samhw.frontend import Capacity, Program, ProgramBuilder, check_program, loa
 from samhw.frontend import load as load_text
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.schedule import FusionLevel, Schedule, with_formats
+from samhw.schedule import FusionLevel, FusionRule, Schedule, with_formats
 from samhw.tensors import Format
 from samhw.workload import SavedDesign
 
@@ -25,7 +25,7 @@ def compile(
     formats: Mapping[str, str | Format] | None = None,
     value: ValueType | str | None = None,
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
-    fuse: FusionLevel | Sequence[Sequence[str]] | None = None,
+    fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     permute: bool | None = None,
     entries: Mapping[str, int] | None = None,

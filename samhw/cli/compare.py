@@ -24,6 +24,7 @@ from samhw.errors import InputError
 from samhw.report.time import beside, gigabytes_per_second, say_clock, say_time, time_report
 from samhw.schedule import (
     FUSION_LEVELS,
+    FUSION_RULES,
     ITERATIONS,
     MODULE,
     Schedule,
@@ -101,7 +102,7 @@ def compare(
     A level of fusion with several regions is measured once, with the orders of its own statements; one that
     fuses nothing, with one way to share. Schedules that are compiled to the same design have one row.
     """
-    levels = _choices("--fuse", fuse, (*FUSION_LEVELS, MODULE))
+    levels = _choices("--fuse", fuse, (*FUSION_LEVELS, *FUSION_RULES))
     spaces = _choices("--iteration", iteration, ITERATIONS)
     dram = None
     bases = []

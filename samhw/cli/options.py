@@ -17,10 +17,10 @@ from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 from samhw.schedule import (
     FUSION_LEVELS,
+    FUSION_RULES,
     ITERATIONS,
-    MODULE,
-    ByModules,
     FusionLevel,
+    FusionRule,
     Iteration,
     Schedule,
     with_words,
@@ -68,9 +68,9 @@ _COMPILE = (
     click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
     click.option(
         "--fuse",
-        type=click.Choice((*FUSION_LEVELS, MODULE)),
-        help="Regions: one for each statement, as the program says (the default), or all in one; of a module "
-        "of PyTorch by the tree of its modules.",
+        type=click.Choice((*FUSION_LEVELS, *FUSION_RULES)),
+        help="Regions: one for each statement, as the program says (the default), all in one, or by the "
+        "kinds of statements; of a module of PyTorch by the tree of its modules.",
     ),
     click.option(
         "--value",
@@ -223,7 +223,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         schedule_file: str | None,
         design: str | None,
         order: str | None,
-        fuse: FusionLevel | ByModules | None,
+        fuse: FusionLevel | FusionRule | None,
         value: str,
         iteration: Iteration | None,
         lanes: str | None,

@@ -36,7 +36,7 @@ _TABLES = ("order", "formats")
 @click.option(
     "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
 )
-@click.option("--fuse", metavar="LEVEL,..", help="none, partial, full; by default partial.")
+@click.option("--fuse", metavar="LEVEL,..", help="none, partial, full, kinds; by default partial.")
 @click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
 @click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
 @click.option("--lanes", metavar="1,i=4,i=4+j=2", help="Lanes, as for run; 1, the default, is one lane.")

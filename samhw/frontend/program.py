@@ -29,6 +29,9 @@ class Program:
     source: Source | None = field(default=None, compare=False, repr=False)
     value: ValueType | None = None
     """The value type that its text asks for."""
+    written: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+    """The results in the order of the text, where the statements have another one: dimensions are named by
+    it."""
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -66,7 +69,11 @@ class Program:
         Raises InputError, naming two tensors, when an index would need two extents, or when a reshape or a
         concatenation does not add up. A program that has been checked has none of that.
         """
-        return Dimensions(self.tensors, self.statements, self.source)
+        statements = self.statements
+        if self.written is not None:
+            place = {tensor: n for n, tensor in enumerate(self.written)}
+            statements = tuple(sorted(statements, key=lambda s: place.get(s.lhs.tensor, len(place))))
+        return Dimensions(self.tensors, statements, self.source)
 
     def extents(self, statement: Statement) -> dict[str, int | None]:
         """The extent of each index of `statement`, in the order of `Statement.indices`; None where nothing
@@ -106,6 +113,14 @@ class Program:
         other = replace(self, regions=tuple(regions))
         # What follows from the statements alone need not be found again.
         vars(other).update(dimensions=self.dimensions, _readers=self._readers)
+        return other
+
+    def regrouped(self, regions: Iterable[Region]) -> "Program":
+        """The same statements in other regions, in any order that the data flow permits. Dimensions keep
+        their names."""
+        other = replace(self, regions=tuple(regions))
+        if tuple(other._written()) != tuple(self._written()):
+            other = replace(other, written=self.written or tuple(self._written()))
         return other
 
     def with_alike(

@@ -1,18 +1,29 @@
-"""What a region is once its statements are one: their instances, and the orders that the indices allow."""
+"""What a region is once its statements are one: their instances, and the orders that the indices allow; and
+which statements make good regions, by their kinds."""
 
+from samhw.fusion.flow import Dominator, Flow, post_dominators
 from samhw.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
+from samhw.fusion.groups import group_flow, kind_groups
+from samhw.fusion.kinds import StatementKind, kind_of
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
 from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
+    "Dominator",
+    "Flow",
     "FusedRegion",
     "Instance",
+    "StatementKind",
     "StoredUse",
     "check_order",
     "count_orders",
     "greatest_sizes",
+    "group_flow",
+    "kind_groups",
+    "kind_of",
     "orders",
     "partial_order",
+    "post_dominators",
     "stored_format",
     "ways_to_share",
 ]

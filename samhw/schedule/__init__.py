@@ -1,6 +1,14 @@
 """Schedules: how a program is computed, which never changes what it computes."""
 
-from samhw.schedule.fields import FUSION_LEVELS, ITERATIONS, MODULE, ByModules, FusionLevel, Iteration
+from samhw.schedule.fields import (
+    FUSION_LEVELS,
+    FUSION_RULES,
+    ITERATIONS,
+    MODULE,
+    FusionLevel,
+    FusionRule,
+    Iteration,
+)
 from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import lanes_text, parse_lanes
 from samhw.schedule.regions import regions_of
@@ -9,10 +17,11 @@ from samhw.schedule.words import every, parse_order, with_words
 
 __all__ = [
     "FUSION_LEVELS",
+    "FUSION_RULES",
     "ITERATIONS",
     "MODULE",
-    "ByModules",
     "FusionLevel",
+    "FusionRule",
     "Iteration",
     "Schedule",
     "every",

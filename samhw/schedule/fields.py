@@ -12,10 +12,11 @@ from samhw.tensors import Format
 
 __all__ = [
     "FUSION_LEVELS",
+    "FUSION_RULES",
     "ITERATIONS",
     "MODULE",
-    "ByModules",
     "FusionLevel",
+    "FusionRule",
     "Iteration",
     "Share",
     "check_formats",
@@ -30,8 +31,10 @@ __all__ = [
 
 FusionLevel = Literal["none", "partial", "full"]
 FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
-ByModules = Literal["module"]
-MODULE: ByModules = "module"
+FusionRule = Literal["kinds", "module"]
+FUSION_RULES: tuple[FusionRule, ...] = get_args(FusionRule)
+"""What groups by something else than by how much is fused."""
+MODULE: FusionRule = "module"
 """The fusion by the tree of a module of PyTorch, which a program by itself does not have."""
 
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
@@ -42,15 +45,15 @@ WAYS = ("buffer", "store", "recompute")
 """What may be asked for one intermediate."""
 
 
-def check_fuse(fuse: Any) -> FusionLevel | ByModules | tuple[tuple[str, ...], ...]:
-    """A level, or lists of results."""
+def check_fuse(fuse: Any) -> FusionLevel | FusionRule | tuple[tuple[str, ...], ...]:
+    """A level, a rule, or lists of results."""
     if isinstance(fuse, str):
-        check_one_of("fuse", fuse, (*FUSION_LEVELS, MODULE))
+        check_one_of("fuse", fuse, (*FUSION_LEVELS, *FUSION_RULES))
         return fuse  # type: ignore[return-value]  # It is one of them.
     if not _is_list(fuse):
         raise InputError(
-            f"'fuse' is {shown(fuse)}; give one of {', '.join((*FUSION_LEVELS, MODULE))}, or for each region "
-            "a list of its results."
+            f"'fuse' is {shown(fuse)}; give one of {', '.join((*FUSION_LEVELS, *FUSION_RULES))}, or for each "
+            "region a list of its results."
         )
     lists = tuple(check_names("fuse", names) for names in fuse)
     if not all(lists):

@@ -28,7 +28,7 @@ def with_formats(program: Program, regions: Sequence[Region], formats: Mapping[s
         except InputError as error:
             raise InputError(f"The schedule gives '{name}' a format that it cannot have: {error}.") from None
         tensors[name] = replace(tensors[name], format=fmt, implied=False)
-    program = replace(program, tensors=tensors, regions=tuple(regions))
+    program = replace(program.regrouped(regions), tensors=tensors)
     if formats:
         check_program(program)
     return program

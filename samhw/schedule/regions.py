@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from samhw.errors import InputError
 from samhw.frontend import Program, Region, Statement
+from samhw.fusion import kind_groups
 
 __all__ = ["ordered", "regions_of"]
 
@@ -22,6 +25,10 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
             return [Region((statement,)) for statement in program.statements]
         case "full":
             return list(_merged(program.statements))
+        case "kinds":
+            groups = kind_groups(program)
+            sequence, _ = _in_sequence(program, groups)
+            return [part for group in sequence for part in _merged(groups[group])]
         case "module":
             raise InputError(
                 f"'{program.name}' is no module of PyTorch, by whose tree 'module' fuses; fuse it another "
@@ -79,10 +86,11 @@ def _merged(statements: Sequence[Statement]) -> Iterator[Region]:
 
 
 def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region]:
-    """A region for each list, and for each statement that none names."""
-    place = {statement.lhs.tensor: n for n, statement in enumerate(program.statements)}
+    """A region for each list, in their order, and for each statement that none names."""
+    statements = program.statements
+    place = {statement.lhs.tensor: n for n, statement in enumerate(statements)}
     known = ", ".join(place)
-    done = 0
+    left = dict.fromkeys(place)
     for names in lists:
         for name in names:
             if name not in place:
@@ -90,13 +98,68 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
                     f"'fuse' names '{name}', which no statement of '{program.name}' computes; its statements "
                     f"compute {known}."
                 )
-        first = place[names[0]]
-        if first < done or [place[name] for name in names] != list(range(first, first + len(names))):
+            if name not in left:
+                raise InputError(f"'fuse' names '{name}' twice; a statement is of one region.")
+            del left[name]
+        places = [place[name] for name in names]
+        if places != sorted(places):
             raise InputError(
                 f"'fuse' has the region {', '.join(names)} out of order; the statements of '{program.name}' "
-                f"compute {known}, and a region is some that follow each other, each of them once."
+                f"compute {known}."
             )
-        yield from (Region((statement,)) for statement in program.statements[done:first])
-        done = first + len(names)
-        yield from _merged(program.statements[first:done])
-    yield from (Region((statement,)) for statement in program.statements[done:])
+    named = [*lists, *([name] for name in left)]
+    groups = [[statements[place[name]] for name in names] for names in named]
+    sequence, needed = _in_sequence(program, groups, len(lists))
+    if needed:
+        group, missing = needed
+        raise InputError(
+            f"'fuse' has the region {', '.join(named[group])} out of order: it needs {missing}, which comes "
+            "later; name that in it too, or in a list before it."
+        )
+    for group in sequence:
+        yield from _merged(groups[group])
+
+
+def _in_sequence(
+    program: Program, groups: Sequence[Sequence[Statement]], given: int = 0
+) -> tuple[list[int], tuple[int, str] | None]:
+    """Groups of a program's statements in an order that the data flow permits: of those whose operands are
+    there, always the one that begins first in the program.
+
+    Args:
+        given: how many of the groups, from the first one on, stay in their order.
+
+    Returns:
+        The numbers of groups in this order; and if some are left, the first of them, with what it reads of
+        another one that is left.
+    """
+    home = {statement.lhs.tensor: n for n, group in enumerate(groups) for statement in group}
+    first: dict[int, int] = {}
+    for place, tensor in enumerate(statement.lhs.tensor for statement in program.statements):
+        first.setdefault(home[tensor], place)
+    reads = [
+        {a.tensor: home[a.tensor] for s in group for a in s.reads if home.get(a.tensor, n) != n}
+        for n, group in enumerate(groups)
+    ]
+    left = [set(read.values()) for read in reads]
+    for earlier, later in pairwise(range(given)):
+        left[later].add(earlier)
+    behind: list[list[int]] = [[] for _ in groups]
+    for later, waits in enumerate(left):
+        for earlier in waits:
+            behind[earlier].append(later)
+    ready = [(first[n], n) for n, waits in enumerate(left) if not waits]
+    heapify(ready)
+    sequence: list[int] = []
+    while ready:
+        _, n = heappop(ready)
+        sequence.append(n)
+        for later in behind[n]:
+            left[later].remove(n)
+            if not left[later]:
+                heappush(ready, (first[later], later))
+    done = set(sequence)
+    for n, read in enumerate(reads):
+        if n not in done:
+            return sequence, (n, next(tensor for tensor, other in read.items() if other not in done))
+    return sequence, None

@@ -13,8 +13,8 @@ from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.fields import (
     ITERATIONS,
-    ByModules,
     FusionLevel,
+    FusionRule,
     Iteration,
     Share,
     check_formats,
@@ -44,11 +44,12 @@ class Schedule:
         InputError: for a field that is of another kind, or has a value that there is not.
     """
 
-    fuse: FusionLevel | ByModules | Sequence[Sequence[str]] = "partial"
+    fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] = "partial"
     """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
-    `full` merges all that follow each other, up to a reshape; `module` merges what one module of PyTorch
-    computes (`samhw.workload.scheduled`). Or, for each region, the results that it computes, in the program's
-    order; a statement that no list names is a region of its own."""
+    `full` merges all that follow each other, up to a reshape; `kinds` groups by the kinds of statements, as
+    TVM does (`samhw.fusion.kind_groups`); `module` merges what one module of PyTorch computes
+    (`samhw.workload.scheduled`). Or, for each region, the results that it computes, in the program's order; a
+    statement that no list names is a region of its own. Regions run in the order of the lists."""
     iteration: Iteration = "factored"
     """`factored` places each sum where it belongs; `global` has one iteration space, as Custard does."""
     permute: bool = False

@@ -17,7 +17,7 @@ from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.importers.torch import ImportedModule, check_arguments, import_module
 from samhw.numerics import ValueType
-from samhw.schedule import MODULE, ByModules, FusionLevel, Schedule, with_formats
+from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, with_formats
 from samhw.search import module_regions
 from samhw.tensors import Format
 from samhw.torch.result import ModuleResult
@@ -135,7 +135,7 @@ def compile(
     arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
-    fuse: FusionLevel | ByModules | Sequence[Sequence[str]] | None = None,
+    fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,

@@ -66,7 +66,7 @@ GOOD = {
     "files": ("schedule.toml", "later.toml", "order.toml"),
     "schedule": ("schedule.toml", "order.toml"),
     "order": ("i,j", "j,i", "i,k,j", "k,j,i", "i,i", "i"),
-    "fuse": ("none", "partial", "full", "none,full"),
+    "fuse": ("none", "partial", "full", "kinds", "none,full"),
     "value": ("i8", "i16", "i32", "fixed<16,8>", "bf16", "f32", "fixed<32,31>", "fixed<8,9>", "i64"),
     "iteration": ("factored", "global", "factored,global"),
     "share": ("auto", "all", "none", "some", "A=buffer", "T=store", "T=recompute,T=store", "="),

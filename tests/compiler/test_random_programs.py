@@ -1,6 +1,6 @@
 """Random programs, formats, orders, regions and data: the simulated graphs give NumPy's result.
 
-Ten thousand chained programs, each at the three fusion levels, run on demand:
+Ten thousand chained programs, each at the three fusion levels and by kinds, run on demand:
 
     SAMHW_RANDOM_PROGRAMS=10000 python -m pytest tests/compiler/test_random_programs.py -k chained
 """
@@ -92,7 +92,7 @@ def test_chained_programs(shard: int) -> None:
     def body(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         tensors = random_tensors(program, rng)
-        for level in FUSION_LEVELS:
+        for level in (*FUSION_LEVELS, "kinds"):
             work = Workload("random", Schedule(fuse=level).apply(program), tensors)
             seen[outcome(work, rng, value=value_type(value), schedule=schedule)] += 1
 

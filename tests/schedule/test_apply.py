@@ -58,15 +58,38 @@ def test_regions_by_their_results() -> None:
         ([["T9"]], "'fuse' names 'T9', which no statement of 'gcn' computes; its statements compute T1, U1,"),
         ([["A"]], "'fuse' names 'A', which no statement"),
         ([["U1", "T1"]], "'fuse' has the region U1, T1 out of order"),
-        ([["T1", "Z1"]], "'fuse' has the region T1, Z1 out of order"),
-        ([["T2"], ["T1", "U1"]], "'fuse' has the region T1, U1 out of order"),
-        ([["T1", "U1"], ["U1", "Z1"]], "'fuse' has the region U1, Z1 out of order"),
-        ([["T1", "T1"]], "'fuse' has the region T1, T1 out of order"),
+        ([["T1", "Z1"]], "'fuse' has the region T1, Z1 out of order: it needs U1, which comes later"),
+        ([["T2"], ["T1", "U1"]], "'fuse' has the region T2 out of order: it needs H1, which comes later"),
+        ([["T1", "U1"], ["U1", "Z1"]], "'fuse' names 'U1' twice; a statement is of one region."),
+        ([["T1", "T1"]], "'fuse' names 'T1' twice"),
     ],
 )
 def test_lists_that_are_no_regions(fuse: Any, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Schedule(fuse).apply(load_model("gcn"))
+
+
+BESIDE = """
+tensor A[n=4, i=6]
+P[k, i] = A[k, i] * 2
+Q[k] = A[i, k]
+R[k, i] = relu(P[k, i])
+"""
+
+
+def test_lists_may_put_independent_statements_in_another_order() -> None:
+    """Dimensions keep their names, by which capacities know them."""
+    program = parse(BESIDE)
+    for fuse, expected in (
+        ([["P", "R"]], [["P", "R"], ["Q"]]),
+        ([["Q"], ["P", "R"]], [["Q"], ["P", "R"]]),
+        ([["R"]], [["P"], ["Q"], ["R"]]),
+        ("kinds", [["P", "R"], ["Q"]]),
+    ):
+        fused = Schedule(fuse).apply(program)
+        check_program(fused)
+        assert [list(region.written) for region in fused.regions] == expected
+        assert fused.bind({}).dimensions.extents == program.dimensions.extents
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from samhw.backends import run
 from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import kernel_names, model_names, parse
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search import compile_program
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
@@ -77,9 +77,9 @@ def test_a_format_against_every_order_is_refused_or_permitted() -> None:
     assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
 
 
-@pytest.mark.parametrize("level", FUSION_LEVELS)
+@pytest.mark.parametrize("level", [*FUSION_LEVELS, "kinds"])
 @pytest.mark.parametrize("program", [*kernel_names(), *model_names()])
-def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLevel) -> None:
+def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLevel | FusionRule) -> None:
     """The text of what was used leads to the same graphs."""
     schedule = Schedule(level)
     workload = bind_program(program)

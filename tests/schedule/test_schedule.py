@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule
+from samhw.schedule import FUSION_LEVELS, FUSION_RULES, ITERATIONS, Schedule
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LISTS = st.lists(TEXTS, max_size=3).map(tuple)
 SCHEDULES = st.builds(
     Schedule,
-    fuse=st.sampled_from(FUSION_LEVELS)
+    fuse=st.sampled_from((*FUSION_LEVELS, *FUSION_RULES))
     | st.lists(st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=3).map(tuple),
     iteration=st.sampled_from(ITERATIONS),
     permute=st.booleans(),
@@ -97,8 +97,11 @@ def test_in_a_table() -> None:
         ),
         ("share = 3", "'share' is 3; give a table"),
         ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, recompute."),
-        ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full, module."),
-        ("fuse = 3", "'fuse' is 3; give one of none, partial, full, module, or for each region a list"),
+        ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full, kinds, module."),
+        (
+            "fuse = 3",
+            "'fuse' is 3; give one of none, partial, full, kinds, module, or for each region a list",
+        ),
         ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),
         ('fuse = [["T"], []]', "A list of 'fuse' is empty"),
         ("fuse = [[1]]", "'fuse' is [1]; give a list of names"),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.frontend import Program, parse
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, Schedule
+from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, FusionRule, Schedule
 from samhw.tensors import Tensor
 from tests.support.oracle import concats, masks, residuals
 from tests.support.oracle.case import Case, draw_case
@@ -27,6 +27,8 @@ FORMATS: dict[int, tuple[str, ...]] = {
     2: ("dense", "csr", "csc", "dcsr", "dcsc", "dense @ (1, 0)"),
     3: ("dense", "csf", "(dense, compressed, dense)"),
 }
+
+LEVELS: tuple[FusionLevel | FusionRule, ...] = (*FUSION_LEVELS, "kinds")
 
 CLOSE = 1e-3
 """Of the greatest value, in f32."""
@@ -89,7 +91,7 @@ def draw_schedule(program: Program, rng: Random) -> Schedule:
     """A schedule that the language lets the program have, whether or not streams do."""
     results = [statement.lhs.tensor for statement in program.statements]
     schedule = Schedule(
-        fuse=rng.choice(FUSION_LEVELS) if rng.random() < 0.7 else _lists(results, rng),
+        fuse=rng.choice(LEVELS) if rng.random() < 0.7 else _lists(results, rng),
         iteration=rng.choice(ITERATIONS),
         permute=rng.random() < 0.7,
         share=rng.choice(("auto", "auto", "auto", "all")),

@@ -39,7 +39,7 @@ def test_fusion_refuses_nothing(data: st.DataObject) -> None:
     capacity = Capacity(entries={name: data.draw(counts) for name in program.tensors})
     if isinstance(accepted(program, Schedule("none", iteration, permute), capacity), str):
         return
-    for fuse in ("partial", "full"):
+    for fuse in ("partial", "full", "kinds"):
         for share in ("auto", "all"):
             found = accepted(program, Schedule(fuse, iteration, permute, share=share), capacity)
             assert isinstance(found, Compiled), f"{fuse}, {share}: {found}\n{program.text}"

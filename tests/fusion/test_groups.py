@@ -86,7 +86,10 @@ CASES = {
         "max:R:x sub:E:x+max exp:E:sub sum:R:exp div:E:exp+sum",
         ["max", "sub exp", "sum", "div"],
     ),
-    "a reshape ahead of a contraction": ("reshape:I:b conv:O:x+w add:E:conv+reshape", ["reshape", "conv add"]),
+    "a reshape ahead of a contraction": (
+        "reshape:I:b conv:O:x+w add:E:conv+reshape",
+        ["reshape", "conv add"],
+    ),
     "two layers": ("mm:O:x+w add:E:mm relu:E:add mm2:O:relu+w2 add2:E:mm2", ["mm add relu", "mm2 add2"]),
 }
 

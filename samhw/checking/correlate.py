@@ -86,7 +86,7 @@ class Correlation:
             return 1.0
         return 1 - residual / spread if spread else 0.0
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Any]:
         """The object that `samhw correlate --json` prints."""
         kernels = [row.to_json() for row in self.rows]
         return {"kernels": kernels, "total": len(self.rows), "exact": self.exact, "r2": self.r2}

@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import click
 from rich.console import Console
 
-from samhw.checking import Known, Outcome, Verdict
+from samhw.checking import Known, Outcome
 from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
@@ -18,10 +17,12 @@ from samhw.cli.options import (
     load_schedule,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
-from samhw.report.time import beside, gigabytes_per_second, say_clock, say_time, time_report
+from samhw.report.comparison import Comparison
+from samhw.report.time import beside
 from samhw.schedule import (
     FUSION_LEVELS,
     FUSION_RULES,
@@ -80,6 +81,7 @@ __all__ = ["compare"]
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @memory_options
 @click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the cycles take, as for run.")
+@plot_option("Draw cycles and bytes as bars")
 def compare(
     program: str,
     files: Sequence[str],
@@ -96,6 +98,7 @@ def compare(
     memory: str | None,
     off_chip: str | None,
     clock: float | None,
+    plot: str | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
@@ -138,22 +141,22 @@ def compare(
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
             options = {"memory": dram, "progress": progress}
             outcomes += compare_all(workload, [schedule], value=kind, arch=latencies, known=known, **options)
+    where = ""
+    if dram:
+        everything = all(schedule.off_chip is None for schedule in schedules)
+        where = f"{off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
+    found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
     if json_target:
-        found = [{**outcome.to_json(), **_time_of(outcome, period)} for outcome in outcomes]
-        report = {"program": program, "data": workload.name, "value": kind.name, "outcomes": found}
-        print_json(json_target, report)
+        print_json(json_target, found.to_json())
     if json_target != "-":
-        title = f"{program} on {workload.name}, {kind}"
-        if dram:
-            everything = all(schedule.off_chip is None for schedule in schedules)
-            title += f", {off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
-        if period is not None:
-            title += f", at {say_clock(period)}"
-        rows, refusals = _comparison(outcomes, period)
-        print_table(Console(), rows, title=title)
-        for number, refusal in enumerate(refusals, 1):
+        print_table(Console(), found.grid(), title=found.title)
+        for number, refusal in enumerate(found.refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
-    if any(o.measure.result == Verdict.WRONG for o in outcomes if o.measure):
+    if plot:
+        from samhw.report.comparison_plot import plot_comparison
+
+        write_plot(plot, lambda: plot_comparison(found))
+    if not found.good:
         sys.exit(1)
 
 
@@ -180,83 +183,3 @@ def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:
         if name not in names:
             raise InputError(f"{option} {name}: there is no such choice; name some of {', '.join(names)}.")
     return chosen
-
-
-def _time_of(outcome: Outcome, period: float | None) -> dict[str, object]:
-    """What JSON says of an outcome's time, and of the rate of off-chip memory."""
-    measured = outcome.measure
-    if measured is None or period is None:
-        return {}
-    report = time_report(measured.cycles, period)
-    if measured.bytes_moved is not None:
-        rate = gigabytes_per_second(measured.bytes_moved, measured.cycles, period)
-        report["gigabytes_per_second"] = rate
-    return report
-
-
-def _comparison(outcomes: Sequence[Outcome], period: float | None) -> tuple[list[list[str]], list[str]]:
-    """A row for each design, with the speedup over the first one that could be measured, and what was refused
-    one; and the sentences of refusals, by the numbers in the rows less 1."""
-    rows = [
-        [
-            "schedule",
-            "regions",
-            "cycles",
-            "speedup",
-            "firings",
-            "operations",
-            "bytes read",
-            "written",
-            "result",
-        ]
-    ]
-    off_chip = any(o.measure and o.measure.bytes_moved is not None for o in outcomes)
-    if off_chip:
-        rows[0].insert(-1, "moved off chip")
-        rows[0].insert(-1, "GB/s")
-    if period is not None:
-        rows[0].insert(3, "time")
-    first = next((o.measure for o in outcomes if o.measure), None)
-    refusals: list[str] = []
-    for alike in _alike(outcomes):
-        m, name = alike[0].measure, _name([outcome.schedule for outcome in alike])
-        if m is None or first is None:
-            if alike[0].refusal not in refusals:
-                refusals.append(alike[0].refusal)
-            number = refusals.index(alike[0].refusal) + 1
-            rows.append([name, *[""] * (len(rows[0]) - 2), f"refused {number}"])
-            continue
-        numbers = [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
-        if off_chip and period is not None:
-            moved = m.bytes_moved or 0
-            numbers += [f"{moved:,}", f"{gigabytes_per_second(moved, m.cycles, period):.2f}"]
-        rows.append(
-            [
-                name,
-                str(m.regions),
-                f"{m.cycles:,}",
-                *([] if period is None else [say_time(m.cycles, period)]),
-                f"{first.cycles / m.cycles:.2f}",
-                *numbers,
-                Verdict(m.result).in_words(m.unproved),
-            ]
-        )
-    return rows, refusals
-
-
-def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """The outcomes of each design, and those that were refused alike but for the level of fusion."""
-    groups: dict[object, list[Outcome]] = {}
-    for outcome in outcomes:
-        refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
-        groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
-    return list(groups.values())
-
-
-def _name(schedules: Sequence[Schedule]) -> str:
-    """Schedules in a row: once where they differ in the level of fusion alone."""
-    first = schedules[0]
-    if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
-        return " = ".join(map(str, schedules))
-    levels = " = ".join(dict.fromkeys(schedule.fuse_text() for schedule in schedules))
-    return str(first).replace(first.fuse_text(), levels, 1)

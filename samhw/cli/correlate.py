@@ -13,6 +13,7 @@ from samhw.checking import correlate as run_all
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
@@ -51,6 +52,7 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
 @click.option(
     "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
 )
+@plot_option("Draw the RTL's cycles against the simulator's")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 def correlate(
@@ -59,6 +61,7 @@ def correlate(
     suite: str | None,
     data: Sequence[str],
     report: str | None,
+    plot: str | None,
     json_target: str | None,
     jobs: int | None,
 ) -> None:
@@ -92,6 +95,10 @@ def correlate(
         from samhw.report.correlation import write_report
 
         write_report(summary, Path(report))
+    if plot:
+        from samhw.report.correlation import plot as draw
+
+        write_plot(plot, lambda: draw(summary["kernels"], summary["r2"]))
     if json_target:
         print_json(json_target, summary)
     if json_target != "-":

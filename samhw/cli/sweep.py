@@ -5,16 +5,17 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
+from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError, SamhwError
-from samhw.sweep import Configuration, State, product, read_description
+from samhw.sweep import Configuration, Row, State, product, read_description
 from samhw.sweep import sweep as run
 from samhw.workload import bind_program
 
@@ -58,6 +59,12 @@ _TABLES = ("order", "formats")
 )
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
+@plot_option("Draw cycles against bytes, with their Pareto front")
+@click.option(
+    "--against",
+    metavar="COLUMN",
+    help="Draw cycles against this: bytes, bytes_moved, operations, firings, or an axis of the sweep.",
+)
 def sweep(
     programs: Sequence[str],
     output: str,
@@ -65,6 +72,8 @@ def sweep(
     scheduler: str | None,
     settings: Sequence[str],
     permute: bool | None,
+    plot: str | None,
+    against: str | None,
     **axes: Any,
 ) -> None:
     """Simulate every combination of programs, data, schedules and hardware parameters, into one table.
@@ -81,6 +90,7 @@ def sweep(
         configurations = read_description(Path(programs[0]))
     else:
         configurations = _from_options(programs, settings, permute, axes)
+    draw = _plot_of(configurations, plot, against)
 
     with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
 
@@ -96,8 +106,24 @@ def sweep(
     counts = Counter(row["status"] for row in rows)
     found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
     click.echo(f"{len(rows)} configurations: {found}; {output}")
+    draw(rows)
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)
+
+
+def _plot_of(
+    configurations: Sequence[Configuration], plot: str | None, against: str | None
+) -> Callable[[Sequence[Row]], None]:
+    """What draws the plot once everything is measured; what cannot be drawn is refused before."""
+    if plot is None:
+        if against is not None:
+            raise InputError("--against says what a plot shows; add '--plot FILE'.")
+        return lambda rows: None
+    from samhw.report.sweep_plot import check_plot, plot_sweep
+
+    axes = list(dict.fromkeys(name for c in configurations for name in c.columns()))
+    check_plot(len({(c.program, c.data) for c in configurations}), axes, against)
+    return lambda rows: write_plot(plot, lambda: plot_sweep(rows, axes, against))
 
 
 _MOST_READ = 8

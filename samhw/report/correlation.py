@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +11,41 @@ from matplotlib.figure import Figure
 
 from samhw.errors import InputError
 from samhw.files import reason, replacing
+from samhw.report.figure import GREY, count_axis, new_figure, style, to_file
 
 __all__ = ["plot", "write_report"]
+
+_NAMES_IN_A_COLUMN = 30
+"""Of the legend."""
 
 
 def plot(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
     """RTL over model cycles on logarithmic axes, with the parity line. `rows` as in the JSON report."""
-    figure = Figure(figsize=(5.2, 4.6), layout="constrained")
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    columns = -(-len(names) // _NAMES_IN_A_COLUMN) or 1
+    figure = new_figure(5.2 + 1.9 * columns, 4.8)
     axes = figure.add_subplot(
         xscale="log", yscale="log", xlabel="simulator, cycles", ylabel="RTL under Verilator, cycles"
     )
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    markers = "osD^v<>Pxd*+"
-    for n, name in enumerate(names):
+    for number, name in enumerate(names):
         mine = [row for row in rows if row["name"] == name]
         axes.plot(
             [row["model_cycles"] for row in mine],
             [row["rtl_cycles"] for row in mine],
             linestyle="none",
-            marker=markers[n % len(markers)],
-            markersize=5,
-            color=f"C{n % 10}",
+            markersize=6,
+            alpha=0.8,
             label=name,
+            **style(number),
         )
     counts = [row[key] for row in rows for key in ("model_cycles", "rtl_cycles")]
     ends = [min(counts, default=1) * 0.8, max(counts, default=10) * 1.25]
-    axes.plot(ends, ends, linestyle="--", linewidth=1, color="0.5", zorder=0)
-    axes.set_title(f"{len(rows)} runs, R² = {r2:.6g}", fontsize=10)
-    axes.legend(fontsize=6, ncols=2)
+    axes.plot(ends, ends, linestyle="--", linewidth=1, color=GREY, zorder=1, label="equal")
+    count_axis(axes, "x")
+    count_axis(axes, "y")
+    equal = sum(row["model_cycles"] == row["rtl_cycles"] for row in rows)
+    axes.set_title(f"{equal} of {len(rows)} cycle counts equal, R² = {r2:.6g}")
+    figure.legend(loc="outside right upper", fontsize=7, frameon=False, ncols=columns)
     return figure
 
 
@@ -49,18 +55,19 @@ def write_report(report: Mapping[str, Any], directory: Path) -> Path:
     Args:
         report: what `Correlation.to_json` gives.
     """
-    figure = plot(report["kernels"], report["r2"])
-    svg, png = StringIO(), BytesIO()
-    figure.savefig(svg, format="svg")
-    figure.savefig(png, format="png", dpi=150)
+
+    def drawn() -> Figure:
+        return plot(report["kernels"], report["r2"])
+
+    svg = to_file(drawn, "svg")
     template = Environment(
         loader=PackageLoader("samhw.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    page = template.get_template("correlation.html.j2").render(report=report, svg=svg.getvalue())
+    page = template.get_template("correlation.html.j2").render(report=report, svg=svg.decode())
     files = {
         "correlation.json": json.dumps(report, indent=2).encode() + b"\n",
-        "correlation.svg": svg.getvalue().encode(),
-        "correlation.png": png.getvalue(),
+        "correlation.svg": svg,
+        "correlation.png": to_file(drawn, "png"),
         "index.html": page.encode(),
     }
     try:

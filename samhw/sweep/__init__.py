@@ -7,5 +7,6 @@ measures those that its journal does not have yet, and writes a table of all.
 from samhw.sweep.configuration import Configuration
 from samhw.sweep.description import product, read_description
 from samhw.sweep.execute import State, sweep
+from samhw.sweep.table import Row
 
-__all__ = ["Configuration", "State", "product", "read_description", "sweep"]
+__all__ = ["Configuration", "Row", "State", "product", "read_description", "sweep"]

@@ -95,6 +95,8 @@ GOOD = {
     "lanes": ("i=2", "j=2", "i=3+j=2", "x=2", "1"),
     "listed": ("3",),
     "html": ("out.html",),
+    "plot": ("out.png", "out.svg", "out.pdf"),
+    "against": ("bytes", "operations", "depth", "lanes", "price"),
     "dot": ("out.dot", "out.svg"),
     "depth": ("auto", "2,8", "1"),
     "settings": (

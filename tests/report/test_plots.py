@@ -1,0 +1,171 @@
+"""Plots, by the texts of their SVG."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samhw.checking import Outcome, Verdict
+from samhw.checking.measure import Measure
+from samhw.errors import InputError
+from samhw.report.comparison import Comparison
+from samhw.report.comparison_plot import plot_comparison
+from samhw.report.correlation import plot as plot_correlation
+from samhw.report.figure import PLOTS, new_figure, style, to_file
+from samhw.report.sweep_plot import check_plot, front, plot_sweep
+from samhw.schedule import Schedule
+
+AXES = ("program", "data", "value", "fuse", "depth", "lanes")
+
+
+def texts(plot: Any) -> list[str]:
+    """What a plot says."""
+    svg = to_file(plot, "svg").decode()
+    return [
+        unescape(text).replace("\N{NO-BREAK SPACE}", " ")
+        for text in re.findall(r"<text[^>]*>(.*?)</text>", svg)
+    ]
+
+
+def measure(cycles: int, result: str = "right") -> Measure:
+    return Measure(
+        regions=1,
+        cycles=cycles,
+        firings=50,
+        operations=20,
+        bytes_read=400.0,
+        bytes_written=100.0,
+        bytes_moved=None,
+        seconds=0.1,
+        result=result,
+        checked=True,
+        max_abs_error=0.0,
+        unproved=0,
+        starved=0,
+        blocked=0,
+        spaced=0,
+        fetching=0,
+        bottleneck="",
+    )
+
+
+def row(cycles: int, read: int = 400, status: str = "right", **axes: Any) -> dict[str, Any]:
+    named = {"program": "p", "data": "d", "value": "f32", "fuse": "none", "depth": None, "lanes": "1", **axes}
+    figures = {"cycles": cycles, "bytes_read": read, "bytes_written": 100, "operations": 7, "firings": 9}
+    return {**named, "status": status, **(figures if status in ("right", "wrong") else {})}
+
+
+def comparison(**fields: Any) -> Comparison:
+    outcomes = (
+        Outcome(Schedule(fuse="none"), measure(9947)),
+        Outcome(Schedule(fuse="partial"), measure(6500, str(Verdict.WRONG))),
+        Outcome(Schedule(fuse="full"), None, "streams cannot follow"),
+    )
+    return Comparison("gcn", "karate", "f32", outcomes, **fields)
+
+
+def test_bars_of_a_comparison() -> None:
+    said = texts(lambda: plot_comparison(comparison()))
+    assert "9,947 (1.00×)" in said
+    assert "6,500 (1.53×), WRONG" in said
+    assert "refused" in said
+    assert {"gcn on karate, f32", "none, factored", "bytes between memories and graph"} <= {*said}
+
+
+def test_bars_with_a_clock() -> None:
+    said = texts(lambda: plot_comparison(comparison(period=10.0)))
+    assert "9,947 (1.00×), 99.470 µs" in said
+    assert "gcn on karate, f32, at 100 MHz" in said
+
+
+def test_a_comparison_in_which_all_is_refused() -> None:
+    outcomes = (Outcome(Schedule(), None, "no"),)
+    assert "refused" in texts(lambda: plot_comparison(Comparison("p", "d", "f32", outcomes)))
+
+
+def test_a_comparison_in_a_notebook() -> None:
+    page = comparison()._repr_html_()
+    assert "<td>9,947</td>" in page
+    assert "refused 1: streams cannot follow" in page
+    assert repr(comparison()) == "<Comparison of gcn on karate, f32: 3 designs>"
+
+
+def test_the_front_of_a_sweep() -> None:
+    rows = [
+        row(900, 100, fuse="full"),
+        row(500, 800, lanes="i=2"),
+        row(500, 800, lanes="i=2", depth=2),
+        row(990, 700, lanes="i=4"),
+        row(1, 1, "wrong"),
+        row(1, status="failed"),
+    ]
+    said = texts(lambda: plot_sweep(rows, AXES))
+    assert "p on d" in said
+    assert "4 configurations (1 wrong, 1 failed left out); those that are alike cover each other" in said
+    assert "1  900 cycles: fuse full, depth auto, lanes 1" in said
+    assert "2  500 cycles: fuse none, depth auto, lanes i=2 (and 1 alike)" in said
+    assert not [text for text in said if text.startswith("3  ")]
+    assert {"fuse", "  full", "  none", "depth", "  auto", "  2"} <= {*said}
+
+
+def test_where_bytes_are_alike_the_first_axis_that_varies_is_drawn() -> None:
+    said = texts(lambda: plot_sweep([row(900, depth=None), row(500, depth=2)], AXES))
+    assert {"depth", "auto", "2"} <= {*said}
+    assert not [text for text in said if "Pareto" in text]
+
+
+def test_a_sweep_without_results() -> None:
+    said = texts(lambda: plot_sweep([row(1, status="failed")], AXES))
+    assert said == ["0 configurations (1 failed left out); those that are alike cover each other"]
+
+
+def test_the_parity_line() -> None:
+    rows = [{"name": f"k{n}", "model_cycles": 10**n, "rtl_cycles": 10**n + (n == 3)} for n in range(5)]
+    said = texts(lambda: plot_correlation(rows, 0.5))
+    assert {"4 of 5 cycle counts equal, R² = 0.5", "k0", "k4", "equal", "simulator, cycles"} <= {*said}
+
+
+def test_the_plot_of_nothing() -> None:
+    assert "0 of 0 cycle counts equal, R² = 1" in texts(lambda: plot_correlation([], 1.0))
+
+
+@pytest.mark.parametrize("form", PLOTS)
+def test_the_same_plot_is_the_same_file(form: str) -> None:
+    first, again = (to_file(lambda: plot_comparison(comparison()), form) for _ in range(2))
+    assert first == again
+
+
+def test_a_dollar_is_a_dollar() -> None:
+    def drawn() -> Any:
+        figure = new_figure(2, 2)
+        figure.suptitle("$x^$.mtx")
+        return figure
+
+    assert "$x^$.mtx" in texts(drawn)
+
+
+def test_groups_look_different() -> None:
+    looks = {tuple(style(number).values()) for number in range(77)}
+    assert len(looks) == 77
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    check_plot(60, AXES, "depth")
+    with pytest.raises(InputError, match=r"there is no such column; name bytes, .*lanes"):
+        check_plot(1, AXES, "price")
+    with pytest.raises(InputError, match="61 are too many"):
+        check_plot(61, AXES, None)
+
+
+points = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=12)
+
+
+@given(points)
+def test_the_front_is_what_nothing_beats(found: list[tuple[float, float]]) -> None:
+    def beaten(a: tuple[float, float]) -> bool:
+        return any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in found)
+
+    assert front(found) == sorted({point for point in found if not beaten(point)})

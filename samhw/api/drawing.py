@@ -11,7 +11,7 @@ __all__ = ["Drawing"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """The graphs of a design: drawn where Graphviz is installed, else as the text that it would draw."""
+    """The graphs of a design: drawn where there is a Graphviz, else as the text that it would draw."""
 
     design: Design
 

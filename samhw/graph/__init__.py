@@ -6,8 +6,9 @@ The types of its streams and the numbers of a build come from the specs of its n
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design
-from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
+from samhw.graph.dot import to_dot
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
+from samhw.graph.graphviz import DRAWINGS, draw, to_svg
 from samhw.graph.ir import (
     Channel,
     Endpoint,

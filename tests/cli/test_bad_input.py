@@ -1,5 +1,6 @@
 """One sentence with exit code 2 for each kind of bad input."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -187,12 +188,13 @@ def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_drawing_without_graphviz(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All else is done."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     drawing, page, graph = (tmp_path / name for name in (f"g.{form}", "t.html", "g.json"))
     others = ("--table", "--html", page, "-o", graph)
     result = samhw("compile", "spmm", "--data", "karate", "--dot", drawing, *others)
     assert result.exit_code == 2
     assert result.stderr.startswith(
-        f"samhw: Drawing {form.upper()} needs the program 'dot'; install Graphviz"
+        f"samhw: Drawing {form.upper()} needs Graphviz; install its program 'dot'"
     )
     assert "Red1_k[crd0]" in result.stdout
     assert page.exists()

@@ -100,6 +100,15 @@ def test_regions_are_framed_in_a_drawing() -> None:
     assert "cluster" not in to_dot(Design.of(first()))
 
 
+def test_what_passes_between_regions_is_drawn() -> None:
+    """Through a cylinder, from what writes it to what reads it."""
+    text = to_dot(whole())
+    assert '"tensor x" [label="x", shape=cylinder' in text
+    assert '"whole_0.write" -> "tensor x" [' in text
+    assert '"tensor x" -> "whole_1.scan" [' in text
+    assert "tensor y" not in text
+
+
 def test_value_types_must_agree() -> None:
     with pytest.raises(InputError, match="different value types"):
         Design.assemble("whole", [first(), replace(second(), value=value_type("f32"))])

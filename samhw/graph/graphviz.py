@@ -1,0 +1,55 @@
+"""Drawings of designs, laid out by Graphviz."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from samhw.errors import InputError, RunError
+from samhw.graph.design import Design
+from samhw.graph.dot import to_dot
+
+__all__ = ["DRAWINGS", "draw", "to_svg"]
+
+DRAWINGS = ("svg", "png", "pdf")
+"""The forms in which Graphviz draws a design."""
+
+# In a process of its own: the library prints what it likes, and cannot be interrupted.
+_PYGRAPHVIZ = (
+    "import sys, pygraphviz; "
+    "drawing = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode()); "
+    "sys.stdout.buffer.write(drawing.draw(format=sys.argv[1], prog='dot'))"
+)
+
+
+def draw(design: Design, form: str) -> bytes:
+    """The drawing in one of `DRAWINGS`, by Graphviz's program `dot`, or else by the package `pygraphviz`,
+    which brings Graphviz with it.
+
+    Raises:
+        InputError: if neither is installed.
+        RunError: if it fails.
+    """
+    run = subprocess.run(_drawer(form), input=to_dot(design).encode(), capture_output=True, check=False)
+    if run.returncode != 0:
+        reason = run.stderr.decode(errors="replace").strip()
+        raise RunError(f"The program 'dot' failed: {reason}; write DOT text instead.")
+    return run.stdout
+
+
+def _drawer(form: str) -> Sequence[str]:
+    """The command that draws DOT text."""
+    if program := shutil.which("dot"):
+        return [program, f"-T{form}"]
+    if importlib.util.find_spec("pygraphviz"):
+        return [sys.executable, "-c", _PYGRAPHVIZ, form]
+    raise InputError(
+        f"Drawing {form.upper()} needs Graphviz; install its program 'dot' (package 'graphviz'), or run pip "
+        "install 'samhw[graph]', or write DOT text, as to graph.dot."
+    )
+
+
+def to_svg(design: Design) -> str:
+    """The drawing as SVG; raises as `draw` does."""
+    return draw(design, "svg").decode()

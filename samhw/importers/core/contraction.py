@@ -10,9 +10,16 @@ from samhw.importers.core.value import Value
 __all__ = ["contract"]
 
 
-def contract(tensors: Tensors, equation: str, *operands: Value) -> Value:
+def contract(
+    tensors: Tensors, equation: str, *operands: Value, reduction: str = "sum", by_first: bool = False
+) -> Value:
     """An einsum: `bik,bkj->bij`. A letter in several operands is one index; a mode of extent 1 goes with
-    any."""
+    any.
+
+    Args:
+        reduction: in the place of the sum, `max` or `min`: of products that have all letters.
+        by_first: the first operand is a tensor, and only the points where it is not zero are gone through.
+    """
     inputs, _, output = equation.partition("->")
     build = tensors.build
     held = tensors.joinable([tensors.as_product(operand) for operand in operands])
@@ -60,8 +67,10 @@ def contract(tensors: Tensors, equation: str, *operands: Value) -> Value:
         return Value(modes, product)
     if not free:
         return Value(modes, product)
+    mask = exprs[0] if by_first else None
+    assert mask is None or isinstance(mask, Access)
     _hint_rows(build, inputs.split(","), values, output)
-    return Value(modes, build.statement(lhs, product))
+    return Value(modes, build.statement(lhs, product, reduction=reduction, mask=mask))
 
 
 def _hint_rows(build: Build, inputs: list[str], values: list[Value], output: str) -> None:

@@ -18,12 +18,15 @@ __all__ = [
     "array_of",
     "as_numbers",
     "bags",
+    "checked",
+    "counts",
     "format_of",
     "is_finite_number",
     "mapped",
     "of_data",
     "one_hot",
     "one_hot_of",
+    "placing",
     "rows_of",
     "uniform",
 ]
@@ -99,23 +102,40 @@ def rows_of(tensor: Tensor, compressed: int = 1) -> str:
     return f"({', '.join(kinds[::-1])})"
 
 
-def one_hot(ids: Known | Host, size: int, *, by_place: bool = False) -> Host:
-    """For each index a row with a one at its place; with `by_place`, for each place a row with ones at the
-    indices that name it."""
+def one_hot(ids: Known | Host, size: int) -> Host:
+    """For each index a row with a one at its place."""
 
     def hot(tensor: Tensor) -> Tensor:
-        where = _checked(tensor, size)
-        count = where.numel()
-        coords = torch.stack([torch.arange(count), where.reshape(-1)])
-        shape = (count, size)
-        if by_place:
-            coords, shape = coords.flip(0), (size, count)
-        else:
-            coords = torch.cat([_places(tensor.shape), coords[1:]])
-            shape = (*tensor.shape, size)
-        return torch.sparse_coo_tensor(coords, torch.ones(count), shape).coalesce()
+        where = checked(tensor, size)
+        coords = torch.cat([_places(tensor.shape), where.reshape(1, -1)])
+        return torch.sparse_coo_tensor(coords, torch.ones(where.numel()), (*tensor.shape, size)).coalesce()
 
     return of_data(ids, hot)
+
+
+def placing(ids: Known | Host, dim: int, size: int) -> Host:
+    """For each place along a dimension a row with ones at the indices that name it: of the shape of the
+    indices, with so many places in that dimension, and the indices along it in the last one."""
+
+    def hot(tensor: Tensor) -> Tensor:
+        coords = _places(tensor.shape)
+        coords = torch.cat([coords, coords[dim : dim + 1]])
+        coords[dim] = checked(tensor, size).reshape(-1)
+        shape = (*tensor.shape[:dim], size, *tensor.shape[dim + 1 :], tensor.shape[dim])
+        return torch.sparse_coo_tensor(coords, torch.ones(tensor.numel()), shape).coalesce()
+
+    return of_data(ids, hot)
+
+
+def counts(ids: Known | Host, dim: int, size: int) -> Host:
+    """For each place along a dimension how many indices name it."""
+
+    def counted(tensor: Tensor) -> Tensor:
+        where = checked(tensor, size)
+        found = torch.zeros(*tensor.shape[:dim], size, *tensor.shape[dim + 1 :])
+        return found.scatter_add(dim, where, torch.ones(tensor.shape))
+
+    return of_data(ids, counted)
 
 
 def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
@@ -123,7 +143,7 @@ def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     fetches = [index.fetch for index in ids]
 
     def hot(tensors: Sequence[Tensor]) -> Tensor:
-        held = [_checked(t, size) for t, size in zip(tensors, sizes, strict=True)]
+        held = [checked(t, size) for t, size in zip(tensors, sizes, strict=True)]
         shape = np.broadcast_shapes(*(t.shape for t in held))
         coords = torch.cat([_places(shape), torch.stack([t.expand(shape).reshape(-1) for t in held])])
         return torch.sparse_coo_tensor(coords, torch.ones(prod(shape)), (*shape, *sizes)).coalesce()
@@ -137,7 +157,7 @@ def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> 
     first, second = ids.fetch, offsets.fetch
 
     def hot(tensor: Tensor, starts: Tensor) -> Tensor:
-        where = _checked(tensor.reshape(-1), size)
+        where = checked(tensor.reshape(-1), size)
         bag = torch.searchsorted(starts, torch.arange(len(where)), right=True) - 1
         counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
         values = 1 / counts[bag] if mean else torch.ones(len(where))
@@ -156,7 +176,8 @@ def _places(shape: Sequence[int]) -> Tensor:
     )
 
 
-def _checked(tensor: Tensor, size: int) -> Tensor:
+def checked(tensor: Tensor, size: int) -> Tensor:
+    """Places below a size, as indices that may count from the end name them."""
     if tensor.is_floating_point():
         raise InputError("indices are whole numbers; give a tensor of integers")
     where = torch.where(tensor < 0, tensor + size, tensor)

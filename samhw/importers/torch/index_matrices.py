@@ -23,15 +23,30 @@ class IndexMatrices:
 
     operands: Operands
 
-    def one_hot(self, ids: Operand, size: int, *, by_place: bool = False) -> Value:
-        """A matrix with a one in each row, at the place that an index tensor names; or its transpose."""
+    def one_hot(self, ids: Operand, size: int) -> Value:
+        """A matrix with a one in each row, at the place that an index tensor names."""
         ids = _known_indices(ids)
-        if ids.example.dtype == torch.bool:
-            raise UnsupportedError(*_COMPUTED)
-        hot = host.one_hot(ids, size, by_place=by_place)
-        key = ("hot", ids.key, size, by_place)
-        hints = Hints(host.rows_of(hot.example))
-        return self.operands.input(key, f"{ids.name}_hot", hot.example, hot.fetch, hints)
+        hot = host.one_hot(ids, size)
+        return self._input("hot", ids, (size,), hot)
+
+    def placing(self, ids: Operand, dim: int, size: int) -> Value:
+        """The matrix of `host.placing`."""
+        ids = _known_indices(ids)
+        return self._input("placing", ids, (dim, size), host.placing(ids, dim, size))
+
+    def counts(self, ids: Operand, dim: int, size: int) -> Value:
+        """For each place along a dimension how many indices name it."""
+        ids = _known_indices(ids)
+        found = host.counts(ids, dim, size)
+        key = ("counts", ids.key, dim, size)
+        return self.operands.input(key, f"{ids.name}_counts", found.example, found.fetch)
+
+    def _input(self, kind: str, ids: Known | Host, sizes: tuple[int, ...], made: Host) -> Value:
+        """A matrix that is made of indices, by its rows."""
+        hints = Hints(host.rows_of(made.example))
+        return self.operands.input(
+            (kind, ids.key, *sizes), f"{ids.name}_hot", made.example, made.fetch, hints
+        )
 
     def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
         """The same for several index tensors, which name a place together."""
@@ -72,4 +87,6 @@ def _known_indices(ids: Operand) -> Known | Host:
     """An index tensor. Raises `UnsupportedError` for one that the hardware would have to compute."""
     if not isinstance(ids, Known | Host):
         raise UnsupportedError(*_COMPUTED)
+    if ids.example.dtype == torch.bool:
+        raise UnsupportedError("takes conditions as indices", "give it a tensor of integers")
     return ids

@@ -139,6 +139,27 @@ def scattered(x: Tensor, source: Tensor, ids: Tensor) -> Tensor:
     return x.scatter_add(0, ids[:, None].expand(-1, source.shape[1]), source)
 
 
+def reduced_scatter(draw: Draw) -> Call:
+    """By a list of indices, and by indices of their own for each element, of a part of the source; into
+    numbers, and into zeros, which many begin with."""
+    shape = draw.shape()
+    dim = draw.dim(shape) % len(shape)
+    kind, with_self = draw.random.choice(("sum", "mean", "amax", "amin")), draw.random.random() < 0.5
+    count = draw.size()
+    whole = [*shape[:dim], count, *shape[dim + 1 :]]
+    part = [max(1, size - draw.random.randint(0, 1)) for size in whole]
+    x, source = draw.tensor(*shape), draw.tensor(*whole)
+    ids, line = draw.indices(*part, below=shape[dim]), draw.indices(count, below=shape[dim])
+
+    def call(given: Sequence[Tensor]) -> Iterator[Tensor]:
+        spread = line(given).view(-1, *[1] * (len(shape) - dim - 1)).expand(whole)
+        for into in (x(given), torch.zeros_like(x(given))):
+            for places in (ids(given), spread):
+                yield into.scatter_reduce(dim, places, source(given), kind, include_self=with_self)
+
+    return lambda given: tuple(call(given))
+
+
 def spread(x: Tensor, w: Tensor, b: Tensor) -> Iterator[Tensor]:
     """Transposed convolutions: windows side by side, apart and one over the other, and in groups."""
     wide = torch.cat([w, w], 2)[:, :, :3, None]
@@ -275,6 +296,15 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "gather": indexed(lambda x, ids: x.gather(0, ids[:, None].expand(-1, x.shape[1])), "ab"),
     "index_add": indexed(lambda x, y, ids: x.index_add(0, ids, y), "ab", "eb"),
     "scatter_add": indexed(scattered, "ab", "eb"),
+    "scatter_reduce": reduced_scatter,
+    "index_reduce": indexed(
+        lambda x, y, ids: tuple(
+            x.index_reduce(0, ids, y, kind, include_self=with_self)
+            for kind in ("amax", "amin", "mean")
+            for with_self in (True, False)
+        ),
+        *("ab", "eb"),
+    ),
     "convolution": shaped(
         lambda x, w, b: (
             F.conv2d(torch.cat([x, x], 2), w[:, :, :2, None], b, padding=(1, 0), stride=(1, 2))

@@ -10,6 +10,7 @@ from samhw.importers.torch.operators import (
     ranking,
     reductions,
     resizing,
+    scatter,
     views,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "ranking",
     "reductions",
     "resizing",
+    "scatter",
     "views",
 ]

@@ -86,35 +86,3 @@ def import_gather(importer: Importer, x: Operand, dim: int, ids: Operand, **_: o
     own = letters(rank, "a")
     out = own[:dim] + "Z" + own[dim + 1 :]
     return contract(importer.tensors, f"{own},{out}{own[dim]}->{out}", x, hot)
-
-
-@operator("index_add", "index_add_")
-def import_index_add(
-    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, *, alpha: float = 1
-) -> Value:
-    if 0 in importer.shape(source):
-        return importer.value(x)
-    source = importer.value(source)
-    size = importer.shape(x)[dim]
-    made = importer.views.product_along(source, dim, importer.indices.one_hot(ids, size, by_place=True))
-    return importer.add(made, x) if alpha == 1 else importer.add(importer.value(x), made, alpha)
-
-
-@operator("scatter_add", "scatter_add_", "scatter_reduce")
-def import_scatter_add(
-    importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, reduce: str = "sum", **_: object
-) -> Value:
-    if reduce != "sum":
-        raise UnsupportedError(f"scatters by '{reduce}'", "use scatter_add")
-    if 0 in importer.shape(source):
-        return importer.value(x)
-    rank = len(importer.shape(x))
-    dim %= rank
-    line = importer.indices.repeated_line(ids, dim)
-    source = importer.value(source)
-    if line is None or importer.shape(ids) != list(importer.build.shape(source)):
-        raise UnsupportedError(
-            "scatters each column elsewhere", "use index_add, or expand one list of indices"
-        )
-    hot = importer.indices.one_hot(line, importer.shape(x)[dim], by_place=True)
-    return importer.add(importer.views.product_along(source, dim, hot), x)

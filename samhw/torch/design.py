@@ -1,5 +1,6 @@
 """A module that is imported and compiled for the arguments that it is called with."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,9 @@ from samhw.tensors import Format
 from samhw.torch.result import ModuleResult
 
 __all__ = ["ModuleDesign", "compile"]
+
+_MOST_KEPT = 64
+"""Imports for arguments that differ in what is fixed alone."""
 
 
 class ModuleDesign:
@@ -51,7 +55,7 @@ class ModuleDesign:
         self._formats = formats
         self._sparsify = sparsify
         self._arch = arch_of(arch)
-        self._known: dict[object, tuple[ImportedModule, RunnableDesign]] = {}
+        self._known: dict[object, deque[tuple[ImportedModule, RunnableDesign]]] = {}
         self._for(self.arguments)
 
     @property
@@ -63,6 +67,13 @@ class ModuleDesign:
     def design(self) -> RunnableDesign:
         """The program's design, for the example arguments."""
         return self._for(self.arguments)[1]
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The arguments whose integers or conditions decide what the module computes, by their names in
+        `forward`: for other values of theirs it is imported anew, and compiled anew unless the program is the
+        same."""
+        return tuple(self.imported.fixed)
 
     @property
     def compiled(self) -> Compiled:
@@ -109,12 +120,16 @@ class ModuleDesign:
         """What takes arguments of these shapes and layouts."""
         check_arguments(arguments)
         key = tuple(map(_kind, torch.utils._pytree.tree_leaves(tuple(arguments))))
-        if key not in self._known:
-            imported = import_module(self.module, arguments, sparsify=self._sparsify)
-            imported = _with_formats(imported, self._formats)
-            designs = (d for i, d in self._known.values() if i.program == imported.program)
-            self._known[key] = imported, next(designs, None) or self._design(imported, arguments)
-        return self._known[key]
+        for found in self._known.get(key, ()):
+            if found[0].takes(arguments):
+                return found
+        imported = import_module(self.module, arguments, sparsify=self._sparsify)
+        imported = _with_formats(imported, self._formats)
+        held = [pair for pairs in self._known.values() for pair in pairs]
+        designs = (design for other, design in held if other.program == imported.program)
+        made = imported, next(designs, None) or self._design(imported, arguments)
+        self._known.setdefault(key, deque(maxlen=_MOST_KEPT)).appendleft(made)
+        return made
 
     def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
         schedule = self._schedule
@@ -124,7 +139,8 @@ class ModuleDesign:
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
 
     def __repr__(self) -> str:
-        return f"<ModuleDesign of {type(self.module).__name__}: {self.design!r}>"
+        fixed = f", fixed for {', '.join(self.fixed)}" if self.fixed else ""
+        return f"<ModuleDesign of {type(self.module).__name__}{fixed}: {self.design!r}>"
 
     def _repr_html_(self) -> str:
         return self.design._repr_html_()

@@ -20,6 +20,7 @@ from torch.fx import Node
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments
+from samhw.importers.torch.followed import followed
 from samhw.importers.torch.registry import handler_of
 from samhw.importers.torch.state import restored
 
@@ -32,8 +33,9 @@ _PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib",
 """Where Python keeps packages that somebody has installed."""
 
 
-def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
-    """The exported program of a module, in operators that the importer knows as far as PyTorch can say them.
+def exported(module: nn.Module, arguments: Sequence[object]) -> tuple[ExportedProgram, list[int]]:
+    """The exported program of a module, in operators that the importer knows as far as PyTorch can say them;
+    and the arguments whose integers have decided something in it, by their places among all leaves.
 
     Raises:
         InputError: for what PyTorch cannot export, with the user's line.
@@ -43,7 +45,8 @@ def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
         with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
             _make_dense(module)
             _make_attributes(module)
-            program: ExportedProgram = torch.export.export(module, tuple(stand_ins), strict=False)
+            with followed(module, stand_ins) as follower:
+                program = torch.export.export(module, tuple(stand_ins), strict=False)
             program = program.run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
             if unknown:
@@ -53,7 +56,7 @@ def exported(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram:
         raise
     except Exception as error:
         raise _export_error(module, error) from error
-    return program
+    return program, sorted(follower.fixed)
 
 
 @contextmanager
@@ -202,7 +205,10 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
 def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:
     """The arguments of a call by the placeholders of an exported program."""
     flat, _ = torch.utils._pytree.tree_flatten((tuple(arguments), {}))
-    specs = program.graph_signature.input_specs
-    names = [spec.arg.name for spec in specs if spec.kind is InputKind.USER_INPUT]
+    return dict(zip(argument_names(program), flat, strict=True))
 
-    return dict(zip(names, flat, strict=True))
+
+def argument_names(program: ExportedProgram) -> list[str]:
+    """The placeholders of the arguments of a call, leaf by leaf."""
+    specs = program.graph_signature.input_specs
+    return [spec.arg.name for spec in specs if spec.kind is InputKind.USER_INPUT]

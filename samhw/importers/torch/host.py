@@ -20,10 +20,12 @@ __all__ = [
     "bags",
     "checked",
     "counts",
+    "counts_of",
     "format_of",
     "is_finite_number",
     "mapped",
     "of_data",
+    "of_several",
     "one_hot",
     "one_hot_of",
     "placing",
@@ -113,16 +115,21 @@ def one_hot(ids: Known | Host, size: int) -> Host:
     return of_data(ids, hot)
 
 
-def placing(ids: Known | Host, dim: int, size: int) -> Host:
+def placing(ids: Known | Host, dim: int, size: int, *, once: bool = False) -> Host:
     """For each place along a dimension a row with ones at the indices that name it: of the shape of the
-    indices, with so many places in that dimension, and the indices along it in the last one."""
+    indices, with so many places in that dimension, and the indices along it in the last one.
+
+    Args:
+        once: only at the last one of them.
+    """
 
     def hot(tensor: Tensor) -> Tensor:
         coords = _places(tensor.shape)
         coords = torch.cat([coords, coords[dim : dim + 1]])
         coords[dim] = checked(tensor, size).reshape(-1)
         shape = (*tensor.shape[:dim], size, *tensor.shape[dim + 1 :], tensor.shape[dim])
-        return torch.sparse_coo_tensor(coords, torch.ones(tensor.numel()), shape).coalesce()
+        coords = _last_of(coords, shape[:-1]) if once else coords
+        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
 
     return of_data(ids, hot)
 
@@ -138,18 +145,54 @@ def counts(ids: Known | Host, dim: int, size: int) -> Host:
     return of_data(ids, counted)
 
 
-def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
-    """For each place a one at the coordinates that several index tensors name together."""
-    fetches = [index.fetch for index in ids]
+def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int], *, once: bool = False) -> Host:
+    """For each place a one at the coordinates that several index tensors name together.
+
+    Args:
+        once: of the places that name the same coordinates only the last one.
+    """
 
     def hot(tensors: Sequence[Tensor]) -> Tensor:
-        held = [checked(t, size) for t, size in zip(tensors, sizes, strict=True)]
-        shape = np.broadcast_shapes(*(t.shape for t in held))
-        coords = torch.cat([_places(shape), torch.stack([t.expand(shape).reshape(-1) for t in held])])
-        return torch.sparse_coo_tensor(coords, torch.ones(prod(shape)), (*shape, *sizes)).coalesce()
+        held = _side_by_side(tensors, sizes)
+        named = torch.stack([t.reshape(-1) for t in held])
+        coords = torch.cat([_places(held[0].shape), named])
+        if once:
+            coords = _last_of(torch.cat([named, coords]), sizes)[len(sizes) :]
+        shape = (*held[0].shape, *sizes)
+        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
 
-    example = hot([index.example for index in ids])
-    return Host(example, lambda env: hot([fetch(env) for fetch in fetches]), ids[0].name)
+    return of_several(ids, hot)
+
+
+def counts_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
+    """How many places name each of the coordinates."""
+
+    def counted(tensors: Sequence[Tensor]) -> Tensor:
+        held = _side_by_side(tensors, sizes)
+        return torch.zeros(tuple(sizes)).index_put(held, torch.tensor(1.0), accumulate=True)
+
+    return of_several(ids, counted)
+
+
+def of_several(given: Sequence[Known | Host], change: Callable[[Sequence[Tensor]], Tensor]) -> Host:
+    """What a function makes of several as the data of a run are loaded."""
+    fetches = [each.fetch for each in given]
+    example = change([each.example for each in given])
+    return Host(example, lambda env: change([fetch(env) for fetch in fetches]), given[0].name)
+
+
+def _side_by_side(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[Tensor]:
+    """Indices below sizes, broadcast."""
+    held = [checked(tensor, size) for tensor, size in zip(tensors, sizes, strict=True)]
+    shape = np.broadcast_shapes(*(tensor.shape for tensor in held))
+    return [tensor.expand(shape) for tensor in held]
+
+
+def _last_of(coords: Tensor, shape: Sequence[int]) -> Tensor:
+    """Of the columns that begin with the same coordinates in a shape only the last one."""
+    flat = np.ravel_multi_index(tuple(coords[: len(shape)].numpy()), tuple(shape))
+    _, first = np.unique(flat[::-1], return_index=True)
+    return coords[:, len(flat) - 1 - first]
 
 
 def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:

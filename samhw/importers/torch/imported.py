@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch.export import ExportedProgram
 
+from samhw.errors import InputError
 from samhw.frontend.program import Program
 from samhw.importers.core import Arguments, InputSource
 from samhw.importers.torch.export import arguments_by_name
@@ -27,18 +28,24 @@ class ImportedModule:
         results: of each output of the module, what it is: a result of the program, or known without running
             it.
         scopes: by result, the path of the module that computes it.
+        fixed: the arguments that are constants, since they have decided what is computed, by name.
     """
 
     program: Program
     inputs: Mapping[str, InputSource]
     results: Sequence["OutputSource"]
     scopes: Mapping[str, str]
+    fixed: Mapping[str, torch.Tensor]
     _exported: ExportedProgram = field(repr=False)
+
+    def takes(self, arguments: Sequence[object]) -> bool:
+        """Whether the arguments have the values that are fixed."""
+        return self._other(arguments_by_name(self._exported, arguments)) is None
 
     def tensors(self, arguments: Sequence[object]) -> dict[str, Tensor]:
         """The program's inputs for a call of the module; raises InputError for arguments that it cannot
         take."""
-        env = arguments_by_name(self._exported, arguments)
+        env = self._arguments(arguments)
         return {name: made.of(env) for name, made in self.inputs.items()}
 
     def outputs(
@@ -49,7 +56,7 @@ class ImportedModule:
         Args:
             exact: leaves numbers in the arrays' type, in place of the module's.
         """
-        env = arguments_by_name(self._exported, arguments)
+        env = self._arguments(arguments)
         flat = [result.of(tensors, env) for result in self.results]
         if not exact:
             kinds = map(_type_of, _outputs(self._exported))
@@ -58,6 +65,23 @@ class ImportedModule:
                 for item, kind in zip(flat, kinds, strict=True)
             ]
         return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
+
+    def _arguments(self, arguments: Sequence[object]) -> Arguments:
+        env = arguments_by_name(self._exported, arguments)
+        if name := self._other(env):
+            raise InputError(
+                f"The argument '{name}' decides what the module computes, and has other values than those "
+                "that it was imported with; import the module anew."
+            )
+        return env
+
+    def _other(self, env: Arguments) -> str | None:
+        """An argument that is fixed, and has another value."""
+        for name, held in self.fixed.items():
+            given = env[name]
+            if not isinstance(given, torch.Tensor) or not torch.equal(given, held):
+                return name
+        return None
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ class IndexMatrices:
         hot = host.one_hot(ids, size)
         return self._input("hot", ids, (size,), hot)
 
-    def placing(self, ids: Operand, dim: int, size: int) -> Value:
+    def placing(self, ids: Operand, dim: int, size: int, *, once: bool = False) -> Value:
         """The matrix of `host.placing`."""
         ids = _known_indices(ids)
-        return self._input("placing", ids, (dim, size), host.placing(ids, dim, size))
+        return self._input("placing", ids, (dim, size, once), host.placing(ids, dim, size, once=once))
 
     def counts(self, ids: Operand, dim: int, size: int) -> Value:
         """For each place along a dimension how many indices name it."""
@@ -41,18 +41,23 @@ class IndexMatrices:
         key = ("counts", ids.key, dim, size)
         return self.operands.input(key, f"{ids.name}_counts", found.example, found.fetch)
 
-    def _input(self, kind: str, ids: Known | Host, sizes: tuple[int, ...], made: Host) -> Value:
+    def counts_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
+        """How many places of several index tensors name each of the coordinates."""
+        given = [_known_indices(index) for index in ids]
+        found = host.counts_of(given, sizes)
+        key = ("counts", *(index.key for index in given), *sizes)
+        return self.operands.input(key, f"{given[0].name}_counts", found.example, found.fetch)
+
+    def _input(self, kind: str, ids: Known | Host, how: tuple[int, ...], made: Host) -> Value:
         """A matrix that is made of indices, by its rows."""
         hints = Hints(host.rows_of(made.example))
-        return self.operands.input(
-            (kind, ids.key, *sizes), f"{ids.name}_hot", made.example, made.fetch, hints
-        )
+        return self.operands.input((kind, ids.key, *how), f"{ids.name}_hot", made.example, made.fetch, hints)
 
-    def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
-        """The same for several index tensors, which name a place together."""
+    def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int], *, once: bool = False) -> Value:
+        """The matrix of `host.one_hot_of`."""
         given = [_known_indices(index) for index in ids]
-        hot = host.one_hot_of(given, sizes)
-        key = ("hots", *(index.key for index in given), *sizes)
+        hot = host.one_hot_of(given, sizes, once=once)
+        key = ("hots", *(index.key for index in given), *sizes, once)
         fmt = host.rows_of(hot.example, compressed=len(sizes))
         return self.operands.input(key, f"{given[0].name}_hot", hot.example, hot.fetch, Hints(fmt))
 

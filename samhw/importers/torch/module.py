@@ -3,13 +3,13 @@ them."""
 
 from collections.abc import Callable, Sequence
 
-from torch import nn
+from torch import Tensor, nn
 from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.importers.core import emit, input_sources
 from samhw.importers.torch.annotations import annotation_of
-from samhw.importers.torch.export import arguments_by_name, exported, sparse_parts
+from samhw.importers.torch.export import argument_names, arguments_by_name, exported, sparse_parts
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
@@ -41,10 +41,12 @@ def import_module(
         raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
     check_arguments(arguments)
     check_module(module)
-    program = exported(module, arguments)
+    program, places = exported(module, arguments)
     _check_signature(module, program)
     given = arguments_by_name(program, arguments)
-    walked = walk(program, sparse_parts(module), _annotated(module), given, sparsify)
+    names = argument_names(program)
+    fixed = {names[place]: held for place in places if isinstance(held := given[names[place]], Tensor)}
+    walked = walk(program, sparse_parts(module), _annotated(module), given, fixed, sparsify)
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
     for output in found:
@@ -60,7 +62,7 @@ def import_module(
     label = name or type(module).__name__
     emitted = emit(walked.build, label if label.isidentifier() else "module", outputs.computed)
     inputs = input_sources(walked.build, emitted)
-    return ImportedModule(emitted.program, inputs, outputs.sources(emitted), emitted.scopes, program)
+    return ImportedModule(emitted.program, inputs, outputs.sources(emitted), emitted.scopes, fixed, program)
 
 
 def _annotated(module: nn.Module) -> dict[str, str]:

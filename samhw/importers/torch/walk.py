@@ -2,7 +2,7 @@
 computes indices is left to the host, and for the rest there are importers."""
 
 import operator as python_operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -41,12 +41,14 @@ class GraphWalk:
         sparse: Mapping[str, Tensor],
         annotated: Mapping[str, str],
         arguments: Arguments,
+        fixed: Collection[str],
         sparsify: float | None,
     ) -> None:
         self.exported = program
         self.sparse = sparse
         self.annotated = annotated
         self.arguments = arguments
+        self.fixed = fixed
         self.build = Build()
         self.importer = Importer(self.build, sparsify)
         self.env: dict[Node, object] = {}
@@ -84,7 +86,7 @@ class GraphWalk:
         example = self.arguments[node.name]
         if not isinstance(example, Tensor):
             return example
-        if not example.numel():
+        if not example.numel() or node.name in self.fixed:
             return Known(example.detach(), node.name)
         name = node.name
 

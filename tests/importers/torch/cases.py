@@ -160,6 +160,51 @@ def reduced_scatter(draw: Draw) -> Call:
     return lambda given: tuple(call(given))
 
 
+def put(draw: Draw) -> Call:
+    """By one index tensor and by two, in any neighbouring dimensions; what is put broadcasts."""
+    shape = draw.shape(2)
+    first = draw.random.randrange(len(shape) - 1)
+    places = draw.shape(1, 2)
+    x, source = draw.tensor(*shape), draw.tensor(*draw.narrower([*places, *shape[first + 2 :]]))
+    ids = [draw.indices(*places, below=size) for size in shape[first : first + 2]]
+    line, lines = draw.indices(3, below=shape[first]), draw.tensor(*shape[:first], 3, *shape[first + 1 :])
+    before = [slice(None)] * first
+
+    def call(given: Sequence[Tensor]) -> Iterator[Tensor]:
+        x_, both = x(given), (None,) * first + tuple(each(given) for each in ids)
+        for accumulate in (False, True):
+            value = source(given)
+            if first:
+                value = value.expand(*places, *shape[first + 2 :])
+            yield torch.ops.aten.index_put(x_, both, value, accumulate)
+        yield torch.ops.aten.index_put(x_, (None,) * first + (line(given),), lines(given))
+        filled = x_.clone()
+        filled[(*before, line(given))] = 0.5
+        yield filled
+        filled = torch.zeros_like(x_)
+        filled[x_ > 0] = 1.5
+        yield filled
+
+    return lambda given: tuple(call(given))
+
+
+def scattered_once(x: Tensor, y: Tensor, ids: Tensor) -> tuple[Tensor, ...]:
+    """To a place each; and a number."""
+    whole = ids[:, None].expand(-1, y.shape[1])
+    return x.scatter(0, whole, y), x.scatter(0, whole[:, 1:], y), x.scatter(0, whole, 0.5)
+
+
+def put_slices(x: Tensor, y: Tensor, w: Tensor) -> tuple[Tensor, ...]:
+    """A whole, a part, every second one and none of a dimension."""
+    made, step = x @ w, y[:, : (x.shape[1] + 1) // 2, :1]
+    return (
+        made.slice_scatter(made[:, 1:] * 2, 1, 1),
+        made.slice_scatter(step.expand(-1, -1, made.shape[2]), 1, 0, None, 2),
+        made.slice_scatter(made[:, :0], 1, 1, 1),
+        made.slice_scatter(x @ w.abs(), 1),
+    )
+
+
 def spread(x: Tensor, w: Tensor, b: Tensor) -> Iterator[Tensor]:
     """Transposed convolutions: windows side by side, apart and one over the other, and in groups."""
     wide = torch.cat([w, w], 2)[:, :, :3, None]
@@ -297,6 +342,13 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "index_add": indexed(lambda x, y, ids: x.index_add(0, ids, y), "ab", "eb"),
     "scatter_add": indexed(scattered, "ab", "eb"),
     "scatter_reduce": reduced_scatter,
+    "scatter": indexed(scattered_once, "ab", "eb"),
+    "index_put": put,
+    "index_copy": indexed(lambda x, y, ids: x.index_copy(0, ids, y), "ab", "eb"),
+    "index_fill": indexed(lambda x, ids: (x.index_fill(0, ids, 0.5), x.index_fill(0, ids, x[0, 0])), "ab"),
+    "slice_scatter": shaped(put_slices, "abc", "abc", "cd"),
+    "select_scatter": shaped(lambda x, y: x.select_scatter(y, 1, -1), "abc", "ac"),
+    "copy": shaped(lambda x, y: torch.zeros_like(x).copy_(y) + x, "abc", "bc"),
     "index_reduce": indexed(
         lambda x, y, ids: tuple(
             x.index_reduce(0, ids, y, kind, include_self=with_self)

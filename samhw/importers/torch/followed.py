@@ -1,0 +1,269 @@
+"""The values of integers and conditions, followed beside the trace of a module: what they decide, the example
+arguments decide, which are fixed by that."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses import FakeTensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils.weak import WeakIdKeyDictionary
+
+from samhw.importers.torch import places
+
+__all__ = ["Followed", "followed"]
+
+
+@contextmanager
+def followed(module: nn.Module, arguments: Sequence[object]) -> Iterator["Followed"]:
+    """Lets a module be traced with its integers followed, for these arguments."""
+    follower = Followed(dict(module.named_buffers(remove_duplicate=False)))
+    examples = torch.utils._pytree.tree_leaves(tuple(arguments))
+    kind = type(module)
+
+    class Traced(kind):  # type: ignore[misc, valid-type]
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if follower.has_begun or self is not module:
+                return super().__call__(*args, **kwargs)
+            follower.begin(module, torch.utils._pytree.tree_leaves((args, kwargs)), examples)
+            with follower:
+                return super().__call__(*args, **kwargs)
+
+    Traced.__name__, Traced.__qualname__, Traced.__module__ = (
+        kind.__name__,
+        kind.__qualname__,
+        kind.__module__,
+    )
+    module.__class__ = Traced
+    try:
+        yield follower
+    finally:
+        module.__class__ = kind
+
+
+class Followed(TorchFunctionMode):
+    """Runs beside the trace whatever is computed of integer arguments, buffers and constants alone.
+
+    Where the module needs such a value itself, for a condition, as a number, or since a shape depends on it,
+    it gets that of the example arguments. Whatever else is computed of the arguments stays in the trace.
+
+    Attributes:
+        fixed: the arguments that have decided something, by their places among all leaves.
+    """
+
+    def __init__(self, buffers: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self.fixed: set[int] = set()
+        self.has_begun = False
+        self._buffers = {name: buffer for name, buffer in buffers.items() if buffer.layout == torch.strided}
+        self._values: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        # By storage, so that a view has what its base has; None if it is not known any more.
+        self._sources: dict[int, set[int] | None] = {}
+        self._kept: list[Tensor] = []
+
+    def begin(self, module: nn.Module, traced: Sequence[object], examples: Sequence[object]) -> None:
+        """Says what the tensors of a trace are: those of the module, and its arguments."""
+        self.has_begun = True
+        with _untraced():
+            for name, buffer in module.named_buffers(remove_duplicate=False):
+                if name in self._buffers:
+                    self._keep(buffer, self._buffers[name].detach().clone(), ())
+            for place, (tensor, example) in enumerate(zip(traced, examples, strict=True)):
+                if isinstance(tensor, Tensor) and isinstance(example, Tensor) and is_discrete(example):
+                    self._keep(tensor, example.detach().clone(), (place,))
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(function, "__name__", "")
+        tensors = places.tensors_of((args, kwargs))
+        values = [self.value(tensor) for tensor in tensors]
+        if (place := _ASKED_FOR_ITS_SHAPE.get(name)) is not None and len(args) > place:
+            asked = args[place]
+            values = [
+                _like(tensor) if value is None and tensor is asked else value
+                for tensor, value in zip(tensors, values, strict=True)
+            ]
+        is_known = all(value is not None for value in values) if tensors else name in _FACTORIES
+        if is_known and name not in _DESCRIPTIONS:
+            return self._beside(function, args, kwargs, tensors, values)
+        function, args, kwargs = places.without_conditions(self, function, args, kwargs)
+        if places.changes_its_first(name) and isinstance(args[0], Tensor):
+            self._forget(args[0])
+        if isinstance(out := kwargs.get("out"), Tensor):
+            self._forget(out)
+        return function(*args, **kwargs)
+
+    def value(self, tensor: Tensor) -> Tensor | None:
+        """What a tensor is for the example arguments; None if that depends on more than integers."""
+        if tensor not in self._values:
+            if isinstance(tensor, FakeTensor) or type(tensor) not in (Tensor, nn.Parameter):
+                return None
+            if tensor.layout != torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+                return None
+            # A constant that the module keeps beside its buffers.
+            with _untraced():
+                self._keep(tensor, tensor.detach().clone(), ())
+        value: Tensor = self._values[tensor]
+        return None if self._sources[_storage(value)] is None else value
+
+    def constant(self, value: Any, of: Iterable[Tensor]) -> Any:
+        """A value as a constant of the trace, decided by these tensors."""
+        sources = self._fix(of)
+
+        def traced(item: Any) -> Any:
+            if not isinstance(item, Tensor):
+                return item
+            # The trace holds on to the constant; what is followed may change.
+            made = item.clone()
+            with _untraced():
+                self._keep(made, item.clone(), sources)
+            return made
+
+        return torch.utils._pytree.tree_map(traced, value)
+
+    def decided(self, compute: Callable[[], Any]) -> Any:
+        """What a function gives, outside of the trace."""
+        with _untraced():
+            return compute()
+
+    def _beside(
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        tensors: Sequence[Tensor],
+        values: Sequence[Tensor | None],
+    ) -> Any:
+        """What a function gives, in the trace and beside it."""
+        by_id = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
+        real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: by_id[id(tensor)])
+        watch = _Watch()
+        try:
+            with _untraced(), watch:
+                value = function(*real_args, **real_kwargs)
+        except Exception:
+            # Nothing to follow; the trace says what is wrong, if anything is.
+            return function(*args, **kwargs)
+        name = getattr(function, "__name__", "")
+        if name in _NUMBERS or (watch.decides and not _has_its_shape(function, kwargs, args)):
+            return self.constant(value, tensors)
+        if places.changes_its_first(name):
+            self._keep(args[0], real_args[0], self._sources_of(tensors))
+        found = function(*args, **kwargs)
+        leaves = torch.utils._pytree.tree_leaves(found), torch.utils._pytree.tree_leaves(value)
+        sources = self._sources_of(tensors)
+        if len(leaves[0]) == len(leaves[1]):
+            for traced, real in zip(*leaves, strict=True):
+                if isinstance(traced, Tensor) and isinstance(real, Tensor):
+                    self._keep(traced, real, sources)
+        return found
+
+    def _keep(self, traced: Tensor, value: Tensor, sources: Iterable[int]) -> None:
+        self._values[traced] = value
+        # No other storage gets the place of this one.
+        self._kept.append(value)
+        known = self._sources.setdefault(_storage(value), set())
+        if known is not None:
+            known.update(sources)
+
+    def _forget(self, tensor: Tensor) -> None:
+        """What shares memory with a tensor is not followed any more."""
+        if tensor in self._values:
+            self._sources[_storage(self._values[tensor])] = None
+
+    def _fix(self, tensors: Iterable[Tensor]) -> set[int]:
+        sources = self._sources_of(tensors)
+        self.fixed |= sources
+        return sources
+
+    def _sources_of(self, tensors: Iterable[Tensor]) -> set[int]:
+        """The arguments that tensors are computed of."""
+        found: set[int] = set()
+        for tensor in tensors:
+            if tensor in self._values:
+                found |= self._sources[_storage(self._values[tensor])] or set()
+        return found
+
+
+def is_discrete(tensor: Tensor) -> bool:
+    """Whether it holds integers or conditions, one by one."""
+    return tensor.layout == torch.strided and not (tensor.is_floating_point() or tensor.is_complex())
+
+
+class _Watch(TorchDispatchMode):
+    """Sees whether an operator decides something by its data: a number of Python, or a shape."""
+
+    decides = False
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if torch.Tag.nondeterministic_seeded in op.tags:
+            raise _DrawsError
+        if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(op.tags):
+            self.decides |= op.overloadpacket is not torch.ops.aten.index or any(
+                isinstance(index, Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1]
+            )
+        return op(*args, **(kwargs or {}))
+
+
+class _DrawsError(Exception):
+    """An operator draws random numbers, which nobody is to draw twice."""
+
+
+class _untraced:
+    """Outside of the trace, on tensors that have values."""
+
+    def __enter__(self) -> None:
+        self._modes = _disable_current_modes()
+        self._modes.__enter__()
+        self._functions = torch._C.DisableTorchFunction()
+        self._functions.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._functions.__exit__(*error)
+        self._modes.__exit__(*error)
+
+
+def _storage(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+def _like(tensor: Tensor) -> Tensor | None:
+    """A tensor of the same shape, which is all that is asked of it; None if that is not known."""
+    if tensor.layout != torch.strided or not all(type(size) is int for size in tensor.shape):
+        return None
+    with _untraced():
+        return torch.zeros((), dtype=tensor.dtype).expand(tensor.shape)
+
+
+def _has_its_shape(function: Callable[..., Any], kwargs: Mapping[str, Any], args: Sequence[Any]) -> bool:
+    """Whether the arguments say the shape of what looks at its data only to check them."""
+    if function is torch.nn.functional.one_hot:
+        return kwargs.get("num_classes", args[1] if len(args) > 1 else -1) != -1
+    name = getattr(function, "__name__", "")
+    return name == "repeat_interleave" and kwargs.get("output_size") is not None
+
+
+_NUMBERS = frozenset(
+    ("__bool__", "__int__", "__float__", "__index__", "item", "tolist", "numpy", "__array__", "is_nonzero")
+)
+"""What gives a tensor's elements to Python."""
+
+_DESCRIPTIONS = frozenset(("__repr__", "__str__", "__format__"))
+
+_FACTORIES = frozenset(
+    (
+        *("arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tensor", "as_tensor", "zeros"),
+        *("tril_indices", "triu_indices"),
+    )
+)
+"""What makes tensors of no others, and gives the same each time."""
+
+_ASKED_FOR_ITS_SHAPE = dict.fromkeys(
+    ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_tensor"), 0
+) | dict.fromkeys(("expand_as", "reshape_as", "type_as", "view_as"), 1)
+"""The argument that a function asks for its shape and type alone."""

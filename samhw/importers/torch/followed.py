@@ -26,7 +26,8 @@ def followed(module: nn.Module, arguments: Sequence[object]) -> Iterator["Follow
 
     class Traced(kind):  # type: ignore[misc, valid-type]
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            if follower.has_begun or self is not module:
+            # PyTorch calls it through proxies, which have what it has.
+            if follower.has_begun or vars(self) is not vars(module):
                 return super().__call__(*args, **kwargs)
             follower.begin(module, torch.utils._pytree.tree_leaves((args, kwargs)), examples)
             with follower:

@@ -24,7 +24,7 @@ def followed(module: nn.Module, arguments: Sequence[object]) -> Iterator["Follow
     examples = torch.utils._pytree.tree_leaves(tuple(arguments))
     kind = type(module)
 
-    class Traced(kind):  # type: ignore[misc, valid-type]
+    class FollowedModule(kind):  # type: ignore[misc, valid-type]
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             # PyTorch calls it through proxies, which have what it has.
             if follower.has_begun or vars(self) is not vars(module):
@@ -33,12 +33,12 @@ def followed(module: nn.Module, arguments: Sequence[object]) -> Iterator["Follow
             with follower:
                 return super().__call__(*args, **kwargs)
 
-    Traced.__name__, Traced.__qualname__, Traced.__module__ = (
+    FollowedModule.__name__, FollowedModule.__qualname__, FollowedModule.__module__ = (
         kind.__name__,
         kind.__qualname__,
         kind.__module__,
     )
-    module.__class__ = Traced
+    module.__class__ = FollowedModule
     try:
         yield follower
     finally:
@@ -143,7 +143,7 @@ class Followed(TorchFunctionMode):
         """What a function gives, in the trace and beside it."""
         by_id = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
         real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: by_id[id(tensor)])
-        watch = _Watch()
+        watch = _Watch()  # type: ignore[no-untyped-call]
         try:
             with _untraced(), watch:
                 value = function(*real_args, **real_kwargs)
@@ -196,7 +196,7 @@ def is_discrete(tensor: Tensor) -> bool:
     return tensor.layout == torch.strided and not (tensor.is_floating_point() or tensor.is_complex())
 
 
-class _Watch(TorchDispatchMode):
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees whether an operator decides something by its data: a number of Python, or a shape."""
 
     decides = False
@@ -215,18 +215,11 @@ class _DrawsError(Exception):
     """An operator draws random numbers, which nobody is to draw twice."""
 
 
-class _untraced:
+@contextmanager
+def _untraced() -> Iterator[None]:
     """Outside of the trace, on tensors that have values."""
-
-    def __enter__(self) -> None:
-        self._modes = _disable_current_modes()
-        self._modes.__enter__()
-        self._functions = torch._C.DisableTorchFunction()
-        self._functions.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._functions.__exit__(*error)
-        self._modes.__exit__(*error)
+    with _disable_current_modes(), torch._C.DisableTorchFunction():
+        yield
 
 
 def _storage(tensor: Tensor) -> int:
@@ -244,7 +237,7 @@ def _like(tensor: Tensor) -> Tensor | None:
 def _has_its_shape(function: Callable[..., Any], kwargs: Mapping[str, Any], args: Sequence[Any]) -> bool:
     """Whether the arguments say the shape of what looks at its data only to check them."""
     if function is torch.nn.functional.one_hot:
-        return kwargs.get("num_classes", args[1] if len(args) > 1 else -1) != -1
+        return bool(kwargs.get("num_classes", args[1] if len(args) > 1 else -1) != -1)
     name = getattr(function, "__name__", "")
     return name == "repeat_interleave" and kwargs.get("output_size") is not None
 

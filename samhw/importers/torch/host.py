@@ -168,7 +168,7 @@ def counts_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
     """How many places name each of the coordinates."""
 
     def counted(tensors: Sequence[Tensor]) -> Tensor:
-        held = _side_by_side(tensors, sizes)
+        held = tuple(_side_by_side(tensors, sizes))
         return torch.zeros(tuple(sizes)).index_put(held, torch.tensor(1.0), accumulate=True)
 
     return of_several(ids, counted)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -115,7 +116,7 @@ def _masked_select(
     value = decider.value(mask)
     if value is None:
         return function, args, {}
-    shape = torch.broadcast_shapes(x.shape, mask.shape)
+    shape = np.broadcast_shapes(x.shape, mask.shape)
     spread = decider.decided(lambda: value.expand(shape))
     return Tensor.__getitem__, (x.expand(shape), tuple(_places(decider, mask, spread))), {}
 

@@ -1,0 +1,1 @@
+"""Proofs of the RTL, by SymbiYosys (docs/proofs.md)."""

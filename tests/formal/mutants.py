@@ -1,0 +1,54 @@
+"""Mutants: a class of samhw.rtl with one expression changed, to see that a property notices."""
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from unittest.mock import patch
+
+__all__ = ["Mutant"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of a module's text.
+
+    Attributes:
+        name: what is wrong.
+        module: below `samhw.rtl`.
+        old: stands once in the text of the module.
+        new: takes its place.
+    """
+
+    name: str
+    module: str
+    old: str
+    new: str
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """The classes of the module have the changed methods; those that call `super()` keep their own."""
+        module = importlib.import_module(f"samhw.rtl.{self.module}")
+        text = inspect.getsource(module)
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.old!r} stands {text.count(self.old)} times in {module.__name__}")
+        changed = ModuleType(module.__name__)
+        changed.__dict__["__file__"] = module.__file__
+        with patch.dict("sys.modules", {module.__name__: changed}):
+            exec(compile(text.replace(self.old, self.new), str(module.__file__), "exec"), changed.__dict__)
+        undo = []
+        for name, kind in list(vars(changed).items()):
+            if not isinstance(kind, type) or kind.__module__ != module.__name__:
+                continue
+            original = getattr(module, name)
+            for method, function in list(vars(kind).items()):
+                if isinstance(function, FunctionType) and "__class__" not in function.__code__.co_freevars:
+                    undo.append((original, method, vars(original)[method]))
+                    setattr(original, method, function)
+        try:
+            yield
+        finally:
+            for original, method, function in undo:
+                setattr(original, method, function)

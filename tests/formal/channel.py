@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.rtl.channel import Fifo
 from samhw.rtl.output import Output
 from samhw.rtl.token import CONTROL, TokenKind
+from tests.formal.inside import registers
 
 __all__ = ["ChannelContract"]
 
@@ -120,7 +121,7 @@ class ChannelContract(wiring.Component):
             ports = [storage.read_port(domain="comb") for _ in range(2)]
         fragment = Fragment.get(inside, None)
         m.submodules.channel = fragment
-        state = {signal.name: signal for signal in fragment.statements["sync"]._lhs_signals()}
+        state = registers(fragment)
         on_their_way = sum(sent, start=Const(0))
         m.d.comb += [
             Assert(state["taken"] == self.taken),

@@ -5,12 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["read_trace", "table"]
 
+_PERIOD = 10
+"""Times of a cycle in a trace of yosys-smtbmc; the clock falls in the middle."""
+
 
 def read_trace(vcd: str, ports: Mapping[str, Callable[[int], str]]) -> dict[str, list[str]]:
     """The values of ports of the top module, cycle by cycle.
 
     Args:
-        vcd: as yosys-smtbmc writes it: a time for each cycle.
+        vcd: as yosys-smtbmc writes it.
         ports: how the word of each port is written.
     """
     header, _, body = vcd.partition("$enddefinitions $end")
@@ -20,10 +23,12 @@ def read_trace(vcd: str, ports: Mapping[str, Callable[[int], str]]) -> dict[str,
         codes.setdefault(name, code)
     state: dict[str, str] = {}
     cycles = []
-    for change in re.split(r"^#\d+$", body, flags=re.MULTILINE)[1:]:
+    times = re.split(r"^#(\d+)$", body, flags=re.MULTILINE)[1:]
+    for time, change in zip(times[::2], times[1::2], strict=True):
         for bits, code in re.findall(r"^b([01x]+) (\S+)$", change, re.MULTILINE):
             state[code] = bits
-        cycles.append(dict(state))
+        if int(time) % _PERIOD == 0:
+            cycles.append(dict(state))
     return {
         name: [_written(cycle.get(codes[name], "x"), write) for cycle in cycles]
         for name, write in ports.items()

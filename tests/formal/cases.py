@@ -1,0 +1,145 @@
+"""What is said of the streams of each primitive (docs/primitives.md), at small depths and widths."""
+
+from collections.abc import Mapping, Sequence
+
+from amaranth.hdl import Signal, Value, ValueLike
+
+from samhw.graph import Arch
+from samhw.numerics import value_type
+from samhw.rtl.array import Array
+from samhw.rtl.crd_hold import CrdHold
+from samhw.rtl.drop_crd import DropCrd
+from samhw.rtl.drop_val import DropVal
+from samhw.rtl.intersect import Intersect
+from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.reduce_scalar import ReduceScalar
+from samhw.rtl.repeat import Repeater
+from samhw.rtl.scan_compressed import ScanCompressed
+from samhw.rtl.scan_dense import ScanDense
+from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.token import TokenKind
+from samhw.rtl.union import Union
+from tests.formal.grammar import Grammar, Reader
+from tests.formal.streams import Case, Invariant
+
+__all__ = ["CASES"]
+
+_ARCH = Arch(index_bits=8)
+_I8 = value_type("i8")
+_CRD = Grammar(2, ascends=True)
+_REF = Grammar(2)
+_MAYBE = Grammar(2, empty=True)
+
+Readers = Mapping[str, Reader]
+
+
+def _held(inner: str, output: str, kinds: Sequence[ValueLike]) -> Invariant:
+    """The output stands where the inner input does, and what is held is of one of these kinds."""
+
+    def holds(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> Value:
+        a, b = inputs[inner], outputs[output]
+        alike = (a.reach == b.reach) & (a.over == b.over) & (a.inside == b.inside)
+        return alike & (~state["hold.held"] | any_of(state["hold.h"][:2] == kind for kind in kinds))
+
+    return holds
+
+
+def _thinned(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> Value:
+    """The outputs stand at the stop where the inputs do, and behind the last coordinate or before it."""
+    crd = outputs["crd"]
+    return all_of(
+        (out.over == head.over) & (out.reach >= head.reach)
+        for out in outputs.values()
+        for head in inputs.values()
+    ) & all_of(
+        ~crd.inside | (head.inside & (head.last >= crd.last))
+        for name, head in inputs.items()
+        if name.startswith("crd")
+    )
+
+
+_JOIN = {"crd0": _CRD, "crd1": _CRD, "ref0": _REF, "ref1": _REF}
+
+CASES = {
+    case.name: case
+    for case in (
+        Case(
+            "repeat",
+            lambda: Repeater(arch=_ARCH, payload_width=8),
+            {"ref": Grammar(1, empty=True), "crd": _CRD},
+            {"ref": _MAYBE},
+            invariant=_held("crd", "ref", [TokenKind.VAL, TokenKind.EMPTY]),
+        ),
+        Case(
+            "crd_hold",
+            lambda: CrdHold(arch=_ARCH),
+            {"outer": Grammar(1), "inner": _CRD},
+            {"crd": _REF},
+            invariant=_held("inner", "crd", [TokenKind.VAL]),
+        ),
+        Case(
+            "array",
+            lambda: Array(arch=_ARCH, value_type=_I8, vals_capacity=16),
+            {"ref": _MAYBE},
+            {"val": _REF},
+        ),
+        Case(
+            "intersect",
+            lambda: Intersect(arch=_ARCH, payload_widths=[8, 8]),
+            _JOIN,
+            {"crd": _CRD, "ref0": _REF, "ref1": _REF},
+            lockstep=("crd", "ref0", "ref1"),
+            invariant=_thinned,
+        ),
+        Case(
+            "union",
+            lambda: Union(arch=_ARCH, payload_widths=[8, 8]),
+            _JOIN,
+            {"crd": _CRD, "ref0": _MAYBE, "ref1": _MAYBE},
+            lockstep=("crd", "ref0", "ref1"),
+        ),
+        Case(
+            "drop_val",
+            lambda: DropVal(arch=_ARCH, value_type=_I8),
+            {"crd": _CRD, "val": _MAYBE},
+            {"crd": _CRD, "val": _REF},
+            lockstep=("crd", "val"),
+            invariant=_thinned,
+        ),
+        Case(
+            "drop_crd",
+            lambda: DropCrd(arch=_ARCH),
+            {"outer": Grammar(1, ascends=True), "inner": _CRD},
+            {"outer": Grammar(1, ascends=True), "inner": _CRD},
+        ),
+        Case(
+            "reduce_scalar",
+            lambda: ReduceScalar(arch=_ARCH, value_type=_I8, op="max"),
+            {"val": _MAYBE},
+            {"val": Grammar(1)},
+            quick=11,
+        ),
+        Case(
+            "scan_singleton",
+            lambda: ScanSingleton(arch=_ARCH, crd_capacity=16),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+        ),
+        Case(
+            "scan_dense",
+            lambda: ScanDense(arch=_ARCH),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+            quick=14,
+            deep=18,
+        ),
+        Case(
+            "scan_compressed",
+            lambda: ScanCompressed(arch=_ARCH, pos_capacity=16, crd_capacity=16),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+            quick=12,
+            deep=14,
+        ),
+    )
+}

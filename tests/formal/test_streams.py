@@ -1,0 +1,99 @@
+"""What primitives give has the grammar of streams, if what they take has it, whatever comes when."""
+
+import pytest
+
+from tests.formal.cases import CASES
+from tests.formal.mutants import Mutant
+from tests.formal.prover import Mode, check, needs_prover
+from tests.thorough import THOROUGH
+
+pytestmark = needs_prover
+
+INDUCTIVE = [name for name, case in CASES.items() if case.invariant is not None]
+BOUNDED = [name for name in CASES if name not in INDUCTIVE]
+
+
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_by_induction(name: str) -> None:
+    outcome = check(CASES[name].contract(), Mode.INDUCTION, 2)
+    assert outcome.answer == "holds", outcome
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_to_a_bound(name: str) -> None:
+    case = CASES[name]
+    outcome = check(case.contract(), Mode.BOUNDED, case.deep if THOROUGH else case.quick)
+    assert outcome.answer == "holds", outcome
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whole_streams_pass(name: str) -> None:
+    """Within the bound, so that the assumptions shut out no stream by mistake."""
+    assert check(CASES[name].contract(), Mode.REACHED, CASES[name].quick).answer == "holds"
+
+
+_LATE = '__import__("samhw.rtl.units.pipeline", fromlist=["delayed"]).delayed(m, disordered, 4)'
+
+MUTANTS = {
+    "repeat": [
+        Mutant(
+            "a stop is dropped",
+            "hold",
+            "with m.If(held), table.row(takes=[self.inner], pushes={self.o: inner_token}):",
+            "with m.If(held), table.row(takes=[self.inner]):",
+        ),
+        Mutant("a push without a slot", "firing", "port.ready | ~condition", "port.ready | condition"),
+        Mutant("a head that is not there", "firing", "head.valid | ~condition", "head.valid | condition"),
+    ],
+    "array": [
+        Mutant("EMPTY stays EMPTY", "array", "Mux(is_payload(head), TokenKind.VAL, head.kind)", "head.kind")
+    ],
+    "intersect": [
+        Mutant(
+            "a token is doubled",
+            "intersect",
+            "takes=[*self._crds, *self._refs],",
+            "takes=[*self._crds[1:], *self._refs[1:]],",
+        )
+    ],
+    "union": [
+        Mutant("the greatest for the least", "union", "crds.less[j][i]", "crds.less[i][j]"),
+        Mutant("a payload without its coordinate", "union", "missing = any_val &", "missing = any_val & 0 &"),
+    ],
+    "drop_val": [
+        Mutant(
+            "a coordinate without its value",
+            "drop_val",
+            "pushes={crd.i: token, val.i: token})\n            with",
+            "pushes={crd.i: token})\n            with",
+        )
+    ],
+    "drop_crd": [
+        Mutant(
+            "a stop stays behind", "drop_crd", "with m.If(pending), table", "with m.If(pending & 0), table"
+        )
+    ],
+    "reduce_scalar": [
+        Mutant(
+            "a level too deep", "sum_actor", "stop_token(lo - (lo != 0), hi - 1)", "stop_token(lo, hi - 1)"
+        )
+    ],
+    "scan_singleton": [
+        Mutant("a level too shallow", "walk", "stop_hi(head) + 1", "stop_hi(head)"),
+        Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first"),
+    ],
+    "scan_compressed": [
+        Mutant("a late error", "scan_compressed", "backwards | disordered", f"backwards | {_LATE}")
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [pytest.param(name, mutant, id=f"{name}-{mutant.name}") for name in MUTANTS for mutant in MUTANTS[name]],
+)
+def test_mutants_break_it(name: str, mutant: Mutant) -> None:
+    with mutant.applied():
+        outcome = check(CASES[name].contract(), Mode.BOUNDED, CASES[name].quick)
+    assert outcome.answer == "broken", outcome
+    assert outcome.trace

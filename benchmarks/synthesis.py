@@ -47,6 +47,7 @@ from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
 from samhw.rtl.root import Root
+from samhw.rtl.running import Running
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
@@ -120,10 +121,14 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
     yield Case("array", f"{value}", partial(Array, arch=arch, stored_width=value.width, vals_capacity=WORDS))
     for op in ("add", "sub", "mul", "neg"):
         yield Case("alu", f"{op} {value}", partial(Alu, arch=arch, value_type=value, op=op))
-    for op in ("sum", "max"):
+    for op in ("sum", "max", "prod"):
         yield Case(
             "reduce_scalar", f"{op} {value}", partial(ReduceScalar, arch=arch, value_type=value, op=op)
         )
+    for op in ("sum", "max", "prod"):
+        yield Case("running", f"{op} {value}", partial(Running, arch=arch, value_type=value, op=op))
+    exclusive = partial(Running, arch=arch, value_type=value, op="sum", exclusive=True)
+    yield Case("running", f"sum {value}, exclusive", exclusive)
     for bits in ([10], [5, 5]):
         yield Case(
             "reduce_vector",

@@ -24,6 +24,7 @@ __all__ = [
     "Number",
     "Part",
     "Reduce",
+    "RunningReduce",
     "Segment",
     "Sieve",
     "Unary",
@@ -68,12 +69,13 @@ class _Node:
 
     @cached_property
     def free_of_parts(self) -> frozenset[str]:
-        """The indices of all patterns of intermediates and of all parts of concatenations, likewise."""
+        """The indices of all running reductions, patterns of intermediates and parts of concatenations,
+        likewise."""
         below = frozenset[str]().union(*(o.free_of_parts for o in self._operands))
         match self:
             case Segment():
                 return below | {self.index}
-            case Sieve():
+            case RunningReduce() | Sieve():
                 return below | self.free
             case _:
                 return below
@@ -126,7 +128,7 @@ class Apply(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Reduce(_Node):
-    """The sum (`op`: `sum`, `max` or `min`) of the operand over an index, named for the fusion table."""
+    """The sum (`op`: `sum`, `max`, `min` or `prod`) of the operand over an index, named for the table."""
 
     name: str
     index: str
@@ -172,6 +174,22 @@ class Sieve(_Node):
 
 
 @dataclass(frozen=True, eq=False)
+class RunningReduce(_Node):
+    """The running reduction of the operand along an index, the innermost of its rows: at each coordinate all
+    up to it, or before it if `exclusive`."""
+
+    name: str
+    index: str
+    operand: "Einsum"
+    op: str
+    exclusive: bool
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        return self.operand.free
+
+
+@dataclass(frozen=True, eq=False)
 class Segment(_Node):
     """An intermediate as a part of a concatenation along `index`: its own index there, and the dimensions of
     the parts before it, behind which its coordinates come."""
@@ -187,7 +205,7 @@ class Segment(_Node):
         return self.operand.free - {self.own} | {self.index}
 
 
-Unary = Reduce | Intermediate | Sieve | Segment
+Unary = Reduce | Intermediate | RunningReduce | Sieve | Segment
 """An einsum of one other, with a column of its own."""
 
 Einsum = View | Number | Apply | Unary

@@ -13,6 +13,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Part,
+    RunningReduce,
     Segment,
     Sieve,
     View,
@@ -22,7 +23,20 @@ from samhw.compiler.einsum import (
 from samhw.compiler.sums import Sums
 from samhw.decision import Iteration
 from samhw.errors import InputError, StreamError
-from samhw.frontend import Access, Add, Call, Concat, Dimensions, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.frontend import (
+    Access,
+    Add,
+    Call,
+    Concat,
+    Dimensions,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    RunningReduction,
+    Sub,
+)
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.names import Names
@@ -70,12 +84,17 @@ class EinsumBuilder:
     def _tree(self, instance: Instance) -> Einsum:
         statement = instance.statement
         reduced = [instance.rename[i] for i in statement.indices if i not in statement.lhs.names]
-        build = self._build_factor if statement.mask is not None and statement.mask.indices else self._build
-        e = build(instance, statement.rhs, reduced if statement.reduction == "sum" else None)
         restricted = statement.mask is not None and bool(statement.mask.indices)
-        if statement.reduction == "sum":
+        build = self._build_factor if restricted else self._build
+        if isinstance(statement.rhs, RunningReduction):
+            e = self._running(
+                instance, statement.rhs, build(instance, statement.rhs.operand, None), restricted
+            )
+        elif statement.reduction == "sum":
+            e = build(instance, statement.rhs, reduced)
             e = self._sums.over(self._masked(instance, e, reduced) if restricted else e, reduced)
         else:
+            e = build(instance, statement.rhs, None)
             e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
             # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of the
             # innermost, one without any would count as zero.
@@ -83,6 +102,18 @@ class EinsumBuilder:
         if statement.mask is None or restricted:
             return e
         return Apply("select", (self._mask_values(instance), e, Number(0)))
+
+    def _running(self, instance: Instance, run: RunningReduction, e: Einsum, restricted: bool) -> Einsum:
+        """A running reduction of e, at every point or at those of its statement's mask."""
+        mask = self._mask(instance) if restricted else None
+        e = Apply(EVERYWHERE, (e,)) if mask is None else Apply(MASK, (e, mask))
+        name = self.columns.fresh(f"{instance.tensor}_running")
+        index = instance.rename[run.index]
+        e = RunningReduce(name, index, e, run.reduction, run.exclusive)
+        if mask is not None and index not in mask.free and run.exclusive and run.reduction == "prod":
+            # It begins with a one, also in a row that the mask lacks and something beside it brings in.
+            return Apply(MASK, (e, mask))
+        return e
 
     def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
         """The einsum of an expression.
@@ -113,7 +144,7 @@ class EinsumBuilder:
             case Concat():
                 return self._concat(instance, e)
             case _:
-                raise AssertionError("a reshape is no einsum")
+                raise AssertionError("a reshape or a running reduction stands alone")
 
     def _concat(self, instance: Instance, concat: Concat) -> Einsum:
         parts: list[Einsum] = []
@@ -188,7 +219,7 @@ class EinsumBuilder:
         """The pattern of a statement's mask."""
         values = self._mask_values(instance)
         if not isinstance(values, View):
-            if instance.statement.reduction != "sum":
+            if instance.statement.counts_zeros:
                 name = self.columns.fresh(f"{values.tensor}_nonzero")
                 return Sieve(name, values, values.tensor, values.indices)
             # A product with it has its coordinates, and is zero where its value is.

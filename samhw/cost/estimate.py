@@ -59,7 +59,7 @@ def estimate(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Expected:
             (longest,) = [taken[p] for p in taken if len(taken[p]) == max(map(len, taken.values()))][:1]
             outer = longest[: len(longest) - 1 - kept]
             start += _tokens(longest) / max(1.0, _last(outer))
-        begin[node.name] = start + node.spec.inside(arch)
+        begin[node.name] = start + node.spec.inside(node.params, arch, graph.value)
     return Expected(cycles, counts)
 
 

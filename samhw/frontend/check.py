@@ -4,6 +4,7 @@ import math
 
 from samhw.errors import InputError
 from samhw.frontend.check_moves import check_concat, check_reshape
+from samhw.frontend.check_running import check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
@@ -16,6 +17,7 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Reshape,
+    RunningReduction,
     Sub,
     accesses,
     free_indices,
@@ -36,7 +38,7 @@ FUNCTIONS = {
 }
 """The functions that an expression may call: name -> number of arguments."""
 
-REDUCTIONS = ("sum", "max", "min")
+REDUCTIONS = ("sum", "max", "min", "prod")
 """How a statement may reduce the indices that are missing on its left."""
 
 MAX_DEPTH = 100
@@ -111,6 +113,8 @@ def _check_statement(program: Program, statement: Statement) -> None:
         case Concat():
             check_concat(program, statement, statement.rhs)
         case _:
+            if isinstance(statement.rhs, RunningReduction):
+                check_running(program, statement, statement.rhs)
             _check_indices(program, statement)
     _check_order(program, statement)
 
@@ -163,7 +167,7 @@ def _check_nodes(program: Program, statement: Statement) -> None:
             _check_literal(program, node)
         if isinstance(node, Call):
             _check_call(program, node)
-        if isinstance(node, Reshape | Concat) and node is not statement.rhs:
+        if isinstance(node, Reshape | Concat | RunningReduction) and node is not statement.rhs:
             raise program.error(
                 node.span, f"'{node}' is part of an expression; write it as a statement of its own"
             )

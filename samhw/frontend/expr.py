@@ -29,6 +29,7 @@ __all__ = [
     "Neg",
     "Operand",
     "Reshape",
+    "RunningReduction",
     "Sub",
     "accesses",
     "as_expr",
@@ -303,6 +304,29 @@ class Concat(Expr):
         return f"concat({', '.join((self.index, *map(str, self.operands)))})"
 
 
+@dataclass(frozen=True)
+class RunningReduction(Expr):
+    """The reduction of all that comes up to each coordinate of an index, or before it if `exclusive`. It
+    stands alone on the right side: ``C[i, j] = cumsum(j, A[i, j])``."""
+
+    reduction: str
+    """One of `REDUCTIONS`."""
+    index: str
+    operand: Expr
+    exclusive: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def with_children(self, children: Sequence[Expr]) -> "RunningReduction":
+        (operand,) = children
+        return replace(self, operand=operand)
+
+    def __str__(self) -> str:
+        return f"cum{self.reduction}({self.index}, {self.operand}{', exclusive' * self.exclusive})"
+
+
 def _access(expr: Expr) -> Access:
     if not isinstance(expr, Access):
         raise TypeError(f"'{expr}' is no tensor; only whole tensors are moved")
@@ -326,7 +350,7 @@ def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
         match node:
             case Access():
                 return node.renamed(names)
-            case Concat(index):
+            case Concat(index=index) | RunningReduction(index=index):
                 return replace(node, index=names.get(index, index))
         return node
 

@@ -1,17 +1,22 @@
 """The functions of expressions in Python, element by element: ``relu(T[i, j] + b[j])``.
 
 They take expressions and numbers. What they do at the edges of their domains is said in docs/numerics.md.
-`reshape` and `concat` move whole tensors, and stand alone on the right side.
+`reshape` and `concat` move whole tensors, and `cumsum` and its kin run along an index; they stand alone on
+the right side.
 """
 
 from samhw.frontend.build import Index
-from samhw.frontend.expr import Access, Call, Concat, Operand, Reshape, as_expr
+from samhw.frontend.expr import Access, Call, Concat, Operand, Reshape, RunningReduction, as_expr
 
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [
     "abs",
     "concat",
     "cos",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
     "eq",
     "exp",
     "gelu",
@@ -146,3 +151,23 @@ def reshape(tensor: Access) -> Reshape:
 def concat(index: Index, *tensors: Access) -> Concat:
     """Tensors one behind the other along `index`; the other indices are those of the result."""
     return Concat(index.name, tensors)
+
+
+def cumsum(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduction:
+    """At each coordinate of `index` the sum of x up to it, or if `exclusive`, of what is before it."""
+    return RunningReduction("sum", index.name, as_expr(x), exclusive)
+
+
+def cumprod(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduction:
+    """At each coordinate of `index` the product of x up to it, or if `exclusive`, of what is before it."""
+    return RunningReduction("prod", index.name, as_expr(x), exclusive)
+
+
+def cummax(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduction:
+    """At each coordinate of `index` the greatest x up to it, or if `exclusive`, before it."""
+    return RunningReduction("max", index.name, as_expr(x), exclusive)
+
+
+def cummin(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduction:
+    """At each coordinate of `index` the least x up to it, or if `exclusive`, before it."""
+    return RunningReduction("min", index.name, as_expr(x), exclusive)

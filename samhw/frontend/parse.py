@@ -9,7 +9,21 @@ from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.check import MAX_DEPTH, REDUCTIONS
-from samhw.frontend.expr import Access, Add, Binary, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
+from samhw.frontend.expr import (
+    Access,
+    Add,
+    Binary,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Reshape,
+    RunningReduction,
+    Sub,
+)
 from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
@@ -20,6 +34,9 @@ from samhw.numerics import ValueType, value_type
 __all__ = ["dumps", "load", "parse"]
 
 T = TypeVar("T")
+
+_RUNNING = {f"cum{reduction}": reduction for reduction in REDUCTIONS}
+"""The running reductions, by their names in the text."""
 
 
 def parse(text: str, name: str = "<text>", *, implied: bool = False) -> Program:
@@ -166,7 +183,7 @@ class _Parser:
         self.end_of_line("a comment")
         return Region(tuple(statements))
 
-    # statement = access [ "max" | "min" ] "=" sum [ "where" access ] [ "order" name { "," name } ]
+    # statement = access [ "max" | "min" | "prod" ] "=" sum [ "where" access ] [ "order" name { "," name } ]
 
     def statement(self) -> Statement:
         if self.token.text in ("+", "-", "*", "/", "@", "where", "order"):
@@ -222,7 +239,9 @@ class _Parser:
         return expr
 
     # atom   = number | "(" sum ")" | call | access
-    # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | name "(" sum { "," sum } ")"
+    # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | running
+    #        | name "(" sum { "," sum } ")"
+    # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
     # index  = name
 
@@ -252,7 +271,20 @@ class _Parser:
                     operands.append(self.access(self.name("a tensor")))
                 self.expect(")")
                 return Concat(index.text, tuple(operands), span=name.span)
+        if name.text in _RUNNING:
+            return self.running(name)
         return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
+
+    def running(self, name: Lexeme) -> RunningReduction:
+        self.expect("(")
+        index = self.name("an index").text
+        self.expect(",")
+        operand = self.sum()
+        exclusive = self.accept(",")
+        if exclusive and self.name("the word 'exclusive'").text != "exclusive":
+            self.fail(self.tokens[self.position - 1], "expected the word 'exclusive', or ')'")
+        self.expect(")")
+        return RunningReduction(_RUNNING[name.text], index, operand, exclusive, span=name.span)
 
     def access(self, name: Lexeme) -> Access:
         indices = self.bracketed("[", self.index, "]") if self.at("[") else ()

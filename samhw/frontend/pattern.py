@@ -145,7 +145,7 @@ class _Walk:
             case Concat():
                 return self.concatenation(statement.rhs)
         mask = None if statement.mask is None else self.access(statement.mask)
-        if statement.reduction != "sum":
+        if statement.counts_zeros:
             # Something wherever it sees a point, even if it sees zeros only.
             return (mask or Pattern.everything(kept)).onto(kept).over(kept)
         if mask is None:

@@ -3,7 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.frontend.expr import Access, Concat, Expr, Reshape, accesses, free_indices, renamed, with_accesses
+from samhw.frontend.expr import (
+    Access,
+    Concat,
+    Expr,
+    Reshape,
+    RunningReduction,
+    accesses,
+    free_indices,
+    renamed,
+    with_accesses,
+)
 from samhw.frontend.source import Span
 
 __all__ = ["Region", "Statement"]
@@ -23,8 +33,8 @@ class Statement:
     order: tuple[str, ...] | None = None
     order_span: Span | None = field(default=None, compare=False, repr=False)
     reduction: str = field(default="sum", kw_only=True)
-    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max"
-    and "min" take the whole right side."""
+    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max",
+    "min" and "prod" take the whole right side."""
     mask: Access | None = field(default=None, kw_only=True)
 
     @property
@@ -53,6 +63,12 @@ class Statement:
     def is_move(self) -> bool:
         """Whether this is a reshape or a concatenation, which only moves elements."""
         return isinstance(self.rhs, Reshape | Concat)
+
+    @property
+    def counts_zeros(self) -> bool:
+        """Whether a zero is a value like any other, stored or not: in all reductions but sums, and in running
+        ones, which give something at each point."""
+        return self.reduction != "sum" or isinstance(self.rhs, RunningReduction)
 
     def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
         """The statement with other accesses: of its left side, of its right side, and of its mask."""

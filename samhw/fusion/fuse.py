@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from samhw.decision import Sharing
 from samhw.errors import StreamError
-from samhw.frontend import Access, Concat, Program, Region, Statement
+from samhw.frontend import Access, Concat, Program, Region, RunningReduction, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
@@ -66,6 +66,16 @@ class Instance:
         """The statement's own order, in the region's indices."""
         own = self.statement.order
         return None if own is None else tuple(self.rename[i] for i in own)
+
+    @property
+    def runs(self) -> tuple[tuple[str, str], ...]:
+        """Of a running reduction, the pairs of another index and the one along which it runs, in the region's
+        indices: its stream has to have that one innermost."""
+        run = self.statement.rhs
+        if not isinstance(run, RunningReduction):
+            return ()
+        others = (index for index in self.statement.lhs.names if index != run.index)
+        return tuple((self.rename[index], self.rename[run.index]) for index in others)
 
 
 class StoredUse(NamedTuple):

@@ -29,6 +29,11 @@ def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
         for instance in region.instances
         if instance.order is not None
     ]
+    chains += [
+        (f"'{instance.statement}', which runs along {inner},", (outer, inner), True)
+        for instance in region.instances
+        for outer, inner in instance.runs
+    ]
     for text, chain, fixed in chains:
         for outer, inner in pairwise(chain):
             if not graph.has_edge(outer, inner):
@@ -89,6 +94,13 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
             f"are {', '.join(graph)}."
         )
     position = {index: n for n, index in enumerate(order)}
+    for instance in region.instances:
+        for outer, inner in instance.runs:
+            if position[outer] > position[inner]:
+                raise ScheduleError(
+                    f"The order {','.join(order)} visits {outer} inside of {inner}, along which "
+                    f"'{instance.statement}' runs; choose one in which {inner} comes behind {outer}."
+                )
     for use in region.stored_uses():
         for outer, inner in pairwise(use.stored):
             if position[outer] > position[inner]:

@@ -68,7 +68,7 @@ def depths(assembly: Assembly) -> Assembly:
     streams: dict[Endpoint, _Stream] = {}
     for node in graph.nodes:
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
-        arrival[node.name] = node.spec.inside(arch) + max(
+        arrival[node.name] = node.spec.inside(node.params, arch, graph.value) + max(
             (arrival[c.source.node] + c.latency for c in inputs.values()), default=0
         )
         heads = {port: streams[c.source] for port, c in inputs.items()}
@@ -80,7 +80,8 @@ def depths(assembly: Assembly) -> Assembly:
     held_tokens: dict[Endpoint, dict[str, int]] = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
-        slack = arrival[sink.name] - sink.spec.inside(arch) - arrival[channel.source.node] - channel.latency
+        slack = arrival[sink.name] - sink.spec.inside(sink.params, arch, graph.value)
+        slack -= arrival[channel.source.node] + channel.latency
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"

@@ -214,8 +214,9 @@ class _Copier:
         """What it does with a coordinate of the index depends on others."""
         streams, spec = self.streams[node.name], node.spec
         joins = any(streams.inputs[join.crd][-1:] == (self.index,) for join in spec.joins(node.params))
-        thins = spec.thins and any(stream[-1:] == (self.index,) for stream in streams.outputs.values())
-        return joins or thins or self._folds(node)
+        depends = spec.thins or spec.carries
+        depends &= any(stream[-1:] == (self.index,) for stream in streams.outputs.values())
+        return joins or depends or self._folds(node)
 
     def _folds(self, node: Node) -> bool:
         """It is a reducer that needs several coordinates of the index for what it gives: it reduces them to

@@ -24,6 +24,10 @@ _HEADERS = {
     "copy": "fanout",
     "discard": "fanout",
     **{f"reduce_scalar_{part}": "reduce_scalar" for part in ("accumulate", "mark", "pair", "chain", "emit")},
+    **{
+        f"running_{part}": "running"
+        for part in ("accumulate", "spread", "spread_last", "chain", "add", "delay")
+    },
     **{f"reduce_vector_{part}": "reduce_vector" for part in ("accumulate", "emit")},
 }
 """Where a function stands, if not in the header of its name."""
@@ -82,7 +86,7 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     if on_chip:
         headers.add("memory")
     context = _context(programs, graphs)
-    if headers & {"alu", "drop_val", "reduce_scalar", "reduce_vector"}:
+    if headers & {"alu", "drop_val", "reduce_scalar", "running", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:
@@ -129,8 +133,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         for n in graph.nodes
         for value in (graph.value, graph.operand_type(n), graph.result_type(n))
     }
-    reductions = by_kind.get("reduce_scalar", [])
-    blocked = [is_blocked(graph.operand_type(n), n.params["op"]) for graph, n in reductions]
+    blocked, running_blocked = (
+        [is_blocked(graph.operand_type(n), n.params["op"]) for graph, n in by_kind.get(kind, [])]
+        for kind in ("reduce_scalar", "running")
+    )
     return {
         "index_bits": programs[0].index_bits,
         "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
@@ -147,6 +153,11 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
             "reduce_vector": sorted({len(n.params["bits"]) for _, n in by_kind.get("reduce_vector", [])}),
         },
         "reduce_scalar": {"blocked": any(blocked), "sequential": not all(blocked)},
+        "running": {
+            "blocked": any(running_blocked),
+            "sequential": not all(running_blocked),
+            "exclusive": any(n.params.get("exclusive") for _, n in by_kind.get("running", [])),
+        },
         "operations_headers": operation_headers(values, converts=converts),
         "alu": {
             "operators": sorted(operators, key=lambda op: (op.name, op.immediates)),

@@ -10,7 +10,7 @@ from samhw.graph import Node
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import Float, ValueType
+from samhw.numerics import Float, ValueType, start_word
 
 __all__ = ["LOWERINGS", "alu_operator", "is_blocked"]
 
@@ -124,14 +124,14 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
 
 
 def is_blocked(value: ValueType, op: str) -> bool:
-    """Whether a scalar reduction adds in blocks of eight: sums of floating-point numbers do."""
-    return op == "sum" and isinstance(value, Float)
+    """Whether a scalar reduction goes in blocks of eight: sums of floating-point numbers and products do."""
+    return op == "prod" or (op == "sum" and isinstance(value, Float))
 
 
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
     value = to.graph.operand_type(node)
     op, number, type = node.params["op"], to.number(node), value_class(value)
-    latency = to.arch.reduce_latency(op, value)
+    latency, functor = to.arch.reduce_latency(op, value), f"samhw::{op}"
     val = to.input(node, "val")
 
     def pair(suffix: str, depth: int) -> tuple[HlsStream, HlsStream]:
@@ -147,10 +147,15 @@ def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
             behind = pair(str(stage + 1) if stage < 3 else "", depth)
             if stage < 3:
                 to.process(
-                    "reduce_scalar_pair", *here, *behind, reads=here, writes=behind, template=(number,)
+                    "reduce_scalar_pair",
+                    *here,
+                    *behind,
+                    reads=here,
+                    writes=behind,
+                    template=(number, functor),
                 )
             else:
-                template = (number, str(latency))
+                template = (number, functor, str(latency))
                 to.process(
                     "reduce_scalar_chain", *here, *behind, reads=here, writes=behind, template=template
                 )
@@ -162,10 +167,50 @@ def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
             *(val, *here),
             reads=(val,),
             writes=here,
-            template=(number, f"samhw::{op}"),
+            template=(number, functor),
         )
     out = to.output(node, "val")
     to.process("reduce_scalar_emit", *here, out, reads=here, writes=(out,))
+    to.spread(node, {"val": out})
+
+
+def _running(to: RegionBuilder, node: Node) -> None:
+    value = to.graph.operand_type(node)
+    op, number, type = node.params["op"], to.number(node), value_class(value)
+    latency, functor = to.arch.reduce_latency(op, value), f"samhw::{op}"
+    val, out = to.input(node, "val"), to.output(node, "val")
+    exclusive, blocked = node.params.get("exclusive", False), is_blocked(value, op)
+
+    def internal(name: str, depth: int) -> HlsStream:
+        return to.internal(node, name, type, depth)
+
+    last = latency if blocked else to.arch.step + 1
+    result = internal("all", to.arch.internal_depth(last)) if exclusive else out
+    if blocked:
+        near, waiting = to.arch.internal_depth(latency), 2 * latency + 2
+        first, second, third = internal("val1", near), internal("val2", near), internal("val3", waiting)
+        total, carry = internal("total", waiting), internal("carry", near)
+        rounds = [("", val, (first,)), ("", first, (second,)), ("_last", second, (third, total))]
+        for k, (suffix, here, there) in enumerate(rounds):
+            template = (number, functor, str(k))
+            to.process(
+                f"running_spread{suffix}", here, *there, reads=(here,), writes=there, template=template
+            )
+        template = (number, functor, str(latency))
+        to.process("running_chain", total, carry, reads=(total,), writes=(carry,), template=template)
+        to.process(
+            "running_add",
+            *(third, carry, result),
+            reads=(third, carry),
+            writes=(result,),
+            template=(number, functor),
+        )
+    else:
+        made = (number, functor)
+        to.process("running_accumulate", val, result, reads=(val,), writes=(result,), template=made)
+    if exclusive:
+        made = (type, f"{start_word(value, op):#x}")
+        to.process("running_delay", result, out, reads=(result,), writes=(out,), template=made)
     to.spread(node, {"val": out})
 
 
@@ -247,6 +292,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "array": _array,
     "alu": _plain("alu", alu_operator),
     "reduce_scalar": _reduce_scalar,
+    "running": _running,
     "reduce_vector": _reduce_vector,
     "drop_crd": _plain("drop_crd"),
     "drop_val": _plain("drop_val"),

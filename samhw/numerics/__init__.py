@@ -7,7 +7,7 @@ from samhw.numerics.convert import convert
 from samhw.numerics.float import Float
 from samhw.numerics.integer import Fixed, Integer
 from samhw.numerics.operations import OPERATIONS, REDUCTIONS
-from samhw.numerics.reduction import reduce_words
+from samhw.numerics.reduction import reduce_words, start_word
 from samhw.numerics.typed import (
     ALL_OPERATIONS,
     SCALE_MULTIPLIERS,
@@ -16,11 +16,12 @@ from samhw.numerics.typed import (
     Operation,
     operation,
 )
-from samhw.numerics.valuetype import ARITY, OVERFLOW, ScalarOp, ValueType, Words
+from samhw.numerics.valuetype import ARITY, BLOCK, OVERFLOW, ScalarOp, ValueType, Words
 
 __all__ = [
     "ALL_OPERATIONS",
     "ARITY",
+    "BLOCK",
     "OPERATIONS",
     "OVERFLOW",
     "REDUCTIONS",
@@ -37,6 +38,7 @@ __all__ = [
     "convert",
     "operation",
     "reduce_words",
+    "start_word",
     "value_type",
 ]
 

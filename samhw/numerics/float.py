@@ -47,7 +47,7 @@ class Float(ValueType):
 
     saturates: ClassVar[bool] = True
     operations = OPERATIONS
-    block: ClassVar[int] = 8
+    sums_in_blocks: ClassVar[bool] = True
 
     def __init__(self, width: int):
         self.name = self.family = "bf16" if width == 16 else "f32"

@@ -49,7 +49,7 @@ _ARITHMETIC = {
 }
 """What all value types have: the name of its definition in `fixed_arithmetic` and in `float_arithmetic`."""
 
-REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
+REDUCTIONS = {"sum": "add", "max": "max", "min": "min", "prod": "mul"}
 """The operation that each reduction repeats."""
 
 

@@ -5,16 +5,17 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
 from samhw.numerics.operations import REDUCTIONS
-from samhw.numerics.valuetype import OVERFLOW, ValueType, Words
+from samhw.numerics.valuetype import BLOCK, OVERFLOW, ValueType, Words
 
-__all__ = ["reduce_words"]
+__all__ = ["reduce_words", "start_word"]
 
 
 def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
-    """The reduction (`sum`, `max`, `min`) of a flat array of words to one word; zero for none.
+    """The reduction (`sum`, `max`, `min`, `prod`) of a flat array of words to one word; zero for none.
 
-    Floating-point sums are taken in blocks of `kind.block` elements, each pairwise, and the blocks one after
-    another; everything else in sequence. Gives `OVERFLOW` if an intermediate result leaves the type's range.
+    Floating-point sums, and all products, are taken in blocks of `BLOCK` elements, each pairwise, and the
+    blocks one after another; everything else in sequence. Gives `OVERFLOW` if an intermediate result leaves
+    the type's range.
 
     Raises:
         InputError: for another reduction.
@@ -22,10 +23,13 @@ def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
     if op not in REDUCTIONS:
         raise InputError(f"There is no reduction {op!r}; the reductions are {', '.join(REDUCTIONS)}.")
     array = np.asarray(words, dtype=np.int64).ravel()
-    if op == "sum" and kind.block > 1:
-        array = _pairwise(kind, array)
+    operation = REDUCTIONS[op]
+    if kind.block(op) > 1:
+        array = _pairwise(kind, operation, array)
+        if (array == OVERFLOW).any():
+            return OVERFLOW
     first, *rest = array.tolist() or [0]
-    step = kind.scalar(REDUCTIONS[op])
+    step = kind.scalar(operation)
     total: int = first
     for word in rest:
         total = step(total, word)
@@ -34,13 +38,24 @@ def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
     return total
 
 
-def _pairwise(kind: ValueType, words: Words) -> Words:
-    """The sum of each block. An element without a partner goes on to the next round as it is."""
-    whole = len(words) // kind.block * kind.block
-    blocks, last = words[:whole].reshape(-1, kind.block), words[whole:]
+def start_word(kind: ValueType, op: str) -> int:
+    """What a running reduction begins with, before the first element: one for `prod`, else zero."""
+    return kind.scalar("eq")(0, 0) if op == "prod" else 0
+
+
+def _pairwise(kind: ValueType, operation: str, words: Words) -> Words:
+    """The result of each block, `OVERFLOW` if some step overflows. An element without a partner goes on to
+    the next round as it is."""
+
+    def step(a: Words, b: Words) -> Words:
+        is_over = (a == OVERFLOW) | (b == OVERFLOW)
+        return np.where(is_over, OVERFLOW, kind.apply(operation, a * ~is_over, b * ~is_over))
+
+    whole = len(words) // BLOCK * BLOCK
+    blocks, last = words[:whole].reshape(-1, BLOCK), words[whole:]
     while blocks.shape[1] > 1:
-        blocks = kind.apply("add", blocks[:, ::2], blocks[:, 1::2])
+        blocks = step(blocks[:, ::2], blocks[:, 1::2])
     while len(last) > 1:
         pairs = len(last) // 2 * 2
-        last = np.append(kind.apply("add", last[:pairs:2], last[1:pairs:2]), last[pairs:])
+        last = np.append(step(last[:pairs:2], last[1:pairs:2]), last[pairs:])
     return np.concatenate([blocks[:, 0], last])

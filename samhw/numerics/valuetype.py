@@ -12,7 +12,7 @@ from samhw.errors import InputError
 from samhw.numerics.lanes import Bits
 from samhw.numerics.straight_line import ScalarOp, straight_line
 
-__all__ = ["ARITY", "OVERFLOW", "Definition", "ScalarOp", "ValueType", "Words", "apply"]
+__all__ = ["ARITY", "BLOCK", "OVERFLOW", "Definition", "ScalarOp", "ValueType", "Words", "apply"]
 
 Words: TypeAlias = NDArray[np.int64]
 """Bit patterns, as non-negative integers of the type's width."""
@@ -22,6 +22,9 @@ Definition: TypeAlias = Callable[..., Bits]
 
 OVERFLOW = -1
 """What an operation gives for a result that its type cannot hold. Types that saturate never give it."""
+
+BLOCK = 8
+"""Elements of a block of a reduction."""
 
 ARITY = {"add": 2, "sub": 2, "mul": 2, "max": 2, "min": 2, "neg": 1}
 """What every type has: names of operations, and how many operands each takes."""
@@ -41,8 +44,8 @@ class ValueType(ABC):
     saturates: ClassVar[bool]
     operations: Mapping[str, int]
     """The arity of every operation that the type has, by name."""
-    block: ClassVar[int] = 1
-    """Elements that a sum adds up pairwise before it goes on in sequence (`reduce_words`)."""
+    sums_in_blocks: ClassVar[bool] = False
+    """Sums are taken in blocks; products are in every type (`block`)."""
     unit_roundoff: float = 0.0
     """The greatest relative error of one correctly rounded operation: 0 where sums are exact."""
     zero_mask: int
@@ -67,6 +70,10 @@ class ValueType(ABC):
     def scalar(self, op: str) -> ScalarOp:
         """The same operation on single words, for the models' inner loops."""
         return _scalar(self, op)
+
+    def block(self, reduction: str) -> int:
+        """Elements that a reduction takes pairwise before it goes on in sequence (`reduce_words`)."""
+        return BLOCK if reduction == "prod" or (reduction == "sum" and self.sums_in_blocks) else 1
 
     def is_zero(self, words: ArrayLike) -> NDArray[np.bool_]:
         """Which words are zeros. Subnormals are; NaN is not."""

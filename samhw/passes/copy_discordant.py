@@ -236,6 +236,8 @@ def _discordant(
     # An order that the user asks for stands in the place of the statements' own.
     for chain in [instance.order for instance in region.instances] if order is None else [order]:
         graph.add_edges_from(pairwise(chain or ()))
+    for instance in region.instances:
+        graph.add_edges_from(instance.runs)
     if graph.number_of_nodes() > len(region.dimension) or not nx.is_directed_acyclic_graph(graph):
         return  # That an order names other indices, or one twice, is said where it is checked.
     uses = sorted(region.stored_uses(), key=lambda use: (use.is_read, -size(use.tensor)))

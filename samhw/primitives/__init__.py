@@ -19,6 +19,7 @@ from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
 from samhw.primitives.repeat import Repeater
 from samhw.primitives.root import Root
+from samhw.primitives.running import Running
 from samhw.primitives.scan_compressed import ScanCompressed
 from samhw.primitives.scan_dense import ScanDense
 from samhw.primitives.scan_singleton import ScanSingleton
@@ -56,6 +57,7 @@ _MODELS: tuple[Model, ...] = (
     Array(),
     Alu(),
     ReduceScalar(),
+    Running(),
     ReduceVector(),
     DropCrd(),
     DropVal(),

@@ -1,4 +1,5 @@
-"""The actors of reduce_scalar for floating-point sums: blocks of eight, pairwise, then one after another.
+"""The actors of reduce_scalar for floating-point sums, and for products: blocks of eight, pairwise, then one
+after another.
 
 Beside each element goes the token that says what comes behind it: VAL(0) if its fiber goes on, EMPTY if it
 ends and its list goes on, or the STOP that ends the list.
@@ -10,6 +11,7 @@ from samhw.primitives.step import (
     DONE,
     EMPTY,
     NONE,
+    OVERFLOW,
     PAYLOAD,
     PROTOCOL,
     S0,
@@ -82,13 +84,14 @@ def mark() -> Step:
     return step
 
 
-def pair(add: ScalarOp) -> Step:
-    """Adds neighbours; the last of a fiber may have none. Inputs and outputs: sum, stop."""
+def pair(op: ScalarOp) -> Step:
+    """Adds, or multiplies, neighbours; the last of a fiber may have none. Inputs and outputs: sum, stop."""
     both = 0b11
     wait = firing(both)
     take = firing(both, both)
     take_push = firing(both, both, both)
     protocol = fault(PROTOCOL, both)
+    overflow = fault(OVERFLOW, both)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
         if not pass_both(kind, data, out_kind, out_data):
@@ -97,7 +100,10 @@ def pair(add: ScalarOp) -> Step:
         stop = kind[1]
         if total == VAL and stop != DONE:
             if state[HAVE]:
-                out_data[0] = add(state[X], data[0])
+                word = op(state[X], data[0])
+                if word < 0:
+                    return overflow
+                out_data[0] = word
                 state[HAVE] = 0
             elif stop == VAL:
                 state[X] = data[0]
@@ -109,8 +115,8 @@ def pair(add: ScalarOp) -> Step:
     return step
 
 
-def chain(add: ScalarOp) -> Step:
-    """Adds the blocks of a fiber in sequence; what it has so far comes back to it in `loop`.
+def chain(op: ScalarOp) -> Step:
+    """Adds, or multiplies, the blocks of a fiber in sequence; what it has so far comes back to it in `loop`.
 
     Inputs and outputs: sum, stop, loop.
     """
@@ -124,6 +130,8 @@ def chain(add: ScalarOp) -> Step:
     take_loop_push = firing(every, every, both)
     take_loop_push_loop = firing(every, every, 0b100)
     protocol = fault(PROTOCOL, both)
+    overflow = fault(OVERFLOW, both)
+    overflow_with_loop = fault(OVERFLOW, every)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
         if not pass_both(kind, data, out_kind, out_data):
@@ -135,9 +143,13 @@ def chain(add: ScalarOp) -> Step:
             if looped:
                 if kind[2] == NONE:
                     return wait_loop
-                out_data[0] = add(data[2], data[0])
+                out_data[0] = op(data[2], data[0])
+                if out_data[0] < 0:
+                    return overflow_with_loop
             elif state[HAVE]:
-                out_data[0] = add(state[X], data[0])
+                out_data[0] = op(state[X], data[0])
+                if out_data[0] < 0:
+                    return overflow
             elif stop == VAL:
                 state[X] = data[0]
                 state[HAVE] = 1

@@ -104,8 +104,8 @@ def _emit() -> Step:
 class ReduceScalar(Model):
     """The scalar reducer. An empty fiber gives zero.
 
-    Floating-point sums are taken in blocks of eight, whatever the adder's latency, since the order belongs to
-    the result; everything else in the order of the stream.
+    Floating-point sums and all products are taken in blocks of eight, whatever the latency of a step, since
+    the order belongs to the result; everything else in the order of the stream.
     """
 
     spec = REDUCE_SCALAR
@@ -117,8 +117,8 @@ class ReduceScalar(Model):
         latency = arch.reduce_latency(reduction, value)
         step = Link(arch.step, arch.internal_depth(arch.step))
         emit = Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,))
-        if reduction == "sum" and value.block > 1:
-            return _in_blocks(op, value.block, latency, arch, step, emit)
+        if (block := value.block(reduction)) > 1:
+            return _in_blocks(op, block, latency, arch, step, emit)
         if latency != 1:
             raise InputError(
                 f"Node {node.name!r} (reduce_scalar) needs a latency of 1 for {reduction!r} of {value}, not "
@@ -128,8 +128,8 @@ class ReduceScalar(Model):
         return ActorNetwork((accumulate, emit), {"sum": step, "stop": step})
 
 
-def _in_blocks(add: ScalarOp, block: int, latency: int, arch: Arch, step: Link, emit: Actor) -> ActorNetwork:
-    """The network of a sum in blocks: a round of pairs for each power of two in a block."""
+def _in_blocks(op: ScalarOp, block: int, latency: int, arch: Arch, step: Link, emit: Actor) -> ActorNetwork:
+    """The network of a reduction in blocks: a round of pairs for each power of two in a block."""
     rounds = block.bit_length() - 1
     actors = [Actor("mark", mark(), ("val",), ("sum0", "stop0"), MARK_STATE)]
     links = {"sum0": step, "stop0": step}
@@ -138,9 +138,9 @@ def _in_blocks(add: ScalarOp, block: int, latency: int, arch: Arch, step: Link, 
     waiting = Link(latency, 2 * latency + 2)
     for k in range(rounds):
         here, there = (f"sum{k}", f"stop{k}"), (f"sum{k + 1}", f"stop{k + 1}")
-        actors.append(Actor(f"pair{k}", pair(add), here, there, PAIR_STATE))
+        actors.append(Actor(f"pair{k}", pair(op), here, there, PAIR_STATE))
         links |= dict.fromkeys(there, added if k < rounds - 1 else waiting)
     last = (f"sum{rounds}", f"stop{rounds}", "loop")
-    actors += [Actor("chain", chain(add), last, ("sum", "stop", "loop"), CHAIN_STATE), emit]
+    actors += [Actor("chain", chain(op), last, ("sum", "stop", "loop"), CHAIN_STATE), emit]
     links |= {"loop": Link(latency, 2), "sum": added, "stop": added}
     return ActorNetwork(tuple(actors), links)

@@ -21,7 +21,7 @@ from samhw.reference.functions import CHANGES, ROUNDINGS, no_nan
 from samhw.reference.relation import Array, Mask
 from samhw.reference.values import VALUES, as_values
 
-__all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "Running", "uncertain"]
+__all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "RunningError", "uncertain"]
 
 _SMALLEST_NORMAL = 2.0**-126
 
@@ -53,7 +53,7 @@ class Rounding:
 VALUE, ERROR, TERMS, FACTOR, WEIGHT = range(5)
 
 
-class Running(Domain):
+class RunningError(Domain):
     """Elements of five parts:
 
     * value;
@@ -189,17 +189,60 @@ class Running(Domain):
         charge = np.where(np.isfinite(result), charge, 0)
         return self.element(result, change + charge)
 
-    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
-        found = VALUES.extremes(reduction, a[VALUE], None if mask is None else mask[VALUE])
-        error = a[ERROR]
+    def reductions(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+        found = VALUES.reductions(reduction, a[VALUE], None if mask is None else mask[VALUE])
+        value, error = a[VALUE], a[ERROR]
         if mask is not None:
             # Whether a point counts is uncertain, and with it everything about the result.
             error = np.where(uncertain(mask) > 0, inf, np.where(mask[VALUE] != 0, error, 0))
+            value = np.where(mask[VALUE] != 0, value, 1 if reduction == "prod" else 0)
+        magnitude = np.abs(value)
+        greatest = magnitude + error
+        if reduction == "sum":
+            count = (greatest > 0).astype(np.float64)
+            return [*found, (np.add, error), (np.add, magnitude), (np.add, count)]
+        if reduction == "prod":
+            # A factor that is surely zero makes the product zero, whatever the others are.
+            is_zero = greatest == 0
+            factors = [np.where(is_zero, 1, part) for part in (magnitude, greatest, np.maximum(greatest, 1))]
+            counts = [(np.logical_or, is_zero), (np.add, np.ones_like(magnitude))]
+            return [*found, *((np.multiply, factor) for factor in factors), *counts]
         return [*found, (np.maximum, error)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
-        *values, error = found
-        return self.element(VALUES.extreme(reduction, values, zero), error)
+    def reduced(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+        if reduction == "sum":
+            *values, error, terms, count = found
+            error = self.sum_error(error, terms, count)
+        elif reduction == "prod":
+            *values, magnitude, greatest, weight, is_zero, count = found
+            error = self.product_error(magnitude, greatest, weight, count)
+            error = np.where(np.logical_or(is_zero, zero), 0, error)
+        else:
+            *values, error = found
+        return self.element(VALUES.reduced(reduction, values, zero), error)
+
+    def sum_error(self, error: Array, terms: Array, count: Array) -> Array:
+        """The error of a sum of so many elements, in any order, from the sums of their errors and of their
+        magnitudes."""
+        self.watch(terms + error)
+        if self.sums_are_exact:
+            return error
+        additions = np.maximum(count - 1, 0)
+        growth = np.expm1(additions * np.log1p(self.relative))
+        sums: Array = error + growth * (terms + error) + additions * self.absolute * (1 + growth)
+        return sums
+
+    def product_error(self, magnitude: Array, greatest: Array, weight: Array, count: Array) -> Array:
+        """The error of a product of so many elements, in any order, from the products of their magnitudes, of
+        the greatest that these may be, and of that where it is above 1."""
+        growth = np.expm1(np.maximum(count - 1, 0) * np.log1p(self.relative))
+        self.watch((1 + growth) * weight)
+        # The difference of two products that were rounded here.
+        change = np.maximum(greatest - magnitude, 0) + (greatest > magnitude) * 2.0**-50 * count * greatest
+        error: Array = no_nan(change) + growth * greatest
+        if self.absolute:
+            error = error + np.maximum(count - 1, 0) * self.absolute * (1 + growth) * weight
+        return error
 
     def result(self, a: Array) -> Array:
         return np.stack([a[VALUE], a[ERROR], np.zeros_like(a[VALUE])])

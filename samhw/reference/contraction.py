@@ -15,7 +15,7 @@ from samhw.reference.lookup import Lookup
 from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation, gathered
 
-__all__ = ["Contraction", "Gather"]
+__all__ = ["Contraction", "Gather", "wide"]
 
 Gather: TypeAlias = Callable[[Access], Array]
 """Gives a tensor's elements at some points."""
@@ -81,7 +81,7 @@ class Contraction:
         groups = Groups(kept, self.extents, emit)
         count = prod(self.extents[index] for index in inside)
         for points in pieces:
-            found = [(by, _wide(a, points.count, rank)) for by, a in reductions(state.at(points), axes)]
+            found = [(by, wide(a, points.count, rank)) for by, a in reductions(state.at(points), axes)]
             found.append((np.add, np.full((points.count, *(1,) * rank), count)))
             if len(kept) == len(indices):
                 # Every point is a result of its own.
@@ -117,6 +117,10 @@ class Contraction:
         values = values.reshape((*values.shape[: lead + 1], *(self.extents[index] for index in dense)))
         extents = {index: self.extents[index] for index in self.kept}
         return Relation(Points(indices, coords), dense, values, extents)
+
+    def gathering(self) -> Callable[[Points], Gather]:
+        """What gives the elements of tensors, for some points after others."""
+        return _Operands(self).at
 
     def element(self, expr: Expr, gather: Gather) -> Array:
         """The elements of `expr` at some points."""
@@ -180,7 +184,7 @@ class _Operands:
         return array
 
 
-def _wide(array: Array, count: int, rank: int) -> Array:
+def wide(array: Array, count: int, rank: int) -> Array:
     """With a first axis for every point."""
     array = np.asarray(array)
     shape = (1,) * (rank + 1 - array.ndim) + array.shape

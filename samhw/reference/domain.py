@@ -83,12 +83,13 @@ class Domain(ABC):
         """
 
     @abstractmethod
-    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
-        """What must be reduced for the "max" or "min" of a where the mask is not zero, for `extreme`."""
+    def reductions(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+        """What must be reduced for the "max", "min", "prod" or "sum" of a where the mask is not zero, for
+        `reduced`."""
 
     @abstractmethod
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
-        """The "max" or "min", from what `extremes` has asked for; 0 where the mask was zero all along.
+    def reduced(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+        """The reduction, from what `reductions` has asked for; 0 where the mask was zero all along.
 
         Args:
             zero: where there are zeros beside what was reduced.

@@ -20,7 +20,7 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, Running, uncertain
+from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
 from samhw.reference.domain import Reduction, Sum
 from samhw.reference.relation import Array, Mask
 from samhw.reference.values import VALUES
@@ -31,7 +31,7 @@ __all__ = ["Extended"]
 SIGN, OPEN = 5, 6
 
 _PARTS = 6
-"""Those of a factor in `Running`. Behind them come indicators, so that a sum of products counts points."""
+"""Those of a factor in `RunningError`. Behind them come indicators: a sum of products counts points."""
 
 _SMALL = 2.0**-16
 """As many as eight factors that are no less can be multiplied without becoming zero."""
@@ -40,13 +40,13 @@ _PASSING = ("abs", "relu", "leaky_relu", "max", "min")
 """Functions that give an infinity or NaN for one, whatever may be uncertain of their other argument."""
 
 
-class Extended(Running):
-    """Elements of seven parts, the five of `Running` and
+class Extended(RunningError):
+    """Elements of seven parts, the five of `RunningError` and
 
     * sign: 1 or -1 where an element, and everything that it is a sum of, surely has that sign; NaN has 1;
     * open: 1 where it is open. If the value is no number then, there is no number that it may be.
 
-    The parts of `Running` say nothing of an element whose value is no number.
+    The parts of `RunningError` say nothing of an element whose value is no number.
     """
 
     def __init__(self, rounding: Rounding) -> None:
@@ -203,7 +203,7 @@ class Extended(Running):
         """A number for each element."""
         return self.element(np.full(a.shape[1:], value), 0.0)
 
-    # Functions, the greatest and the least
+    # Functions, and reductions of everything on the right side
 
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         arguments = np.broadcast_arrays(*arguments)
@@ -230,20 +230,63 @@ class Extended(Running):
             unclear = condition | np.where(is_uncertain, either, np.where(values[0] != 0, *branches))
         return self.anything(result, unclear)
 
-    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+    def reductions(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
         is_open = a[OPEN] > 0
         is_nan = np.isnan(a[VALUE]) & ~is_open
+        if reduction in ("sum", "prod"):
+            return self.accumulations(reduction, a, mask, is_open)
         if mask is not None:
             is_open = (mask[OPEN] > 0) | (is_open & (mask[VALUE] != 0))
             is_nan = is_nan & (mask[VALUE] != 0) & (uncertain(mask) == 0) & (mask[OPEN] == 0)
         is_open, is_nan = np.broadcast_arrays(is_open, is_nan)
-        found = super().extremes(reduction, a, mask)
+        found = super().reductions(reduction, a, mask)
         return [*found, (np.logical_or, is_open), (np.logical_or, is_nan)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+    def reduced(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+        if reduction in ("sum", "prod"):
+            return self.accumulated(reduction, found, zero)
         *plain, is_open, is_nan = found
-        result = super().extreme(reduction, plain, zero)
+        result = super().reduced(reduction, plain, zero)
         result = self.anything(result, np.logical_and(is_open, np.logical_not(is_nan)))
+        return np.where(is_nan, self.like(result, nan), result)
+
+    def accumulations(
+        self, reduction: str, a: Array, mask: Array | None, is_open: Mask
+    ) -> Sequence[Reduction]:
+        """What must be reduced for the sum or the product of elements, each taken as it is."""
+        value = np.where(is_open, 0, a[VALUE])
+        if mask is not None:
+            is_open = (is_open & (mask[VALUE] != 0)) | (mask[OPEN] > 0)
+            value = np.where(mask[VALUE] != 0, value, 0)
+        is_number = np.isfinite(value)
+        # As a factor, what is no number is 1 here.
+        bare = np.where(
+            is_number & ~is_open, a[:SIGN], self.like(a, 1.0 if reduction == "prod" else 0.0)[:SIGN]
+        )
+        found = super().reductions(reduction, bare, mask if mask is None else mask[:SIGN])
+        marks = (np.isnan(value), value == inf, value == -inf, is_open)
+        return [*found, *((np.logical_or, mark) for mark in np.broadcast_arrays(*marks))]
+
+    def accumulated(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+        """The sum or the product, from what `accumulations` has asked for."""
+        *plain, nan_found, plus_found, minus_found, open_found = found
+        has_nan, has_plus, has_minus = nan_found > 0, plus_found > 0, minus_found > 0
+        is_open = open_found > 0
+        result = super().reduced(reduction, plain, zero)
+        if reduction == "prod":
+            # In some orders a product may leave the range on the way, or be zero.
+            *_, weight, has_zero, count = plain
+            growth = np.expm1(np.maximum(count - 1, 0) * np.log1p(self.relative))
+            is_open = is_open | has_nan | has_plus | has_minus | ~((1 + growth) * weight <= self.greatest)
+            return self.anything(result, is_open & (has_zero == 0) & ~zero)
+        *_, error, terms, _ = plain
+        result = self.limited(result, terms + error)
+        beyond = ~(terms + error <= self.greatest)
+        is_nan = has_nan | (has_plus & has_minus)
+        infinite = np.where(has_plus[None], self.like(result, inf), self.like(result, -inf))
+        result = np.where((has_plus | has_minus)[None], infinite, result)
+        unclear = is_open | ((has_plus | has_minus) & beyond)
+        result = self.anything(result, np.logical_and(unclear, ~is_nan))
         return np.where(is_nan, self.like(result, nan), result)
 
     def result(self, a: Array) -> Array:

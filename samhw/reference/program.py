@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
 from samhw.frontend import Program, Statement
-from samhw.reference.bounds import Rounding, Running
+from samhw.reference.bounds import Rounding, RunningError
 from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
 from samhw.reference.extended import Extended
@@ -61,7 +61,7 @@ def results(
     if rounding is None:
         return _results(program, known, VALUES, wanted)
     if all(np.isfinite(relation.values).all() for relation in known.values()):
-        running = Running(rounding)
+        running = RunningError(rounding)
         found = _results(program, known, running, wanted)
         if running.is_in_range:
             return found
@@ -130,7 +130,7 @@ def bounds(
         errors: how far the backend's elements may be from those; a tensor without an entry is exact.
         extents: the extent of every index.
     """
-    domain = Running(rounding)
+    domain = RunningError(rounding)
     known = {}
     for name, tensor in tensors.items():
         relation = Relation.of(tensor)

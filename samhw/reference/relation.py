@@ -67,6 +67,15 @@ class Points:
         distinct = Lookup(rows, [extents[index] for index in indices]).distinct()
         return Points(tuple(indices), rows[:, distinct])
 
+    def all_along(self, index: str, extents: Mapping[str, int]) -> "Points":
+        """The points, with every other one that differs from one of them in that index alone."""
+        rest = [other for other in self.indices if other != index]
+        if len(rest) == len(self.indices):
+            return self
+        if not rest or not self.count:
+            return Points.everything() if self.count else Points.nothing()
+        return self.onto(rest, extents)
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:

@@ -7,7 +7,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from samhw.frontend import Access, Add, Concat, Div, Expr, Neg, Reshape, Statement, Sub, free_indices
+from samhw.frontend import (
+    Access,
+    Add,
+    Concat,
+    Div,
+    Expr,
+    Neg,
+    Reshape,
+    RunningReduction,
+    Statement,
+    Sub,
+    free_indices,
+)
 from samhw.frontend.expr import factors_of
 from samhw.reference.contraction import Contraction, Gather
 from samhw.reference.domain import Domain, Reduction
@@ -15,6 +27,7 @@ from samhw.reference.elimination import SumOfProducts
 from samhw.reference.moves import concatenated, elements, reshaped
 from samhw.reference.pieces import side_by_side
 from samhw.reference.relation import Array, Points, Relation
+from samhw.reference.running import running
 from samhw.reference.support import support
 
 __all__ = ["evaluate_statement"]
@@ -49,6 +62,8 @@ def evaluate_statement(
         access: tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
         for access in statement.reads
     }
+    if within is not None:
+        within = Points(tuple(kept[int(mode)] for mode in within.indices), within.coords)
     finish = domain.result if is_last else _same
     with np.errstate(all="ignore"):
         match statement.rhs:
@@ -58,6 +73,9 @@ def evaluate_statement(
             case Concat():
                 moved = concatenated(domain, statement.rhs, leaves, kept)
                 result = replace(moved, values=finish(moved.values))
+            case RunningReduction():
+                found = running(domain, statement, leaves, extents, within)
+                result = replace(found, values=finish(found.values))
             case _:
                 result = _Walk(domain, statement, leaves, extents, within).result(finish)
         if result.is_nearly_full:
@@ -81,14 +99,12 @@ class _Walk:
         self.kept = statement.lhs.names
         self.reduced = statement.reduction_indices
         self.contraction = Contraction(domain, leaves, extents, self.kept, self.reduced)
-        self.within: list[Points] = []
-        if within is not None:
-            self.within.append(Points(tuple(self.kept[int(m)] for m in within.indices), within.coords))
+        self.within = [] if within is None else [within]
 
     def result(self, finish: Finish) -> Relation:
         if self.statement.reduction == "sum":
             return self.sum(self.statement.rhs, finish)
-        return self.extreme(finish)
+        return self.reduction(finish)
 
     # Sums
 
@@ -137,22 +153,22 @@ class _Walk:
             return factors, [*divisors, expr.right]
         return list(factors_of(expr)), []
 
-    # The greatest and the least
+    # The greatest, the least, and the product
 
-    def extreme(self, finish: Finish) -> Relation:
+    def reduction(self, finish: Finish) -> Relation:
         statement, domain = self.statement, self.domain
         mask, rhs = statement.mask, statement.rhs
         points_in_all = prod(self.extents[index] for index in self.reduced)
 
         def reductions(gather: Gather, axes: tuple[int, ...]) -> list[Reduction]:
             array = self.contraction.element(rhs, gather)
-            found = domain.extremes(statement.reduction, array, None if mask is None else gather(mask))
+            found = domain.reductions(statement.reduction, array, None if mask is None else gather(mask))
             return [(by, by.reduce(a, axes, keepdims=True)) for by, a in found]
 
         def finished(found: Sequence[Array], gather: Gather) -> Array:
             *found, count = found
             zero = count < points_in_all if mask is None else np.zeros((), bool)
-            array = domain.extreme(statement.reduction, found, zero)
+            array = domain.reduced(statement.reduction, found, zero)
             return finish(array)
 
         if mask is None:

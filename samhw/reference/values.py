@@ -59,7 +59,14 @@ class Values(Domain):
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         return _FUNCTIONS[function](*arguments)
 
-    def extremes(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+    def reductions(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
+        if reduction in ("sum", "prod"):
+            a, there = np.broadcast_arrays(a, True if mask is None else mask != 0)
+            if reduction == "sum":
+                return [(np.add, np.where(there, a, 0)), (np.logical_or, there)]
+            # Zero times anything is zero.
+            factors = np.where(there & (a != 0), a, 1)
+            return [(np.multiply, factors), (np.logical_or, there & (a == 0)), (np.logical_or, there)]
         least = reduction == "max"
         if mask is None:
             a = np.asarray(a)
@@ -72,9 +79,13 @@ class Values(Domain):
             neutral = -np.inf if least else np.inf
         return [(np.maximum if least else np.minimum, np.where(mask, a, neutral)), (np.logical_or, mask)]
 
-    def extreme(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
-        value, is_any = found
+    def reduced(self, reduction: str, found: Sequence[Array], zero: Mask) -> Array:
+        value, *has_zero, is_any = found
         value = np.where(is_any, value, 0)
+        if reduction == "sum":
+            return value
+        if reduction == "prod":
+            return np.where(np.logical_or(has_zero[0], zero), 0, value)
         return np.where(zero, np.maximum(value, 0) if reduction == "max" else np.minimum(value, 0), value)
 
     def result(self, a: Array) -> Array:

@@ -1,6 +1,6 @@
-"""The sum of a fiber in blocks of eight: one value a cycle, with an adder that takes up to eight cycles.
+"""The sum or product of a fiber in blocks of eight: one value a cycle, with a unit of up to eight cycles.
 
-An adder that needs the sum of the last cycle cannot take a value a cycle. So *mark* tells of each value
+A unit that needs the result of the last cycle cannot take a value a cycle. So *mark* tells of each value
 whether it is the last of its fiber, three rounds of *pair* add neighbours, each halving the rate, and what is
 left for *chain*, which adds the blocks one after the other, is at most one sum in eight cycles.
 """
@@ -25,14 +25,17 @@ _ROUNDS = 3
 class BlockSum(SumActor):
     """In `val`: the actors *mark*, *pair0*, *pair1*, *pair2* and *chain*, joined by channels.
 
+    Args:
+        op: `sum` or `prod`.
+
     Raises:
-        InputError: `Arch.reduce` gives a sum fewer cycles than the adder needs.
+        InputError: `Arch.reduce` gives a step fewer cycles than the unit needs.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType):
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
         self.arch = arch
         width = token_width(value_type.width)
-        steps = [ReduceStep(arch=arch, value_type=value_type, op="sum") for _ in range(_ROUNDS + 1)]
+        steps = [ReduceStep(arch=arch, value_type=value_type, op=op) for _ in range(_ROUNDS + 1)]
         self.mark = _Mark(width, latency=arch.step)
         self.pairs = [_Pair(width, step) for step in steps[:-1]]
         self.chain = _Chain(width, steps[-1])

@@ -17,11 +17,11 @@ __all__ = ["ReduceScalar"]
 
 
 class ReduceScalar(Primitive):
-    """In `val`, out `val` one level shallower: *accumulate*, or the blocks of a floating-point sum, and
-    *emit*.
+    """In `val`, out `val` one level shallower: *accumulate*, or the blocks of a floating-point sum or of a
+    product, and *emit*.
 
     Args:
-        op: `sum`, `max` or `min`.
+        op: `sum`, `max`, `min` or `prod`.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives it a latency that cannot be.
@@ -31,8 +31,8 @@ class ReduceScalar(Primitive):
         self.arch = arch
         self.value_type = value_type
         self.sums: Accumulate | BlockSum
-        if op == "sum" and isinstance(value_type, Float):
-            self.sums = BlockSum(arch=arch, value_type=value_type)
+        if op == "prod" or (op == "sum" and isinstance(value_type, Float)):
+            self.sums = BlockSum(arch=arch, value_type=value_type, op=op)
         else:
             self.sums = Accumulate(arch=arch, value_type=value_type, op=op)
         value = token_layout(token_width(value_type.width))

@@ -19,7 +19,7 @@ class ReduceStep(SharedPart):
     negative zero and of words that no operation gives (subnormal numbers, other NaNs).
 
     Args:
-        op: `sum`, `max` or `min`.
+        op: `sum`, `max`, `min` or `prod`.
 
     Attributes:
         latency: L₊ of docs/primitives.md; the result comes `latency - 1` cycles behind its operands. What the

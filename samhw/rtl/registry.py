@@ -20,6 +20,7 @@ from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
 from samhw.rtl.root import Root
+from samhw.rtl.running import Running
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
@@ -107,6 +108,12 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         immediates=at.params.get("immediates"),
     ),
     "reduce_scalar": lambda at: ReduceScalar(arch=at.arch, value_type=at.value, op=at.params["op"]),
+    "running": lambda at: Running(
+        arch=at.arch,
+        value_type=at.value,
+        op=at.params["op"],
+        exclusive=at.params.get("exclusive", False),
+    ),
     "reduce_vector": lambda at: ReduceVector(
         arch=at.arch,
         value_type=at.value,

@@ -10,7 +10,7 @@ import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.files import check_readable
-from samhw.numerics import ValueType
+from samhw.numerics import BLOCK, ValueType
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
@@ -44,23 +44,20 @@ _ALU: Latencies = {
     | _functions("exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25, sin 18, cos 18"),
 }
 _REDUCE: Latencies = {
-    "integer": {"sum": 1, "max": 1, "min": 1},
-    "fixed": {"sum": 1, "max": 1, "min": 1},
-    "bf16": {"sum": 5, "max": 1, "min": 1},
-    "f32": {"sum": 7, "max": 1, "min": 1},
+    "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4},
+    "fixed": {"sum": 1, "max": 1, "min": 1, "prod": 4},
+    "bf16": {"sum": 5, "max": 1, "min": 1, "prod": 4},
+    "f32": {"sum": 7, "max": 1, "min": 1, "prod": 5},
 }
 
 _VITIS_F32 = {"add": 6, "sub": 6, "mul": 3, "div": 11, "sqrt": 11}
 """Latencies to which an HLS project sets the floating-point IP (docs/hls.md, "Cycles")."""
 
-_VITIS_SUM = {"bf16": {"sum": 6}, "f32": {"sum": 8}}
-"""Steps of reductions: the adder, and the choice of what is added."""
+_VITIS_STEPS = {"bf16": {"sum": 6, "prod": 5}, "f32": {"sum": 8}}
+"""Steps of reductions: the unit, and the choice of what goes into it."""
 
 HLS_STEP = 2
 """Latency of an HLS process: it reads in one cycle, writes in the next, and the token is there one later."""
-
-BLOCK = 8
-"""Elements of a block of a floating-point sum, and so the most cycles that its adder may take."""
 
 LONGEST = 4096
 """Cycles of the longest latency: far beyond any that serves, and pipelines of that many registers can be
@@ -134,12 +131,13 @@ class Arch:
                 for family, latencies in table.items()
             }
             object.__setattr__(self, name, table)
-        for family in ("bf16", "f32"):
-            if (latency := self.reduce.get(family, {}).get("sum", 1)) > BLOCK:
-                raise InputError(
-                    f"Arch.reduce[{family!r}]['sum'] is {latency}; give at most {BLOCK}, the elements of "
-                    "a block."
-                )
+        for family, latencies in self.reduce.items():
+            for op in ("sum", "prod") if family in ("bf16", "f32") else ("prod",):
+                if (latency := latencies.get(op, 1)) > BLOCK:
+                    raise InputError(
+                        f"Arch.reduce[{family!r}][{op!r}] is {latency}; give at most {BLOCK}, the elements "
+                        "of a block."
+                    )
 
     @classmethod
     def vitis(cls) -> "Arch":
@@ -156,7 +154,7 @@ class Arch:
             memory=HLS_STEP + 1,
             locate=HLS_STEP + 3,
             alu={family: {op: n + HLS_STEP for op, n in table.items()} for family, table in stages.items()},
-            reduce={family: table | _VITIS_SUM.get(family, {}) for family, table in _copy(_REDUCE).items()},
+            reduce={family: table | _VITIS_STEPS.get(family, {}) for family, table in _copy(_REDUCE).items()},
             fanout=HLS_STEP,
         )
 
@@ -165,7 +163,8 @@ class Arch:
         return _look_up("alu", self.alu, op, value)
 
     def reduce_latency(self, op: str, value: ValueType) -> int:
-        """Latency of one step of a reduction (`sum`, `max`, `min`); raises `InputError` if none is given."""
+        """Latency of one step of a reduction (`sum`, `max`, `min`, `prod`); raises `InputError` if none is
+        given."""
         return _look_up("reduce", self.reduce, op, value)
 
     def internal_depth(self, latency: int) -> int:

@@ -147,6 +147,11 @@ class Spec(ABC):
     def moves(self) -> bool:
         """It moves coordinates up by an extent, behind those of a part of a concatenation."""
 
+    @property
+    @abstractmethod
+    def carries(self) -> bool:
+        """What it gives at a coordinate depends on those before it in the fiber."""
+
     @abstractmethod
     def follows(self, port: str, params: Params) -> str | None:
         """The input whose levels an output has; a scanner adds one to them, and a reducer takes one away.
@@ -207,7 +212,7 @@ class Spec(ABC):
 
     # What follows from the answers
 
-    def inside(self, arch: Arch) -> int:
+    def inside(self, params: Params, arch: Arch, value: ValueType) -> int:
         """Cycles from a token to what it makes an output give, before the latency of the output."""
         return int(getattr(arch, self.inner_latency)) if self.inner_latency else 0
 
@@ -283,7 +288,10 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it neither joins streams, nor moves coordinates, nor distributes them to lanes."""
+    otherwise, it neither joins streams, nor moves coordinates, nor distributes them to lanes, nor carries
+    anything from one to the next."""
+
+    carries = False
 
     @property
     def moves(self) -> bool:

@@ -25,6 +25,7 @@ _MOST = PORTS - 2
 class _Reducer(Spec):
     thins = False
     moves = False
+    carries = False
     scans = False
     cell = None
     finds_disorder = False

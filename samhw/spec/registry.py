@@ -10,6 +10,7 @@ from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
 from samhw.spec.reduce import REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
+from samhw.spec.running import RUNNING
 from samhw.spec.scan import SCAN_COMPRESSED, SCAN_DENSE, SCAN_SINGLETON
 from samhw.spec.shift import SHIFT
 from samhw.spec.write import WRITE_COMPRESSED, WRITE_DENSE, WRITE_VAL
@@ -32,6 +33,7 @@ _SPECS: tuple[Spec, ...] = (
     ARRAY,
     ALU,
     REDUCE_SCALAR,
+    RUNNING,
     REDUCE_VECTOR,
     DROP_CRD,
     DROP_VAL,

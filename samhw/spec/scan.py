@@ -14,6 +14,7 @@ class _Scanner(Spec):
 
     thins = False
     moves = False
+    carries = False
     scans = True
     cell = "LS"
 

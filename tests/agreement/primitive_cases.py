@@ -33,7 +33,8 @@ SLOW = Arch(
 )
 SPACED = replace(
     SLOW,
-    reduce={**SLOW.reduce} | {family: {"sum": 3, "max": 5, "min": 2} for family in ("integer", "fixed")},
+    reduce={**SLOW.reduce}
+    | {family: {"sum": 3, "max": 5, "min": 2, "prod": 6} for family in ("integer", "fixed")},
 )
 """With accumulations that a vector reducer must keep apart."""
 
@@ -216,7 +217,7 @@ def _values(ports: Sequence[str], value: str, limit: int, least: int = 0) -> Any
 
 
 def _long_fibers(value: str, limit: int) -> Any:
-    """Fibers of up to four blocks of a floating-point sum."""
+    """Fibers of up to four blocks of eight."""
 
     def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
         depth = int(rng.integers(1, 4))
@@ -436,12 +437,42 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     *(
         Variant(
-            f"reduce_scalar sum {value}",
+            f"reduce_scalar {op} {value}",
             "reduce_scalar",
-            _long_fibers(value, 100),
-            {"op": "sum", "value": value},
+            _long_fibers(value, limit),
+            {"op": op, "value": value},
         )
-        for value in ("bf16", "f32")
+        for op, value, limit in (
+            ("sum", "bf16", 100),
+            ("sum", "f32", 100),
+            ("prod", "i32", 2),
+            ("prod", "fixed<16,8>", 1000),
+            ("prod", "bf16", 4),
+            ("prod", "f32", 4),
+        )
+    ),
+    *(
+        Variant(
+            f"running {op} {value}{', exclusive' * exclusive}",
+            "running",
+            _long_fibers(value, limit),
+            {"op": op, "value": value, **({"exclusive": True} if exclusive else {})},
+        )
+        for op, value, limit in (
+            ("sum", "i32", 10**8),
+            ("max", "i8", 127),
+            ("min", "fixed<16,8>", 32767),
+            ("max", "f32", 100),
+            ("min", "bf16", 100),
+            ("sum", "fixed<16,8>", 3000),
+            ("sum", "bf16", 100),
+            ("sum", "f32", 100),
+            ("prod", "i32", 2),
+            ("prod", "fixed<8,7>", 127),
+            ("prod", "bf16", 4),
+            ("prod", "f32", 4),
+        )
+        for exclusive in (False, True)
     ),
     *(
         Variant(
@@ -466,6 +497,8 @@ VARIANTS: tuple[Variant, ...] = (
             ("sum", [3], "bf16", 100),
             ("sum", [1, 1], "bf16", 100),
             ("max", [3], "f32", 100),
+            ("prod", [3], "i32", 3),
+            ("prod", [2], "f32", 4),
         )
     ),
     Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),

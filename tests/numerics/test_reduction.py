@@ -1,13 +1,15 @@
 """`reduce_words`: the order of accumulation, against loops over NumPy's numbers."""
 
+from itertools import accumulate
+from operator import mul
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.numerics import OVERFLOW, REDUCTIONS, Fixed, Integer, reduce_words
-from samhw.spec.arch import BLOCK
+from samhw.numerics import BLOCK, OVERFLOW, REDUCTIONS, Fixed, Integer, reduce_words, start_word
 from tests.support.words import BF16, F32
 
 one_at_a_time = st.lists(st.floats(-1e3, 1e3, width=32), max_size=40)
@@ -80,11 +82,40 @@ def test_max_of_floating_point_is_ieee() -> None:
     assert reduce_words(F32, "min", F32.encode([1.0, np.nan, 2.0])) == F32.format.nan
 
 
-def test_block_is_that_of_the_hardware() -> None:
-    assert F32.block == BF16.block == BLOCK
-    assert Integer(32).block == Fixed(16, 8).block == 1
+def test_what_goes_in_blocks() -> None:
+    assert {kind.block("sum") for kind in (F32, BF16)} == {BLOCK}
+    assert {kind.block("prod") for kind in (F32, BF16, Integer(32), Fixed(16, 8))} == {BLOCK}
+    assert {kind.block(op) for kind in (Integer(32), Fixed(16, 8)) for op in ("sum", "max", "min")} == {1}
+    assert {F32.block(op) for op in ("max", "min")} == {1}
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30))
+def test_products_of_integers(numbers: list[int]) -> None:
+    """In blocks of eight, pairwise; what overflows on the way is an overflow."""
+    kind = Integer(8)
+    blocks = []
+    overflow = False
+    for start in range(0, len(numbers), 8):
+        parts = numbers[start : start + 8]
+        while len(parts) > 1:
+            pairs = [a * b for a, b in zip(parts[::2], parts[1::2], strict=False)]
+            overflow |= any(not -128 <= x <= 127 for x in pairs)
+            parts = pairs + ([parts[-1]] if len(parts) % 2 else [])
+        blocks += parts
+    partial = list(accumulate(blocks, mul))
+    overflow |= any(not -128 <= x <= 127 for x in partial)
+    found = reduce_words(kind, "prod", kind.encode(numbers))
+    assert found == (OVERFLOW if overflow else partial[-1] % 256)
+
+
+def test_what_running_reductions_begin_with() -> None:
+    assert [start_word(F32, op) for op in ("sum", "max", "min")] == [0, 0, 0]
+    assert F32.decode(start_word(F32, "prod")) == 1
+    assert start_word(Integer(8), "prod") == 1
+    # The greatest number stands for 1.
+    assert start_word(Fixed(8, 7), "prod") == 127
 
 
 def test_unknown_reduction() -> None:
-    with pytest.raises(InputError, match="no reduction 'prod'; the reductions are sum, max, min"):
-        reduce_words(F32, "prod", [])
+    with pytest.raises(InputError, match="no reduction 'mean'; the reductions are sum, max, min, prod"):
+        reduce_words(F32, "mean", [])

@@ -209,6 +209,27 @@ CASES = {
         *("reduce_scalar", 2, {"op": "sum"}, {"val": "S1:1 D"}, {}),
         {"val": "S0@3 D@4"},
     ),
+    "running": (
+        # a cycle to take each, two until it is there
+        *("running", 1, {"op": "sum"}, {"val": "1 2 N S0 D"}, {}),
+        {"val": "1@3 3@4 3@5 S0@6 D@7"},
+    ),
+    "running: exclusive": (
+        *("running", 2, {"op": "max", "exclusive": True}, {"val": "4294967295 2 S0 S0 5 S1 D"}, {}),
+        {"val": "0@4 4294967295@5 S0@6 S0@7 0@8 S1@9 D@10"},
+    ),
+    "running: a product": (
+        # in the four cycles of each multiplication: spread in 1, 5 and 9, add in 13; of the end also chain in
+        # 16, and add in 20
+        *("running", 1, {"op": "prod"}, {"val": "2 3 S0 D"}, {}),
+        {"val": "2@17 6@18 S0@19 D@24"},
+    ),
+    "running: a product of more than a block": (
+        # the block is whole at spread2 in 16, at chain in 20; the ninth element has its carry in 24, and the
+        # loop, too, is back then, so that chain sees the end in 25 and add in 29
+        *("running", 1, {"op": "prod"}, {"val": "2 1 1 1 1 1 1 1 3 S0 D"}, {}),
+        {"val": "2@17 2@18 2@19 2@20 2@21 2@22 2@23 2@24 6@28 S0@29 D@33"},
+    ),
     "reduce_vector: one kept level": (
         # flushed in 5; fetch in 7, iterate in 9 to 12, emit in 10 to 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}),

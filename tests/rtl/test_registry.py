@@ -71,6 +71,7 @@ NODES = [
     node("alu", {"op": "select", "immediates": {"b": 3}}, {"a": VAL, "c": VAL}, {"val": VAL}),
     node("alu", {"op": "neg"}, {"a": VAL}, {"val": VAL}),
     node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
+    node("running", {"op": "sum", "exclusive": True}, {"val": VAL}, {"val": VAL}),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("drop_crd", {}, {"outer": CRD, "inner": CRD}, {"outer": CRD, "inner": CRD}),
     node("drop_val", {}, {"crd": CRD, "val": VAL}, {"crd": CRD, "val": VAL}),
@@ -143,6 +144,7 @@ def test_ports(node, stall_port):
             [8],
         ),
         (node("reduce_scalar", {"op": "sum", "value": "f32"}, {"val": VAL}, {"val": VAL}), [32], [32]),
+        (node("running", {"op": "prod", "value": "f32"}, {"val": VAL}, {"val": VAL}), [32], [32]),
         (
             node(
                 "reduce_vector", {"op": "sum", "bits": [4], "value": "f32"}, *[{"crd0": CRD, "val": VAL}] * 2

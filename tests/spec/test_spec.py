@@ -132,7 +132,7 @@ def test_the_first_token_comes_when_the_spec_says(kind: str) -> None:
             continue  # It holds a stop back, in case that it has to go.
         latency = node.spec.latency(port.name, node.params, ARCH, value_type("i32"))
         first = bench.outputs[port.name][0][0]
-        assert first == example.gives + node.spec.inside(ARCH) + latency
+        assert first == example.gives + node.spec.inside(node.params, ARCH, value_type("i32")) + latency
 
 
 SPMM = """

@@ -6,8 +6,8 @@ from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Graph
+from samhw.numerics import BLOCK
 from samhw.search import compile_program
-from samhw.spec.arch import BLOCK
 from samhw.tensors import Tensor
 
 

@@ -8,7 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
-from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, WIDENING, operation, reduce_words, value_type
+from samhw.numerics import (
+    ALL_OPERATIONS,
+    REDUCTIONS,
+    WIDENING,
+    Integer,
+    operation,
+    reduce_words,
+    start_word,
+    value_type,
+)
 from tests.support.lanes import distributed
 from tests.support.nested import Nested, to_stream
 from tests.support.strategies.streams import coordinates, like, payloads, structures
@@ -311,19 +320,49 @@ def alu(draw: Draw) -> Case:
     return Case(node, inputs, {"val": zip_at(d, apply, *inputs.values())}, value=graph)
 
 
+def reduced_words(kind: str, op: str) -> st.SearchStrategy[int]:
+    """Words of which no reduction overflows: of integers, products of units."""
+    if op == "prod" and isinstance(value_type(kind), Integer):
+        return st.sampled_from(value_type(kind).encode([-1, 0, 1, 1]).tolist())
+    return any_words(kind)
+
+
 @st.composite
 def reduce_scalar(draw: Draw) -> Case:
     d = draw(some_depths)
     graph, params = draw(typed_params())
     kind = params.get("value", graph)
     op = draw(st.sampled_from(sorted(REDUCTIONS)))
-    val = draw(structures(d, st.none() | any_words(kind)))
+    val = draw(structures(d, st.none() | reduced_words(kind, op)))
 
     def total(fiber: list) -> int:
         return reduce_words(value_type(kind), op, [x or 0 for x in fiber])
 
     node = make("reduce_scalar", "n", d, op=op, **params)
     return Case(node, {"val": val}, {"val": at_depth(val, d - 1, total)}, value=graph)
+
+
+@st.composite
+def running(draw: Draw) -> Case:
+    d = draw(some_depths)
+    graph, params = draw(typed_params())
+    kind = params.get("value", graph)
+    op = draw(st.sampled_from(sorted(REDUCTIONS)))
+    words = st.none() | reduced_words(kind, op)
+    # Fibers of some blocks, too.
+    most = 18 if kind == "i8" else 40
+    val = draw(st.lists(words, max_size=most) if d == 1 else structures(d, words))
+    exclusive = draw(st.sampled_from((None, False, True)))
+    if exclusive is not None:
+        params["exclusive"] = exclusive
+
+    def parts(fiber: list) -> list[int]:
+        words = [x or 0 for x in fiber]
+        totals = [reduce_words(value_type(kind), op, words[: n + 1]) for n in range(len(words))]
+        return [start_word(value_type(kind), op), *totals][: len(words)] if exclusive else totals
+
+    node = make("running", "n", d, op=op, **params)
+    return Case(node, {"val": val}, {"val": at_depth(val, d - 1, parts)}, value=graph)
 
 
 def _tree(bits: list[int], leaf: st.SearchStrategy[int]) -> st.SearchStrategy[dict]:
@@ -354,7 +393,7 @@ def reduce_vector(draw: Draw) -> Case:
         params["banks"] = banks
     kind = params.get("value", graph)
     combine = value_type(kind).scalar(REDUCTIONS[op])
-    summands = st.lists(_tree(bits, any_words(kind)).map(lambda tree: _points(tree, n)), max_size=4)
+    summands = st.lists(_tree(bits, reduced_words(kind, op)).map(lambda tree: _points(tree, n)), max_size=4)
     points = draw(structures(outer, summands))
     d = outer + 1 + n
 
@@ -482,6 +521,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         array,
         alu,
         reduce_scalar,
+        running,
         reduce_vector,
         drop_crd,
         drop_val,

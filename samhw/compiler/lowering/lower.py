@@ -17,6 +17,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    RunningReduce,
     Segment,
     Sieve,
     View,
@@ -199,6 +200,8 @@ class _Lowering:
             match forked:
                 case Reduce():
                     self.reduce(space, forked)
+                case RunningReduce():
+                    self.run(space, forked)
                 case Sieve():
                     self.sieve(space, forked)
                 case Segment():
@@ -225,6 +228,24 @@ class _Lowering:
             names = renaming(node, use)
             space.streams[use] = ValueStream(val, tuple(row.renamed(names) for row in rows))
             self.builder.show(table.val, use.name, val)
+
+    def run(self, space: Space, running: RunningReduce) -> None:
+        """Lowers the operand of a running reduction down its last row, and reduces along that."""
+        rows, val = self.lower(space.inner(), running.operand, Goal(running.name))
+        (row,) = rows
+        if row.index != running.index:
+            raise StreamError(
+                f"'{self.builder.title}' has a running reduction along {running.index}, with {row.index} "
+                f"inside of it; choose an order in which {running.index} comes behind {row.index}."
+            )
+        inputs: dict[str, Feed] = {"val": val}
+        op, exclusive = running.op, running.exclusive
+        node = self.builder.make("running", running.name, space.depth + 1, inputs, op=op, exclusive=exclusive)
+        space.streams[running] = ValueStream(node.output("val"), (row,))
+        table = self.builder.table
+        table.fill(row.index, running.name, row.crd, self.builder.text(row.crd))
+        label = f"Cum{running.op}_{running.index}({formula(running.operand, table.val)})"
+        table.fill(table.val, running.name, node.output("val"), label)
 
     def sieve(self, space: Space, sieve: Sieve) -> None:
         """Lowers an intermediate down its last row, and keeps the coordinates at which it is not zero."""

@@ -1,16 +1,16 @@
 """When what has a space of its own is lowered: a reduction once the rows outside of it are done, so that no
-further row repeats it; the pattern of an intermediate, and a part of a concatenation, right before its last
-row."""
+further row repeats it; a running reduction, the pattern of an intermediate, and a part of a concatenation,
+right before its last row."""
 
 from collections.abc import Callable, Iterator
 
-from samhw.compiler.einsum import Einsum, Reduce, Segment, Sieve, operands
+from samhw.compiler.einsum import Einsum, Reduce, RunningReduce, Segment, Sieve, operands
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Space
 
 __all__ = ["Own", "closed", "ready"]
 
-Own = Reduce | Segment | Sieve
+Own = Reduce | RunningReduce | Segment | Sieve
 """What has a space of its own."""
 
 
@@ -64,9 +64,11 @@ def _reductions(
                 yield reduce
 
 
-def _due(space: Space, e: Einsum, row: str, where: Where, seen: set[Einsum]) -> Iterator[Segment | Sieve]:
-    """The patterns and parts whose last row that is, each once; of those in a reduction, the ones for which
-    it comes before the reduction's own. What has been `seen` has given its own already."""
+def _due(
+    space: Space, e: Einsum, row: str, where: Where, seen: set[Einsum]
+) -> Iterator[RunningReduce | Segment | Sieve]:
+    """The running reductions, patterns and parts whose last row that is, each once; of those in a reduction,
+    the ones for which it comes before the reduction's own. What has been `seen` has given its own already."""
     if row not in e.free_of_parts or e in seen or e in space.streams or not where(e):
         return
     if isinstance(e, Reduce) and row not in e.free:
@@ -74,7 +76,7 @@ def _due(space: Space, e: Einsum, row: str, where: Where, seen: set[Einsum]) -> 
     seen.add(e)
     if isinstance(e, Segment) and e.index == row:
         yield e
-    if isinstance(e, Sieve) and e.free - space.bound == {row}:
+    if isinstance(e, RunningReduce | Sieve) and e.free - space.bound == {row}:
         yield e
     for operand in operands(e):
         yield from _due(space, operand, row, where, seen)

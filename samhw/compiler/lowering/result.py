@@ -11,6 +11,7 @@ from samhw.compiler.einsum import (
     Intermediate,
     Number,
     Reduce,
+    RunningReduce,
     Segment,
     Sieve,
     View,
@@ -109,7 +110,7 @@ def _makes_zeros(builder: TableBuilder, e: Einsum) -> bool:
 def formula(e: Einsum, val: str) -> str:
     """The operations above the nearest columns, as text. `val`: the row of the values."""
     match e:
-        case View() | Reduce() | Intermediate():
+        case View() | Reduce() | Intermediate() | RunningReduce():
             return f"⟨{e.name}_{val}⟩"
         case Segment():
             return formula(e.operand, val)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.compiler.einsum import Einsum, Intermediate, Reduce, Segment, View
+from samhw.compiler.einsum import Einsum, Intermediate, Reduce, RunningReduce, Segment, View
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Cursor, Space
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
@@ -60,4 +60,8 @@ class OpenRow:
 
 def title_of(operand: Einsum) -> str:
     """An operand in error messages."""
-    return operand.name if isinstance(operand, View | Reduce | Intermediate | Segment) else "An operand"
+    return (
+        operand.name
+        if isinstance(operand, View | Reduce | Intermediate | RunningReduce | Segment)
+        else "An operand"
+    )

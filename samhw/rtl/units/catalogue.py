@@ -52,9 +52,9 @@ def scale_unit(target: Integer) -> Unit:
 
 
 def accumulate_unit(op: str, value_type: ValueType) -> Unit:
-    """One step of a reduction (`sum`, `max`, `min`): operands `a` and `b`; errors as in `alu_unit`.
+    """One step of a reduction (`sum`, `max`, `min`, `prod`): operands `a` and `b`; errors as in `alu_unit`.
 
-    Without registers, but for floating-point sums.
+    Without registers, but for floating-point sums and for products.
     """
     match op, value_type:
         case "sum", Float():
@@ -63,6 +63,8 @@ def accumulate_unit(op: str, value_type: ValueType) -> Unit:
             return AddSubtract(value_type, registers=0)
         case (("max" | "min"), _):
             return alu_unit(op, value_type)
+        case "prod", _:
+            return alu_unit("mul", value_type)
     raise InputError(
         f"The RTL has no accumulator for {op!r} on {value_type}; choose another reduction or --value."
     )

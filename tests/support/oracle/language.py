@@ -10,6 +10,7 @@ __all__ = [
     "Number",
     "Program",
     "Reshape",
+    "RunningReduction",
     "Statement",
     "Tensor",
     "Use",
@@ -79,6 +80,19 @@ class Reshape:
 
 
 @dataclass(frozen=True)
+class RunningReduction:
+    """The reduction of an expression up to each coordinate of an index, or before it."""
+
+    reduction: str
+    index: str
+    operand: Expr
+    exclusive: bool
+
+    def __str__(self) -> str:
+        return f"cum{self.reduction}({self.index}, {self.operand}{', exclusive' if self.exclusive else ''})"
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A declaration. `format` as the language writes it."""
 
@@ -97,17 +111,17 @@ class Tensor:
 @dataclass(frozen=True)
 class Statement:
     """`target = expr`, reduced over what the target lacks, where the mask is not zero. What moves whole
-    tensors stands alone, without either."""
+    tensors stands alone, without either; a running reduction may have a mask."""
 
     target: Use
-    expr: Expr | Concat | Reshape
+    expr: Expr | Concat | Reshape | RunningReduction
     reduction: str = "sum"
     mask: Use | None = None
 
     @property
     def reduced(self) -> tuple[str, ...]:
         """The indices that the target lacks."""
-        if isinstance(self.expr, Concat | Reshape):
+        if isinstance(self.expr, Concat | Reshape | RunningReduction):
             return ()
         return tuple(i for i in dict.fromkeys(indices_of(self.expr)) if i not in self.target.indices)
 
@@ -119,6 +133,8 @@ class Statement:
                 operands = list(parts)
             case Reshape(operand):
                 operands = [operand]
+            case RunningReduction():
+                operands = uses(self.expr.operand)
             case expr:
                 operands = uses(expr)
         return (self.target, *operands, *([self.mask] if self.mask else ()))

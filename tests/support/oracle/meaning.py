@@ -19,6 +19,7 @@ from tests.support.oracle.language import (
     Number,
     Program,
     Reshape,
+    RunningReduction,
     Statement,
     Use,
     indices_of,
@@ -58,6 +59,9 @@ def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
                 # In row-major order, both.
                 moved = [value for _, value in sorted(known[operand.tensor].items())]
                 known[target.tensor] = dict(zip(np.ndindex(shapes[target.tensor]), moved, strict=True))
+            case RunningReduction() as run:
+                computed = _Statement(statement, run.operand, known, arrays.keys(), program.extents)
+                known[target.tensor] = computed.running(run)
             case expr:
                 computed = _Statement(statement, expr, known, arrays.keys(), program.extents)
                 known[target.tensor] = computed.result()
@@ -132,7 +136,7 @@ class _Statement:
         return total
 
     def extreme(self, expr: Expr, point: Point) -> Value | None:
-        """The greatest or least value along the reduced indices; the mask's points only."""
+        """The greatest or least value, or the product, along the reduced indices; the mask's points only."""
         best: Value | None = None
         found = False
         for full in self.points(point, self.statement.reduced):
@@ -141,9 +145,29 @@ class _Statement:
                 return None
             if here:
                 value = self.value(expr, full)
-                best = _apply(self.statement.reduction, [best, value]) if found else value
+                best = _apply(_REDUCTIONS[self.statement.reduction], [best, value]) if found else value
                 found = True
         return best if found else ZERO
+
+    def running(self, run: RunningReduction) -> Array:
+        """The running reduction at each point; the mask's points only."""
+        result: Array = {}
+        indices = self.statement.target.indices
+        for point in self.points({}, indices):
+            so_far = [{**point, run.index: n} for n in range(point[run.index] + (not run.exclusive))]
+            present = [self.present(before) for before in (*so_far, point)]
+            there = tuple(point[i] for i in indices)
+            if None in present:
+                result[there] = None
+                continue
+            found = [
+                self.value(run.operand, p) for p, is_there in zip(so_far, present, strict=False) if is_there
+            ]
+            total: Value | None = Value(1 if run.reduction == "prod" else 0)
+            for n, value in enumerate(found):
+                total = _apply(_REDUCTIONS[run.reduction], [total, value]) if n else value
+            result[there] = total if present[-1] else ZERO
+        return result
 
     def value(self, expr: Expr, point: Point) -> Value | None:
         match expr:
@@ -208,6 +232,7 @@ def _of_angle(function: Callable[[Real], float]) -> Callable[[Real], float]:
     return lambda x: math.nan if math.isinf(x) else function(x)
 
 
+_REDUCTIONS = {"sum": "+", "max": "max", "min": "min", "prod": "*"}
 _COMPARISONS = ("lt", "le", "eq")
 _ROUNDING = ("exp", "sigmoid", "tanh", "sin", "cos")
 

@@ -15,8 +15,8 @@ def alu_latencies(cycles: int) -> Latencies:
 
 
 def reduce_latencies(sums: int, others: int) -> Latencies:
-    """Sums of floating point, and all other reductions, which reduce_scalar wants to be 1."""
-    exact = dict.fromkeys(REDUCTIONS, others)
+    """Sums of floating point and products, and all other reductions, which reduce_scalar wants to be 1."""
+    exact = dict.fromkeys(REDUCTIONS, others) | {"prod": sums}
     return {family: exact | ({"sum": sums} if family in ("bf16", "f32") else {}) for family in Arch().reduce}
 
 

@@ -1,0 +1,136 @@
+"""Running reductions: at each point along an index, the reduction of what has come so far."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from samhw.frontend import Access, RunningReduction, Statement
+from samhw.reference.contraction import Contraction, wide
+from samhw.reference.domain import Domain, Reduction
+from samhw.reference.join import distinct
+from samhw.reference.lookup import Integers, Lookup
+from samhw.reference.pieces import in_pieces
+from samhw.reference.relation import Array, Points, Relation
+from samhw.reference.support import support
+
+__all__ = ["running"]
+
+
+def running(
+    domain: Domain,
+    statement: Statement,
+    leaves: Mapping[Access, Relation],
+    extents: Mapping[str, int],
+    within: Points | None,
+) -> Relation:
+    """The result of a statement whose right side is a running reduction, over the indices of its left side.
+
+    It is computed at every coordinate along the index of the reduction, or where the mask is not zero.
+
+    Args:
+        leaves: the tensors that the statement reads, over indices.
+        extents: of every index.
+        within: points outside of which the result is not needed.
+    """
+    run, kept = statement.rhs, statement.lhs.names
+    assert isinstance(run, RunningReduction)
+    others = [index for index in kept if index != run.index]
+    along = Points((*others, run.index), np.zeros((len(kept), 0), np.int64))
+    sets = _sets(statement, run, leaves, extents, within, others)
+    points, found = _computed(domain, statement, run, leaves, extents, sets)
+    if points.count:
+        rows = points.rows(along.indices)
+        order = np.lexsort(rows[::-1])
+        points = Points(along.indices, rows[:, order])
+        starts = _starts(points, others)
+        found = [(by, _accumulated(by, part[order], starts)) for by, part in found]
+    else:
+        points, starts = along, np.zeros(0, np.int64)
+    values = domain.reduced(run.reduction, [part for _, part in found], np.zeros((), bool))
+    if run.exclusive:
+        first = domain.number(int(run.reduction == "prod"))
+        before = np.roll(values, 1, axis=-1)
+        before[..., starts] = first.reshape((*first.shape, 1))
+        values = before
+    return Relation(Points(kept, points.rows(kept)), (), values, {index: extents[index] for index in kept})
+
+
+def _sets(
+    statement: Statement,
+    run: RunningReduction,
+    leaves: Mapping[Access, Relation],
+    extents: Mapping[str, int],
+    within: Points | None,
+    others: Sequence[str],
+) -> list[Points]:
+    """The points that must be looked at, as what is in all of some sets that together have all indices."""
+
+    sets = [] if within is None else [within.all_along(run.index, extents)]
+    if statement.mask is not None:
+        sets.append(leaves[statement.mask].points)
+    elif not (run.exclusive and run.reduction == "prod"):
+        # A row without anything stays zero.
+        sets.append(support(run.operand, leaves, extents).all_along(run.index, extents))
+    sets = distinct(sets)
+    listed = {index for points in sets for index in points.indices}
+    return sets + [
+        Points.along(index, extents[index]) for index in (*others, run.index) if index not in listed
+    ]
+
+
+def _computed(
+    domain: Domain,
+    statement: Statement,
+    run: RunningReduction,
+    leaves: Mapping[Access, Relation],
+    extents: Mapping[str, int],
+    sets: Sequence[Points],
+) -> tuple[Points, list[Reduction]]:
+    """The points, as far as the mask may not be zero there, and what must be reduced along them."""
+    mask, kept = statement.mask, statement.lhs.names
+    contraction = Contraction(domain, leaves, extents, kept, ())
+    gathered = contraction.gathering()
+    indices, pieces = in_pieces(sets, [kept], kept, extents)
+    rank = len(kept)
+    coords, columns = [], []
+    by: list[np.ufunc] = []
+    for points in pieces:
+        gather = gathered(points)
+        masked = None if mask is None else gather(mask)
+        found = domain.reductions(run.reduction, contraction.element(run.operand, gather), masked)
+        by = [function for function, _ in found]
+        column = [wide(part, points.count, rank).reshape(points.count) for _, part in found]
+        rows = points.rows(indices)
+        if masked is not None:
+            parts = domain.indicator(masked) != 0
+            is_there = parts.any(axis=tuple(range(parts.ndim - 1 - rank)))
+            is_there = wide(is_there, points.count, rank).reshape(points.count)
+            column, rows = [part[is_there] for part in column], rows[:, is_there]
+        columns.append(column)
+        coords.append(rows)
+    merged = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
+    whole = Points(indices, np.concatenate(coords, axis=1))
+    return whole, list(zip(by, merged, strict=True))
+
+
+def _starts(points: Points, others: Sequence[str]) -> Integers:
+    """Where rows begin, among points in the order of those."""
+    return Lookup(points.rows(others), [int(row.max()) + 1 for row in points.rows(others)]).starts()
+
+
+def _accumulated(by: np.ufunc, part: Array, starts: Integers) -> Array:
+    """The running reduction of each row, from its start on."""
+    result = part.copy()
+    ends = np.append(starts[1:], len(part))
+    lengths = ends - starts
+    if len(starts) <= lengths.max():
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            by.accumulate(part[start:end], out=result[start:end])
+        return result
+    # Many short rows go on side by side.
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts, lengths = starts[longest_first], lengths[longest_first]
+    for place in range(1, int(lengths[0])):
+        at = starts[: np.searchsorted(-lengths, -place, "left")] + place
+        result[at] = by(result[at - 1], result[at])
+    return result

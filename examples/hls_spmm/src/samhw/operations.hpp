@@ -11,6 +11,11 @@ struct sum {
     static T apply(const T &a, const T &b, bool &overflow) { return operations<T>::add(a, b, overflow); }
 };
 
+struct prod {
+    template <typename T>
+    static T apply(const T &a, const T &b, bool &overflow) { return operations<T>::mul(a, b, overflow); }
+};
+
 struct max {
     template <typename T>
     static T apply(const T &a, const T &b, bool &overflow) { return operations<T>::max(a, b, overflow); }

@@ -18,6 +18,7 @@ from samhw.frontend import (
     Name,
     Neg,
     Reshape,
+    RunningReduction,
     Statement,
     accesses,
     terms,
@@ -41,7 +42,7 @@ class StatementKind(IntEnum):
     """A product of tensors that each use again and again; TVM's *out-elementwise-fusable*. What ends in an
     elementwise step of its own behind a reduction is one too."""
     OPAQUE = 8
-    """Anything else."""
+    """Anything else, such as a running reduction: ``C[i, j] = cumsum(j, A[i, j])``."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -51,6 +52,8 @@ def kind_of(statement: Statement) -> StatementKind:
     """The kind of a statement, by its indices alone."""
     if isinstance(statement.rhs, Reshape | Concat):
         return StatementKind.INJECTIVE
+    if isinstance(statement.rhs, RunningReduction):
+        return StatementKind.OPAQUE
     stored = statement.lhs.variables
     if len(stored) != len(statement.lhs.indices) or any(map(_is_computed, statement.lhs.indices)):
         return StatementKind.OPAQUE

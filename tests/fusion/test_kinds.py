@@ -44,6 +44,8 @@ tensor s
         ("R[i, j] = D[i, k, l] * A[j, k] * W[l, j]", StatementKind.CONTRACTION),
         ("R[i] = A[i, k] + y[i]", StatementKind.CONTRACTION),
         ("R[i] = y[i] - A[i, k] * x[k]", StatementKind.CONTRACTION),
+        ("R[i] prod= A[i, k]", StatementKind.REDUCTION),
+        ("R[i, k] = cumsum(k, A[i, k])", StatementKind.OPAQUE),
     ],
 )
 def test_kinds(statement: str, kind: StatementKind) -> None:

@@ -79,12 +79,12 @@ ALLOWED = {
         *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "workload"),
     },
     "api": {
-        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
-        *("tensors", "workload"),
+        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),
+        *("search", "tensors", "workload"),
     },
     "torch": {
         *("api", "backends", "checking", "compiler", "frontend", "graph", "importers", "numerics"),
-        *("schedule", "search", "tensors", "workload"),
+        *("report", "schedule", "search", "tensors", "workload"),
     },
     "cli": {
         *("backends", "checking", "compiler", "frontend", "graph", "graph_passes", "hls", "numerics"),

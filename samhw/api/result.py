@@ -12,6 +12,7 @@ from samhw.checking import Check, check
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.html import html_section, html_table
+from samhw.report.statistics import Statistics, statistics
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 
@@ -88,6 +89,14 @@ class DesignResult:
                 "please report this as a bug."
             )
         return found
+
+    def stats(self) -> Statistics:
+        """Where the cycles went, node by node, of a run of the simulator.
+
+        Raises:
+            InputError: for a run of another backend.
+        """
+        return statistics(self.compiled, self.run)
 
     def __repr__(self) -> str:
         results = ", ".join(f"{name} {self.tensors[name]!r}" for name in self.keys())

@@ -14,6 +14,7 @@ from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.output import OUTPUT, print_json
+from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
@@ -25,7 +26,7 @@ __all__ = ["build"]
 
 
 @click.command()
-@click.argument("program")
+@click.argument("program", shell_complete=complete_programs)
 @compile_options
 @BUILD_DATA
 @click.option(

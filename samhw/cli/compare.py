@@ -18,6 +18,7 @@ from samhw.cli.options import (
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pictures import plot_option, write_plot
+from samhw.cli.programs import complete_programs
 from samhw.cli.progress import follow, warn_before
 from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
@@ -40,7 +41,7 @@ __all__ = ["compare"]
 
 
 @click.command()
-@click.argument("program")
+@click.argument("program", shell_complete=complete_programs)
 @click.option(
     "--schedule",
     "files",

@@ -11,6 +11,7 @@ from samhw.cli.after import print_after
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.programs import complete_programs
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
@@ -24,7 +25,7 @@ _TEXT = ("", ".dot", ".gv")
 
 
 @click.command()
-@click.argument("program")
+@click.argument("program", shell_complete=complete_programs)
 @compile_options
 @BUILD_DATA
 @click.option("--table", is_flag=True, help="Print the fusion table.")

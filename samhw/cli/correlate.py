@@ -14,6 +14,7 @@ from samhw.cli.memory import check_on_chip
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pictures import plot_option, write_plot
+from samhw.cli.programs import complete_programs
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
@@ -41,7 +42,7 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
 
 
 @click.command()
-@click.argument("programs", nargs=-1)
+@click.argument("programs", nargs=-1, shell_complete=complete_programs)
 @compile_options
 @click.option(
     "--suite",

@@ -22,6 +22,7 @@ from samhw.cli.backends import (
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
+from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.statistics import print_statistics
 from samhw.cli.tracing import recording, write_trace
@@ -35,7 +36,7 @@ __all__ = ["run"]
 
 
 @click.command()
-@click.argument("program")
+@click.argument("program", shell_complete=complete_programs)
 @compile_options
 @data_option("karate, random:.., synthetic:NAME, a file, or NAME=FILE; auto: karate, or else random.")
 @click.option(

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from samhw.cli.pictures import plot_option, write_plot
+from samhw.cli.programs import complete_programs
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError, SamhwError
 from samhw.sweep import Configuration, Row, State, product, read_description
@@ -28,7 +29,13 @@ _TABLES = ("order", "formats")
 
 
 @click.command()
-@click.argument("programs", nargs=-1, metavar="(FILE.toml | PROGRAM...)", required=True)
+@click.argument(
+    "programs",
+    nargs=-1,
+    metavar="(FILE.toml | PROGRAM...)",
+    required=True,
+    shell_complete=complete_programs,
+)
 @click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
 @click.option(
     "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."

@@ -20,7 +20,7 @@ from samhw.schedule import Schedule
 __all__ = ["Compiled", "CompiledRegion", "assembled", "lower_program"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompiledRegion(LoweredRegion):
     """A region as the design has it: its graph has lanes, and channels of the right depth."""
 

@@ -46,6 +46,9 @@ class LoweredRegion:
     note: str = ""
     """Why the region ends where it does, or what it stores in the place of a result."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} in the order {', '.join(self.order) or '(none)'}: {self.graph!r}>"
+
 
 def lower_region(
     scope: Scope, number: int, decision: RegionDecision | None = None

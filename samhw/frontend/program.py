@@ -202,6 +202,9 @@ class Program:
         statements = self.statements
         return f"{self.name}, {statements[0] if len(statements) == 1 else f'{len(statements)} statements'}"
 
+    def __repr__(self) -> str:
+        return f"<Program {self.summary}>"
+
     def _repr_html_(self) -> str:
         return html_text(self.text)
 

@@ -89,6 +89,9 @@ class Design:
         regions = f"{len(self.regions)} region{'s' * (len(self.regions) > 1)}"
         return f"{regions} with {len(self.nodes)} nodes and {len(self.channels)} channels"
 
+    def __repr__(self) -> str:
+        return f"<Design {self.name}: {self.value}, {self.summary}>"
+
     @cached_property
     def memory(self) -> dict[str, Memory]:
         """Memories by name."""

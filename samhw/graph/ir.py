@@ -186,6 +186,10 @@ class Graph:
     tensors: tuple[TensorBinding, ...]
     extents: Mapping[str, int] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        size = f"{len(self.nodes)} nodes and {len(self.channels)} channels"
+        return f"<Graph {self.name}: {self.value}, {size}>"
+
     @cached_property
     def node(self) -> dict[str, Node]:
         """Nodes by name."""

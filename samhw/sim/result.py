@@ -116,6 +116,9 @@ class Result:
     passages: Mapping[str, list[Passage]]
     memory: MemoryStats | None = None
 
+    def __repr__(self) -> str:
+        return f"<Result: {self.cycles:,} cycles, {len(self.nodes)} nodes and {len(self.channels)} channels>"
+
     @cached_property
     def traces(self) -> Mapping[str, Trace]:
         """Of `passages`, for each channel (cycle of the pop, token)."""

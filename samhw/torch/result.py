@@ -12,6 +12,7 @@ from torch import nn
 
 from samhw.api import DesignResult
 from samhw.importers.torch import ImportedModule
+from samhw.report.statistics import Statistics
 from samhw.torch.check import ModuleCheck
 from samhw.workload.module import check_program, difference, leaves, outputs_of
 
@@ -54,6 +55,10 @@ class ModuleResult:
         outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)
         errors = [difference(ours, theirs) for ours, theirs in outputs if isinstance(theirs, torch.Tensor)]
         return ModuleCheck(max(errors, default=0.0), program, True, found)
+
+    def stats(self) -> Statistics:
+        """Where the cycles went, as `DesignResult.stats` says it."""
+        return self.result.stats()
 
     def _repr_html_(self) -> str:
         return self.result._repr_html_()

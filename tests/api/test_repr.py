@@ -1,10 +1,15 @@
 """What a console shows of the objects of the Python interface: a line each."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 import torch
 
 import samhw
 import samhw.torch
+from samhw.errors import InputError
+from samhw.workload import bind_program
 
 TEXT = "y[i] = A[i,j] * x[j]"
 
@@ -20,6 +25,33 @@ def test_a_design_and_its_result() -> None:
     cycles = result.cycles
     assert repr(result) == f"<DesignResult of text by sim: {cycles} cycles; y {result.tensors['y']!r}>"
     assert len(repr(result.run)) < 300
+
+
+def test_no_part_of_a_model_fills_a_screen() -> None:
+    workload = bind_program("gcn", ["karate"])
+    design = samhw.compile("gcn")
+    result = design.run(workload.tensors)
+    run, compiled = result.run, design.compiled
+    regions = (*run.regions, *(region.statistics for region in run.regions), *compiled.regions)
+    parts = (design, design.program, compiled, compiled.design, *compiled.design.regions, *regions)
+    for part in (*parts, *design.tables.values(), design.graph, result, result.stats()):
+        assert len(repr(part)) < 400, type(part)
+        assert str(part) == repr(part)
+        assert "\n" not in repr(part)
+
+
+def test_where_the_cycles_went() -> None:
+    result = samhw.compile(TEXT).run(A=np.eye(3, dtype=int), x=np.ones(3, dtype=int))
+    stats = result.stats()
+    assert [region.cycles for region in stats] == [result.cycles]
+    assert repr(stats).startswith(f"<Statistics of text: {result.cycles} cycles in 1 regions; the longest is")
+    assert "<th>waited for a token</th>" in stats._repr_html_()
+    assert stats.to_json()[0]["nodes"]
+    counted = replace(
+        result, run=replace(result.run, regions=(replace(result.run.regions[0], statistics=None),))
+    )
+    with pytest.raises(InputError, match="the backend 'sim' says where they went"):
+        counted.stats()
 
 
 def test_a_model_has_no_line_for_each_statement() -> None:

@@ -1,0 +1,30 @@
+"""What a shell completes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def completed(words: str) -> list[str]:
+    """What bash is told for the last of some words."""
+    typed = words.split(" ")
+    env = {**os.environ, "_SAMHW_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    env["COMP_CWORD"] = str(len(typed) - 1)
+    run = subprocess.run([sys.executable, "-m", "samhw"], env=env, capture_output=True, text=True, check=True)
+    return run.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("samhw comp", ["plain,compare", "plain,compile"]),
+        ("samhw run spmspm_i", ["plain,spmspm_ijk", "plain,spmspm_ikj"]),
+        ("samhw run nothing", ["file,nothing"]),
+        ("samhw sweep spmv gc", ["plain,gcn"]),
+        ("samhw run gcn --fus", ["plain,--fuse"]),
+    ],
+)
+def test_completion(words: str, found: list[str]) -> None:
+    assert set(found) <= set(completed(words))

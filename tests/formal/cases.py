@@ -118,6 +118,7 @@ CASES = {
             {"val": _MAYBE},
             {"val": Grammar(1)},
             quick=11,
+            deep=14,
         ),
         Case(
             "scan_singleton",
@@ -131,7 +132,7 @@ CASES = {
             {"ref": Grammar(1, empty=True)},
             {"crd": _CRD, "ref": _REF},
             quick=14,
-            deep=18,
+            deep=16,
         ),
         Case(
             "scan_compressed",

@@ -368,6 +368,23 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     ),
     "max_pool3d": shaped(lambda x: F.max_pool3d(x, 2, padding=1), "abcde"),
     "avg_pool3d": shaped(lambda x: F.avg_pool3d(x, 2, padding=1), "abcde"),
+    "unfold": shaped(
+        lambda x, w: (
+            x.unfold(1, 2, 1),
+            x.unfold(-1, 2, 2) * 2,
+            (x @ w).unfold(0, 1, 3).softmax(1),
+            x.unfold(0, 2, 3).unfold(1, 2, 1),
+        ),
+        *("abc", "cd"),
+    ),
+    "im2col": shaped(
+        lambda x: (
+            F.unfold(x, 2),
+            F.unfold(x, (2, 1), dilation=(1, 2), padding=1, stride=2),
+            F.unfold(x[0], 2, stride=2),
+        ),
+        "abcd",
+    ),
     "max_pool1d": shaped(lambda x: F.max_pool1d(x, 2), "abc"),
     "max_pool2d": shaped(
         lambda x: (

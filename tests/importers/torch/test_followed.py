@@ -68,6 +68,13 @@ def writes(self: Of, x: Tensor, ids: Tensor, keep: Tensor) -> Tensor:
     return x[: int(view.max()) % 3 + 1] + view.sum() * 0
 
 
+def changes(_, x: Tensor, ids: Tensor, keep: Tensor) -> Tensor:
+    """A constant that is written to is so in the trace, and beside it, once."""
+    part = ids[ids > 0]
+    part -= 1
+    return x[: part.max() + 1].sum(0) + part.sum()
+
+
 def unused(_, x: Tensor, ids: Tensor, keep: Tensor) -> Tensor:
     return x[ids] * keep[:, None]
 
@@ -83,6 +90,7 @@ CASES = {
     numbers: {"ids", "keep"},
     repeats: {"ids", "keep"},
     writes: {"ids"},
+    changes: {"ids"},
     unused: set[str](),
     one_by_one: {"keep"},
 }

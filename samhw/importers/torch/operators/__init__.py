@@ -13,6 +13,7 @@ from samhw.importers.torch.operators import (
     resizing,
     scatter,
     views,
+    windows,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "resizing",
     "scatter",
     "views",
+    "windows",
 ]

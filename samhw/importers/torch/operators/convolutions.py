@@ -1,7 +1,7 @@
 """Convolutions and pooling: windows are views where they do not overlap, else constant matrices pick them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -12,16 +12,10 @@ from samhw.importers.core import Hints, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.reductions import reduced, total
+from samhw.importers.torch.operators.windows import Pads, Windows, each_of, parted
 from samhw.importers.torch.registry import Results, operator
 
 __all__: list[str] = []
-
-Pads = tuple[int, int]
-
-
-def _each(number: Ints, count: int) -> list[int]:
-    given = [number] if isinstance(number, int) else list(number)
-    return given * count if len(given) == 1 else given
 
 
 @operator("convolution", "conv1d", "conv2d", "conv3d")
@@ -45,14 +39,14 @@ def import_convolution(
         return replace(made, modes=made.modes[1:])
     if backwards:
         assert not isinstance(padding, str)
-        each = zip(*(_each(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
+        each = zip(*(each_of(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
         made = _transposed(importer, x, weight, list(each), groups)
         return importer.affine(made, None, bias, mode=1) if bias is not None else made
     shape = importer.build.shape(x)
-    strides, dilations = _each(stride, count), _each(dilation, count)
+    strides, dilations = each_of(stride, count), each_of(dilation, count)
     pads = _padding(padding, kernel, dilations)
     numbers = zip(shape[2:], kernel, strides, pads, dilations, strict=True)
-    windows = [_Windows(*each) for each in numbers]
+    windows = [Windows(*each) for each in numbers]
     sizes = [shape[0], groups, shape[1] // groups]
     letters = "ngc"
     matrices = []
@@ -127,66 +121,7 @@ def _padding(padding: Ints | str, kernel: Sequence[int], dilations: Sequence[int
         wide = [dilation * (size - 1) for size, dilation in zip(kernel, dilations, strict=True)]
         return [(number // 2, number - number // 2) for number in wide]
     numbers = 0 if isinstance(padding, str) else padding
-    return [(number, number) for number in _each(numbers, len(kernel))]
-
-
-@dataclass(frozen=True)
-class _Windows:
-    """The windows along a dimension."""
-
-    size: int
-    kernel: int
-    stride: int
-    padding: Pads
-    dilation: int
-
-    @property
-    def count(self) -> int:
-        reach = self.dilation * (self.kernel - 1) + 1
-        return (self.size + sum(self.padding) - reach) // self.stride + 1
-
-    @property
-    def is_view(self) -> bool:
-        """Whether they lie side by side."""
-        alone = self.kernel == 1 or self.dilation == 1
-        return (
-            alone
-            and not any(self.padding)
-            and self.stride == self.kernel
-            and self.count * self.kernel == self.size
-        )
-
-    @property
-    def is_side_by_side(self) -> bool:
-        """Whether they are views of the data, but for what is left behind the last one."""
-        return self.dilation == 1 and not any(self.padding) and self.stride == self.kernel
-
-    @property
-    def sizes(self) -> list[int]:
-        return [self.count, self.kernel] if self.is_view else [self.size]
-
-    def matrix(self, importer: Importer, *, repeated: bool = False) -> Value:
-        """Of shape (windows, kernel, size): a one where a window's element lies.
-
-        Args:
-            repeated: in the place of what lies outside of the data, some element of the window, which changes
-                no maximum.
-        """
-        held = torch.zeros(self.count, self.kernel, self.size)
-        for window in range(self.count):
-            places = self.places(window)
-            inside = [place for place in places if 0 <= place < self.size]
-            for n, place in enumerate(places):
-                if 0 <= place < self.size:
-                    held[window, n, place] = 1
-                elif repeated:
-                    held[window, n, inside[0]] = 1
-        return importer.constant(held, "windows", Hints("(dense, compressed, compressed)"))
-
-    def places(self, window: int) -> list[int]:
-        """Where the elements of a window lie."""
-        first = window * self.stride - self.padding[0]
-        return [first + n * self.dilation for n in range(self.kernel)]
+    return [(number, number) for number in each_of(numbers, len(kernel))]
 
 
 def _pooling(
@@ -198,7 +133,7 @@ def _pooling(
     dilation: Ints = 1,
     *,
     ceil: bool = False,
-) -> tuple[int, list[_Windows]]:
+) -> tuple[int, list[Windows]]:
     """How many modes of the data are pooled, and the windows along each of them.
 
     Args:
@@ -207,13 +142,13 @@ def _pooling(
     """
     count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)
     stride = kernel if stride is None or stride == [] else stride
-    each = zip(*(_each(n, count) for n in (kernel, stride, padding, dilation)), strict=True)
+    each = zip(*(each_of(n, count) for n in (kernel, stride, padding, dilation)), strict=True)
     windows = []
     for size, (k, step, pad, d) in zip(importer.build.shape(x)[-count:], each, strict=True):
-        made = _Windows(size, k, step, (pad, pad), d)
+        made = Windows(size, k, step, (pad, pad), d)
         reach = d * (k - 1) + 1
         if ceil and (size + 2 * pad - reach) % step and made.count * step < size + pad:
-            made = _Windows(size, k, step, (pad, made.count * step + reach - size - pad), d)
+            made = Windows(size, k, step, (pad, made.count * step + reach - size - pad), d)
         windows.append(made)
     return count, windows
 
@@ -233,7 +168,7 @@ def import_max_pool(
     for n, window in enumerate(windows):
         dim = len(made.modes) - count + n
         if window.is_side_by_side:
-            made = _parted(importer, made, dim, window)
+            made = parted(importer, made, dim, window)
         else:
             made = importer.views.product_along(made, dim, window.matrix(importer, repeated=True))
         made = reduced(importer, made, dim + 1, False, "max")
@@ -258,7 +193,7 @@ def import_avg_pool(
     if all(window.is_side_by_side for window in windows):
         first = len(made.modes) - count
         for n, window in enumerate(windows):
-            made = _parted(importer, made, first + 2 * n, window)
+            made = parted(importer, made, first + 2 * n, window)
         gone = [first + 2 * n + 1 for n in range(count)]
         return total(importer, made, gone, False, 1 / (divisor or prod(window.kernel for window in windows)))
     for n, window in enumerate(windows):
@@ -277,7 +212,7 @@ def import_avg_pool(
 def import_adaptive_pool(importer: Importer, x: Operand, size: Sequence[int] | int) -> Value:
     made = importer.value(x)
     count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)
-    have, want = importer.build.shape(made)[-count:], _each(size, count)
+    have, want = importer.build.shape(made)[-count:], each_of(size, count)
     if all(one % other == 0 for one, other in zip(have, want, strict=True)):
         kernel = [one // other for one, other in zip(have, want, strict=True)]
         return import_avg_pool(importer, made, kernel)
@@ -288,13 +223,6 @@ def import_adaptive_pool(importer: Importer, x: Operand, size: Sequence[int] | i
             importer, made, len(made.modes) - count + n, places, [1 / len(each) for each in places]
         )
     return made
-
-
-def _parted(importer: Importer, x: Value, dim: int, window: _Windows) -> Value:
-    """A mode as windows and what is in them: a view."""
-    x = importer.views.slice(x, dim, 0, window.count * window.kernel)
-    shape = importer.build.shape(x)
-    return importer.views.view(x, [*shape[:dim], window.count, window.kernel, *shape[dim + 1 :]])
 
 
 def _averaged(

@@ -1,0 +1,127 @@
+"""Windows along dimensions: views where they lie side by side, else products with constant matrices."""
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from samhw.importers.core import Hints, Value
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.registry import operator
+
+__all__ = ["Pads", "Windows", "each_of", "parted"]
+
+Pads = tuple[int, int]
+
+
+def each_of(number: Ints, count: int) -> list[int]:
+    """A number for each of so many dimensions."""
+    given = [number] if isinstance(number, int) else list(number)
+    return given * count if len(given) == 1 else given
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows along a dimension."""
+
+    size: int
+    kernel: int
+    stride: int
+    padding: Pads
+    dilation: int
+
+    @property
+    def count(self) -> int:
+        reach = self.dilation * (self.kernel - 1) + 1
+        return (self.size + sum(self.padding) - reach) // self.stride + 1
+
+    @property
+    def is_view(self) -> bool:
+        """Whether they lie side by side."""
+        alone = self.kernel == 1 or self.dilation == 1
+        return (
+            alone
+            and not any(self.padding)
+            and self.stride == self.kernel
+            and self.count * self.kernel == self.size
+        )
+
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether they are views of the data, but for what is left behind the last one."""
+        return self.dilation == 1 and not any(self.padding) and self.stride == self.kernel
+
+    @property
+    def sizes(self) -> list[int]:
+        return [self.count, self.kernel] if self.is_view else [self.size]
+
+    def matrix(self, importer: Importer, *, repeated: bool = False) -> Value:
+        """Of shape (windows, kernel, size): a one where a window's element lies.
+
+        Args:
+            repeated: in the place of what lies outside of the data, some element of the window, which changes
+                no maximum.
+        """
+        held = torch.zeros(self.count, self.kernel, self.size)
+        for window in range(self.count):
+            places = self.places(window)
+            inside = [place for place in places if 0 <= place < self.size]
+            for n, place in enumerate(places):
+                if 0 <= place < self.size:
+                    held[window, n, place] = 1
+                elif repeated:
+                    held[window, n, inside[0]] = 1
+        return importer.constant(held, "windows", Hints("(dense, compressed, compressed)"))
+
+    def places(self, window: int) -> list[int]:
+        """Where the elements of a window lie."""
+        first = window * self.stride - self.padding[0]
+        return [first + n * self.dilation for n in range(self.kernel)]
+
+
+def parted(importer: Importer, x: Value, dim: int, window: Windows) -> Value:
+    """A mode as windows and what is in them: a view."""
+    x = importer.views.slice(x, dim, 0, window.count * window.kernel)
+    shape = importer.build.shape(x)
+    return importer.views.view(x, [*shape[:dim], window.count, window.kernel, *shape[dim + 1 :]])
+
+
+def _along(importer: Importer, x: Value, dim: int, window: Windows) -> Value:
+    """A mode as windows and what is in them."""
+    if window.is_side_by_side:
+        return parted(importer, x, dim, window)
+    return importer.views.product_along(x, dim, window.matrix(importer))
+
+
+@operator("unfold")
+def import_unfold(importer: Importer, x: Operand, dim: int, size: int, step: int) -> Value:
+    """Windows along a dimension; what is in them stands in the last one."""
+    made = importer.value(x)
+    if not made.modes:
+        return importer.views.view(made, [1])
+    dim %= len(made.modes)
+    made = _along(importer, made, dim, Windows(importer.build.shape(made)[dim], size, step, (0, 0), 1))
+    found = importer.call("movedim", made, dim + 1, -1)
+    assert isinstance(found, Value)
+    return found
+
+
+@operator("im2col")
+def import_im2col(
+    importer: Importer, x: Operand, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints
+) -> Value:
+    """Windows of images (batch.., channels, rows, columns), as columns."""
+    made = importer.value(x)
+    *batch, channels, rows, columns = importer.build.shape(made)
+    kernels, dilations, pads, steps = (each_of(n, 2) for n in (kernel, dilation, padding, stride))
+    windows = [
+        Windows(size, k, step, (pad, pad), d)
+        for size, k, d, pad, step in zip((rows, columns), kernels, dilations, pads, steps, strict=True)
+    ]
+    rank = len(batch)
+    made = _along(importer, made, rank + 1, windows[0])
+    made = _along(importer, made, rank + 3, windows[1])
+    order = [*range(rank + 1), rank + 2, rank + 4, rank + 1, rank + 3]
+    made = replace(made, modes=tuple(made.modes[dim] for dim in order))
+    count = windows[0].count * windows[1].count
+    return importer.views.view(made, [*batch, channels * kernels[0] * kernels[1], count])

@@ -11,10 +11,12 @@ from samhw.cli.after import print_after
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
+from samhw.frontend import Program
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot
 from samhw.passes import apply_program_passes
 
@@ -40,6 +42,14 @@ _TEXT = ("", ".dot", ".gv")
     metavar="[N]",
     help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
 )
+@click.option(
+    "--patterns",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE.py:NAME]",
+    help="Compile nothing; list what patterns match, one's own before the built-in ones, and the schedule "
+    "that they give.",
+)
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -62,6 +72,7 @@ def compile(
     html: str | None,
     channels: bool,
     listed: int | None,
+    patterns: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
@@ -74,6 +85,11 @@ def compile(
     if dot:
         _check_drawing(dot)
     given = options.load(program, data, assume=True)
+    if patterns is not None:
+        if table or html or channels or dot or output or listed is not None or after is not None:
+            raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")
+        print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
+        return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         if table or html or channels or dot or output or json_target or copies:

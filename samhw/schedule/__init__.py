@@ -11,7 +11,7 @@ from samhw.schedule.fields import (
 )
 from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import lanes_text, parse_lanes
-from samhw.schedule.regions import regions_of
+from samhw.schedule.regions import in_sequence, regions_of
 from samhw.schedule.schedule import Schedule
 from samhw.schedule.words import every, parse_order, with_words
 
@@ -25,6 +25,7 @@ __all__ = [
     "Iteration",
     "Schedule",
     "every",
+    "in_sequence",
     "lanes_text",
     "parse_lanes",
     "parse_order",

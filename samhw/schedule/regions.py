@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from samhw.frontend import Program, Region, Statement
 from samhw.fusion import kind_groups
 
-__all__ = ["ordered", "regions_of"]
+__all__ = ["in_sequence", "ordered", "regions_of"]
 
 
 def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Region]:
@@ -27,7 +27,7 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
             return list(_merged(program.statements))
         case "kinds":
             groups = kind_groups(program)
-            sequence, _ = _in_sequence(program, groups)
+            sequence, _ = in_sequence(program, groups)
             return [part for group in sequence for part in _merged(groups[group])]
         case "module":
             raise InputError(
@@ -109,7 +109,7 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
             )
     named = [*lists, *([name] for name in left)]
     groups = [[statements[place[name]] for name in names] for names in named]
-    sequence, needed = _in_sequence(program, groups, len(lists))
+    sequence, needed = in_sequence(program, groups, len(lists))
     if needed:
         group, missing = needed
         raise InputError(
@@ -120,7 +120,7 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
         yield from _merged(groups[group])
 
 
-def _in_sequence(
+def in_sequence(
     program: Program, groups: Sequence[Sequence[Statement]], given: int = 0
 ) -> tuple[list[int], tuple[int, str] | None]:
     """Groups of a program's statements in an order that the data flow permits: of those whose operands are

@@ -1,0 +1,42 @@
+"""A pattern of one's own: a product that is scaled, row by row, by another tensor.
+
+Run it with `python examples/patterns.py`, or list what matches: `samhw compile
+examples/patterns.py:program --patterns examples/patterns.py:SCALED`.
+"""
+
+from samhw.backends import run
+from samhw.checking import check
+from samhw.frontend import ProgramBuilder
+from samhw.schedule import Schedule
+from samhw.search.patterns import BUILT_IN, Match, Pattern, access, call, find_patterns, reduced
+from samhw.workload import compile_workload, make_workload
+
+p = ProgramBuilder("scaled")
+i, k = p.indices("i k")
+j = p.index("j", 8)
+A = p.tensor("A", (i, k), "csr")
+X = p.tensor("X", (k, j), "dense")
+d = p.tensor("d", (i,), "dense")
+T = p.tensor("T", (i, j), "dense")
+Y = p.tensor("Y", (i, j), "dense")
+p.assign(T[i, j], A[i, k] * X[k, j], order=(i, k, j))
+p.assign(Y[i, j], T[i, j] * d[i], order=(i, j))
+program = p.program()
+
+
+def is_needed_elsewhere(match: Match) -> str:
+    """Why a match is none: something else reads the product itself."""
+    return f"others read {', '.join(match.uses_elsewhere)}" if match.uses_elsewhere else ""
+
+
+product = reduced("sum", call("*", access("left"), access("right")))
+SCALED = Pattern("scaled product", call("*", product, access("scale")), is_needed_elsewhere)
+
+if __name__ == "__main__":
+    found = find_patterns(program, [SCALED, *BUILT_IN])
+    for match in found.matches:
+        print(match.pattern, *match.results)
+    workload = make_workload(program, ["karate"])
+    compiled = compile_workload(workload, Schedule.from_fields(found.schedule))
+    result = run(compiled, workload.tensors)
+    print(f"{result.cycles} cycles, {check(workload, compiled, result.outputs).verdict}")

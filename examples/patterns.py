@@ -8,7 +8,7 @@ from samhw.backends import run
 from samhw.checking import check
 from samhw.frontend import ProgramBuilder
 from samhw.schedule import Schedule
-from samhw.search.patterns import BUILT_IN, Match, Pattern, access, call, find_patterns, reduced
+from samhw.search.patterns import BUILT_IN, Match, StatementPattern, access, call, find_patterns, reduced
 from samhw.workload import compile_workload, make_workload
 
 p = ProgramBuilder("scaled")
@@ -30,7 +30,7 @@ def is_needed_elsewhere(match: Match) -> str:
 
 
 product = reduced("sum", call("*", access("left"), access("right")))
-SCALED = Pattern("scaled product", call("*", product, access("scale")), is_needed_elsewhere)
+SCALED = StatementPattern("scaled product", call("*", product, access("scale")), is_needed_elsewhere)
 
 if __name__ == "__main__":
     found = find_patterns(program, [SCALED, *BUILT_IN])

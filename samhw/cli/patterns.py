@@ -7,7 +7,7 @@ import click
 from samhw.cli.output import print_json
 from samhw.frontend import Program
 from samhw.schedule import Schedule
-from samhw.search.patterns import Match, Partition, find_patterns, with_own_patterns
+from samhw.search.patterns import Match, PatternMatches, find_patterns, with_own_patterns
 
 __all__ = ["print_patterns"]
 
@@ -44,7 +44,7 @@ def _line(match: Match) -> str:
     return f"{match.pattern}: {', '.join(match.results)}"
 
 
-def _report(partition: Partition) -> dict[str, Any]:
+def _report(partition: PatternMatches) -> dict[str, Any]:
     matches = []
     for match in partition.matches:
         equal = partition.equal_to(match)

@@ -38,19 +38,19 @@ def test_as_json() -> None:
 
 
 def test_ones_own_patterns_come_first(tmp_path: Path) -> None:
-    assert output(f"{EXAMPLE}:program", "--patterns", f"{EXAMPLE}:SCALED").startswith(
-        "scaled product: T, Y\n"
+    assert "scaled product: T, Y\n  left: A[i, k]\n" in output(
+        f"{EXAMPLE}:program", "--patterns", f"{EXAMPLE}:SCALED"
     )
     for name, said in (
-        ("MISSING", "has no 'MISSING' that is a Pattern or a list of them"),
-        ("program", "has no 'program' that is a Pattern"),
+        ("MISSING", "has no 'MISSING' that is a StatementPattern, or a list of them"),
+        ("program", "has no 'program' that is a StatementPattern"),
     ):
         assert said in output("spmv", "--patterns", f"{EXAMPLE}:{name}", code=2)
     assert "name patterns in a Python file" in output("spmv", "--patterns", "nothing", code=2)
     own = tmp_path / "own.py"
     own.write_text(
         "from samhw.search.patterns import *\n"
-        "it = Pattern('it', reduced('sum', any()), check=lambda match: match.missing)\n"
+        "it = StatementPattern('it', reduced('sum', any()), check=lambda match: match.missing)\n"
     )
     assert "own.py:2: AttributeError" in output("spmv", "--patterns", f"{own}:it", code=2)
 

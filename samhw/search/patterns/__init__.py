@@ -1,26 +1,26 @@
 """Patterns: named shapes of neighbouring statements, and the schedule that each match gives.
 
 >>> from samhw.frontend import parse
->>> from samhw.search.patterns import Pattern, any, call, find_patterns, reduced
+>>> from samhw.search.patterns import StatementPattern, any, call, find_patterns, reduced
 >>> program = parse("tensor X[i=4, j=5]\\nm[i] max= X[i, j]\\nD[i, j] = X[i, j] - m[i]\\n")
->>> below = Pattern("below the maximum", call("-", any("x"), reduced("max", any("x"))))
+>>> below = StatementPattern("below the maximum", call("-", any("x"), reduced("max", any("x"))))
 >>> [match.results for match in find_patterns(program, [below]).matches]
 [('m', 'D')]
 """
 
 from samhw.search.patterns.built_in import BUILT_IN
 from samhw.search.patterns.load import with_own_patterns
-from samhw.search.patterns.partition import Match, Partition, Pattern, Refused, find_patterns
+from samhw.search.patterns.partition import Match, PatternMatches, Refused, StatementPattern, find_patterns
 from samhw.search.patterns.shapes import Shape, access, call, either, reduced, where
 from samhw.search.patterns.shapes import anything as any
 
 __all__ = [
     "BUILT_IN",
     "Match",
-    "Partition",
-    "Pattern",
+    "PatternMatches",
     "Refused",
     "Shape",
+    "StatementPattern",
     "access",
     "any",
     "call",

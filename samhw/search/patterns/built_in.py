@@ -1,7 +1,7 @@
 """The patterns that samhw knows, in the order of their priority."""
 
 from samhw.frontend import accesses
-from samhw.search.patterns.partition import Match, Pattern
+from samhw.search.patterns.partition import Match, StatementPattern
 from samhw.search.patterns.shapes import Shape, access, anything, call, either, reduced
 
 __all__ = ["BUILT_IN"]
@@ -87,9 +87,9 @@ def _is_inside(match: Match) -> str:
 
 
 BUILT_IN = (
-    Pattern("attention", _attention(), _is_inside),
-    Pattern("softmax", _softmax(anything("scores")), _is_inside),
-    Pattern("layer norm", _layer_norm(), _is_inside),
-    Pattern("residual", _residual(), _follows),
-    Pattern("bias and activation", _activated(), _is_inside),
+    StatementPattern("attention", _attention(), _is_inside),
+    StatementPattern("softmax", _softmax(anything("scores")), _is_inside),
+    StatementPattern("layer norm", _layer_norm(), _is_inside),
+    StatementPattern("residual", _residual(), _follows),
+    StatementPattern("bias and activation", _activated(), _is_inside),
 )

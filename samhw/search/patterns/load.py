@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from samhw.errors import InputError
 from samhw.script import Script
 from samhw.search.patterns.built_in import BUILT_IN
-from samhw.search.patterns.partition import Pattern
+from samhw.search.patterns.partition import StatementPattern
 
 __all__ = ["with_own_patterns"]
 
 
 @contextmanager
-def with_own_patterns(spec: str | None) -> Iterator[tuple[Pattern, ...]]:
+def with_own_patterns(spec: str | None) -> Iterator[tuple[StatementPattern, ...]]:
     """The patterns of `file.py:NAME` ahead of the built-in ones, or these alone. Inside, the file's checks
     run as the file does.
 
@@ -27,8 +27,16 @@ def with_own_patterns(spec: str | None) -> Iterator[tuple[Pattern, ...]]:
         raise InputError(f"--patterns {spec}: name patterns in a Python file, as file.py:NAME.")
     script = Script(path)
     found = script.objects().get(name)
-    own = [found] if isinstance(found, Pattern) else list(found) if isinstance(found, list | tuple) else []
-    if not own or not all(isinstance(pattern, Pattern) for pattern in own):
-        raise InputError(f"--patterns {spec}: '{path}' has no '{name}' that is a Pattern or a list of them.")
+    own = (
+        [found]
+        if isinstance(found, StatementPattern)
+        else list(found)
+        if isinstance(found, list | tuple)
+        else []
+    )
+    if not own or not all(isinstance(pattern, StatementPattern) for pattern in own):
+        raise InputError(
+            f"--patterns {spec}: '{path}' has no '{name}' that is a StatementPattern, or a list of them."
+        )
     with script.failing(), script.around():
         yield (*own, *BUILT_IN)

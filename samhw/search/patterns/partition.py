@@ -7,9 +7,9 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.frontend import Access, Expr, Program, Statement
 from samhw.schedule import Schedule, in_sequence
-from samhw.search.patterns.shapes import Found, Place, Shape
+from samhw.search.patterns.shapes import Found, Shape, Subject
 
-__all__ = ["Match", "Partition", "Pattern", "Refused", "find_patterns"]
+__all__ = ["Match", "PatternMatches", "Refused", "StatementPattern", "find_patterns"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class StatementPattern:
     """A shape with a name, and what a match of it gives.
 
     Attributes:
@@ -87,7 +87,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Partition:
+class PatternMatches:
     """What patterns have made of a program.
 
     Attributes:
@@ -108,7 +108,7 @@ class Partition:
         return None if first.results == match.results else first
 
 
-def find_patterns(program: Program, patterns: Sequence[Pattern]) -> Partition:
+def find_patterns(program: Program, patterns: Sequence[StatementPattern]) -> PatternMatches:
     """The matches of patterns in a program, and the schedule that they give.
 
     The order of patterns is their priority: the statements of a match are lost to all later patterns. A match
@@ -117,7 +117,7 @@ def find_patterns(program: Program, patterns: Sequence[Pattern]) -> Partition:
     Raises:
         InputError: for fields of a schedule that no schedule has, or that matches contradict each other in.
     """
-    taken: list[tuple[Pattern, Match]] = []
+    taken: list[tuple[StatementPattern, Match]] = []
     refused: list[Refused] = []
     for pattern in patterns:
         for match in _matches(program, pattern):
@@ -139,17 +139,17 @@ def find_patterns(program: Program, patterns: Sequence[Pattern]) -> Partition:
     for pattern, match in taken:
         _merge(fields, pattern.schedule(match), match)
     fuse, _ = _sequence(program, [match for _, match in taken])
-    return Partition(tuple(match for _, match in taken), tuple(refused), {"fuse": fuse, **fields})
+    return PatternMatches(tuple(match for _, match in taken), tuple(refused), {"fuse": fuse, **fields})
 
 
-def _matches(program: Program, pattern: Pattern) -> Iterator[Match]:
+def _matches(program: Program, pattern: StatementPattern) -> Iterator[Match]:
     """The first match of each statement's right side."""
     writers = {statement.lhs.tensor: statement for statement in program.statements}
     for root in program.statements:
         if isinstance(root.rhs, Access) and not root.reduction_indices:
             continue  # It is its operand, under another name or turned round.
         start = Found(results=frozenset([root.lhs.tensor]))
-        found = next(pattern.shape.match(Place(writers, root, root.rhs), start), None)
+        found = next(pattern.shape.match(Subject(writers, root, root.rhs), start), None)
         if found is not None:
             statements = [s for s in program.statements if s.lhs.tensor in found.results]
             yield Match(pattern.name, program, tuple(statements), found.parts)

@@ -10,7 +10,7 @@ from itertools import permutations
 
 from samhw.frontend import Access, Binary, Call, Expr, Statement, accesses, terms
 
-__all__ = ["Found", "Place", "Shape", "access", "anything", "call", "either", "reduced", "where"]
+__all__ = ["Found", "Shape", "Subject", "access", "anything", "call", "either", "reduced", "where"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Place:
-    """An expression where it stands.
+class Subject:
+    """What a shape is matched with: an expression where it stands.
 
     Attributes:
         writers: the statement that computes each tensor.
@@ -54,23 +54,23 @@ class Place:
         is_term = self.expr in [*terms(statement.rhs)]
         return is_term and not used <= set(statement.lhs.variables)
 
-    def part(self, expr: Expr) -> "Place":
-        return Place(self.writers, self.statement, expr, self.inside)
+    def part(self, expr: Expr) -> "Subject":
+        return Subject(self.writers, self.statement, expr, self.inside)
 
-    def behind(self) -> "Place | None":
+    def behind(self) -> "Subject | None":
         """The right side that computes it, if it is an intermediate."""
         writer = self.writers.get(self.expr.tensor) if isinstance(self.expr, Access) else None
-        return None if writer is None else Place(self.writers, writer, writer.rhs)
+        return None if writer is None else Subject(self.writers, writer, writer.rhs)
 
 
 class Shape:
     """Base of all shapes."""
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         """Each way in which it matches, the first that is found first."""
         raise NotImplementedError
 
-    def _behind(self, place: Place, found: Found) -> Iterator[Found]:
+    def _behind(self, place: Subject, found: Found) -> Iterator[Found]:
         """Matches with what computes an intermediate."""
         behind = place.behind()
         if behind is not None:
@@ -83,7 +83,7 @@ class _Anything(Shape):
     name: str | None
     tensors: bool
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         if place.is_reduced or (self.tensors and not isinstance(place.expr, Access)):
             return
         named = found.named(self.name, place.expr)
@@ -97,7 +97,7 @@ class _Call(Shape):
     operands: tuple[Shape, ...]
     name: str | None
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         named = found.named(self.name, place.expr)
         expr = place.expr
         symbol = expr.symbol if isinstance(expr, Binary) else expr.function if isinstance(expr, Call) else ""
@@ -120,12 +120,12 @@ class _Reduced(Shape):
     operand: Shape
     name: str | None
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         named = found.named(self.name, place.expr)
         if named is None or place.statement.is_move:
             return
         if place.is_reduced and place.statement.reduction == self.reduction:
-            inside = Place(place.writers, place.statement, place.expr, inside=True)
+            inside = Subject(place.writers, place.statement, place.expr, inside=True)
             yield from self.operand.match(inside, named)
         elif isinstance(place.expr, Access) and not place.is_reduced:
             yield from _Reduced(self.reduction, self.operand, None)._behind(place, named)
@@ -135,7 +135,7 @@ class _Reduced(Shape):
 class _Either(Shape):
     shapes: tuple[Shape, ...]
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         for shape in self.shapes:
             yield from shape.match(place, found)
 
@@ -145,7 +145,7 @@ class _Where(Shape):
     shape: Shape
     condition: Callable[[Mapping[str, Expr]], bool]
 
-    def match(self, place: Place, found: Found) -> Iterator[Found]:
+    def match(self, place: Subject, found: Found) -> Iterator[Found]:
         yield from (more for more in self.shape.match(place, found) if self.condition(more.parts))
 
 
@@ -179,7 +179,7 @@ def where(shape: Shape, condition: Callable[[Mapping[str, Expr]], bool]) -> Shap
     return _Where(shape, condition)
 
 
-def _all(shapes: tuple[Shape, ...], places: list[Place], found: Found) -> Iterator[Found]:
+def _all(shapes: tuple[Shape, ...], places: list[Subject], found: Found) -> Iterator[Found]:
     if not shapes:
         yield found
         return

@@ -10,8 +10,8 @@ from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.search.patterns import (
     Match,
-    Pattern,
     Shape,
+    StatementPattern,
     access,
     any,
     call,
@@ -27,7 +27,7 @@ PRODUCT = "tensor A[i=4, k=3]\ntensor B[k=3, j=5]\n"
 
 def matched(text: str, shape: Shape) -> list[tuple[str, ...]]:
     """The results that each match has."""
-    return [match.results for match in find_patterns(parse(text), [Pattern("it", shape)]).matches]
+    return [match.results for match in find_patterns(parse(text), [StatementPattern("it", shape)]).matches]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,10 @@ def test_matches(text: str, shape: Shape, expected: list[tuple[str, ...]]) -> No
 CHAIN = (
     X + "A[i, j] = exp(X[i, j])\nB[i, j] = relu(A[i, j])\nC[i, j] = exp(B[i, j])\nD[i, j] = relu(C[i, j])\n"
 )
-EXP, BOTH = Pattern("exp", call("exp", any())), Pattern("both", call("relu", call("exp", any())))
+EXP, BOTH = (
+    StatementPattern("exp", call("exp", any())),
+    StatementPattern("both", call("relu", call("exp", any()))),
+)
 
 
 def test_order_is_priority_and_not_size() -> None:
@@ -100,7 +103,7 @@ def test_a_pattern_takes_in_its_own_matches() -> None:
 
 def test_a_check_sees_the_uses_elsewhere() -> None:
     text = X + "A[i, j] = exp(X[i, j])\nB[i, j] = relu(A[i, j])\nC[i, j] = A[i, j] + B[i, j]\n"
-    pattern = Pattern("both", BOTH.shape, lambda match: ", ".join(match.uses_elsewhere))
+    pattern = StatementPattern("both", BOTH.shape, lambda match: ", ".join(match.uses_elsewhere))
     found = find_patterns(parse(text), [pattern])
     assert not found.matches
     assert [(r.match.results, r.why) for r in found.refused] == [(("A", "B"), "A")]
@@ -110,7 +113,7 @@ def test_what_cannot_run_at_once_is_no_match() -> None:
     """As of TVM's cyclic_dependency: gelu lies between, and is not matched."""
     text = X + "A[i, j] = exp(X[i, j])\nG[i, j] = gelu(A[i, j])\nY[i, j] = relu(A[i, j]) + G[i, j]\n"
     shape = call("+", call("relu", call("exp", any())), access())
-    (refused,) = find_patterns(parse(text), [Pattern("it", shape)]).refused
+    (refused,) = find_patterns(parse(text), [StatementPattern("it", shape)]).refused
     assert refused.match.results == ("A", "Y")
     assert refused.why == "it needs G, which needs one of its statements"
 

@@ -27,13 +27,7 @@ def with_own_patterns(spec: str | None) -> Iterator[tuple[StatementPattern, ...]
         raise InputError(f"--patterns {spec}: name patterns in a Python file, as file.py:NAME.")
     script = Script(path)
     found = script.objects().get(name)
-    own = (
-        [found]
-        if isinstance(found, StatementPattern)
-        else list(found)
-        if isinstance(found, list | tuple)
-        else []
-    )
+    own = list(found) if isinstance(found, list | tuple) else [found]
     if not own or not all(isinstance(pattern, StatementPattern) for pattern in own):
         raise InputError(
             f"--patterns {spec}: '{path}' has no '{name}' that is a StatementPattern, or a list of them."

@@ -27,10 +27,11 @@ def with_own_patterns(spec: str | None) -> Iterator[tuple[StatementPattern, ...]
         raise InputError(f"--patterns {spec}: name patterns in a Python file, as file.py:NAME.")
     script = Script(path)
     found = script.objects().get(name)
-    own = list(found) if isinstance(found, list | tuple) else [found]
-    if not own or not all(isinstance(pattern, StatementPattern) for pattern in own):
+    own = found if isinstance(found, list | tuple) else [found]
+    patterns = [pattern for pattern in own if isinstance(pattern, StatementPattern)]
+    if not patterns or len(patterns) < len(own):
         raise InputError(
             f"--patterns {spec}: '{path}' has no '{name}' that is a StatementPattern, or a list of them."
         )
     with script.failing(), script.around():
-        yield (*own, *BUILT_IN)
+        yield (*patterns, *BUILT_IN)

@@ -43,6 +43,7 @@ from samhw.rtl.drop_val import DropVal
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
+from samhw.rtl.recur import Recur
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
@@ -127,6 +128,7 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
         )
     for op in ("sum", "max", "prod"):
         yield Case("running", f"{op} {value}", partial(Running, arch=arch, value_type=value, op=op))
+    yield Case("recur", f"{value}", partial(Recur, arch=arch, value_type=value))
     exclusive = partial(Running, arch=arch, value_type=value, op="sum", exclusive=True)
     yield Case("running", f"sum {value}, exclusive", exclusive)
     for bits in ([10], [5, 5]):

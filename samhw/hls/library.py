@@ -28,6 +28,7 @@ _HEADERS = {
         f"running_{part}": "running"
         for part in ("accumulate", "spread", "spread_last", "chain", "add", "delay")
     },
+    **{f"recur_{part}": "recur" for part in ("spread", "spread_last", "chain", "add")},
     **{f"reduce_vector_{part}": "reduce_vector" for part in ("accumulate", "emit")},
 }
 """Where a function stands, if not in the header of its name."""
@@ -86,7 +87,7 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     if on_chip:
         headers.add("memory")
     context = _context(programs, graphs)
-    if headers & {"alu", "drop_val", "reduce_scalar", "running", "reduce_vector"}:
+    if headers & {"alu", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:

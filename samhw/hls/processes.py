@@ -214,6 +214,32 @@ def _running(to: RegionBuilder, node: Node) -> None:
     to.spread(node, {"val": out})
 
 
+def _recur(to: RegionBuilder, node: Node) -> None:
+    value = to.graph.operand_type(node)
+    number, type = to.number(node), value_class(value)
+    latency = to.arch.reduce_latency("recur", value)
+    near, waiting = to.arch.internal_depth(latency), 2 * latency + 2
+
+    def pair(names: tuple[str, str], depth: int) -> tuple[HlsStream, HlsStream]:
+        factor, val = (to.internal(node, name, type, depth) for name in names)
+        return factor, val
+
+    here = to.input(node, "factor"), to.input(node, "val")
+    for k in range(3):
+        there = pair((f"factor{k + 1}", f"val{k + 1}"), near)
+        to.process("recur_spread", *here, *there, reads=here, writes=there, template=(number, str(k)))
+        here = there
+    there, blocks = pair(("factor4", "val4"), waiting), pair(("factors", "values"), waiting)
+    writes = (*there, *blocks)
+    to.process("recur_spread_last", *here, *writes, reads=here, writes=writes, template=(number, "3"))
+    carry, out = to.internal(node, "carry", type, near), to.output(node, "val")
+    template = (number, str(latency))
+    to.process("recur_chain", *blocks, carry, reads=blocks, writes=(carry,), template=template)
+    reads = (*there, carry)
+    to.process("recur_add", *reads, out, reads=reads, writes=(out,), template=(number,))
+    to.spread(node, {"val": out})
+
+
 def _reduce_vector(to: RegionBuilder, node: Node) -> None:
     """The further banks of docs/primitives.md are a stream that holds a whole fiber for each of them, and
     with it the room of all internal channels that the rule has between the banks and the end."""
@@ -293,6 +319,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "alu": _plain("alu", alu_operator),
     "reduce_scalar": _reduce_scalar,
     "running": _running,
+    "recur": _recur,
     "reduce_vector": _reduce_vector,
     "drop_crd": _plain("drop_crd"),
     "drop_val": _plain("drop_val"),

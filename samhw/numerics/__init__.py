@@ -7,6 +7,7 @@ from samhw.numerics.convert import convert
 from samhw.numerics.float import Float
 from samhw.numerics.integer import Fixed, Integer
 from samhw.numerics.operations import OPERATIONS, REDUCTIONS
+from samhw.numerics.recurrence import recurrence_word
 from samhw.numerics.reduction import reduce_words, start_word
 from samhw.numerics.typed import (
     ALL_OPERATIONS,
@@ -16,7 +17,7 @@ from samhw.numerics.typed import (
     Operation,
     operation,
 )
-from samhw.numerics.valuetype import ARITY, BLOCK, OVERFLOW, ScalarOp, ValueType, Words
+from samhw.numerics.valuetype import ARITY, BLOCK, OVERFLOW, RECURRENCE_BLOCK, ScalarOp, ValueType, Words
 
 __all__ = [
     "ALL_OPERATIONS",
@@ -24,6 +25,7 @@ __all__ = [
     "BLOCK",
     "OPERATIONS",
     "OVERFLOW",
+    "RECURRENCE_BLOCK",
     "REDUCTIONS",
     "SCALE_MULTIPLIERS",
     "SCALE_SHIFTS",
@@ -37,6 +39,7 @@ __all__ = [
     "Words",
     "convert",
     "operation",
+    "recurrence_word",
     "reduce_words",
     "start_word",
     "value_type",

@@ -12,7 +12,17 @@ from samhw.errors import InputError
 from samhw.numerics.lanes import Bits
 from samhw.numerics.straight_line import ScalarOp, straight_line
 
-__all__ = ["ARITY", "BLOCK", "OVERFLOW", "Definition", "ScalarOp", "ValueType", "Words", "apply"]
+__all__ = [
+    "ARITY",
+    "BLOCK",
+    "OVERFLOW",
+    "RECURRENCE_BLOCK",
+    "Definition",
+    "ScalarOp",
+    "ValueType",
+    "Words",
+    "apply",
+]
 
 Words: TypeAlias = NDArray[np.int64]
 """Bit patterns, as non-negative integers of the type's width."""
@@ -25,6 +35,9 @@ OVERFLOW = -1
 
 BLOCK = 8
 """Elements of a block of a reduction."""
+
+RECURRENCE_BLOCK = 16
+"""Elements of a block of a recurrence, which has a multiplication and an addition in its loop."""
 
 ARITY = {"add": 2, "sub": 2, "mul": 2, "max": 2, "min": 2, "neg": 1}
 """What every type has: names of operations, and how many operands each takes."""

@@ -15,6 +15,7 @@ from samhw.primitives.intersect import Intersect
 from samhw.primitives.locate import Locate
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
+from samhw.primitives.recur import Recur
 from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
 from samhw.primitives.repeat import Repeater
@@ -58,6 +59,7 @@ _MODELS: tuple[Model, ...] = (
     Alu(),
     ReduceScalar(),
     Running(),
+    Recur(),
     ReduceVector(),
     DropCrd(),
     DropVal(),

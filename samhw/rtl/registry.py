@@ -16,6 +16,7 @@ from samhw.rtl.drop_val import DropVal
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
+from samhw.rtl.recur import Recur
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
@@ -114,6 +115,7 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         op=at.params["op"],
         exclusive=at.params.get("exclusive", False),
     ),
+    "recur": lambda at: Recur(arch=at.arch, value_type=at.value),
     "reduce_vector": lambda at: ReduceVector(
         arch=at.arch,
         value_type=at.value,

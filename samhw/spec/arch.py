@@ -10,7 +10,7 @@ import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.files import check_readable
-from samhw.numerics import BLOCK, ValueType
+from samhw.numerics import BLOCK, RECURRENCE_BLOCK, ValueType
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
@@ -44,10 +44,10 @@ _ALU: Latencies = {
     | _functions("exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25, sin 18, cos 18"),
 }
 _REDUCE: Latencies = {
-    "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4},
-    "fixed": {"sum": 1, "max": 1, "min": 1, "prod": 4},
-    "bf16": {"sum": 5, "max": 1, "min": 1, "prod": 4},
-    "f32": {"sum": 7, "max": 1, "min": 1, "prod": 5},
+    "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
+    "fixed": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
+    "bf16": {"sum": 5, "max": 1, "min": 1, "prod": 4, "recur": 8},
+    "f32": {"sum": 7, "max": 1, "min": 1, "prod": 5, "recur": 11},
 }
 
 _VITIS_F32 = {"add": 6, "sub": 6, "mul": 3, "div": 11, "sqrt": 11}
@@ -132,10 +132,13 @@ class Arch:
             }
             object.__setattr__(self, name, table)
         for family, latencies in self.reduce.items():
-            for op in ("sum", "prod") if family in ("bf16", "f32") else ("prod",):
-                if (latency := latencies.get(op, 1)) > BLOCK:
+            blocks = {"prod": BLOCK, "recur": RECURRENCE_BLOCK}
+            if family in ("bf16", "f32"):
+                blocks["sum"] = BLOCK
+            for op, block in blocks.items():
+                if (latency := latencies.get(op, 1)) > block:
                     raise InputError(
-                        f"Arch.reduce[{family!r}][{op!r}] is {latency}; give at most {BLOCK}, the elements "
+                        f"Arch.reduce[{family!r}][{op!r}] is {latency}; give at most {block}, the elements "
                         "of a block."
                     )
 
@@ -163,8 +166,8 @@ class Arch:
         return _look_up("alu", self.alu, op, value)
 
     def reduce_latency(self, op: str, value: ValueType) -> int:
-        """Latency of one step of a reduction (`sum`, `max`, `min`, `prod`); raises `InputError` if none is
-        given."""
+        """Latency of one step of a reduction (`sum`, `max`, `min`, `prod`, `recur`); raises `InputError` if
+        none is given."""
         return _look_up("reduce", self.reduce, op, value)
 
     def internal_depth(self, latency: int) -> int:

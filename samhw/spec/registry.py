@@ -8,6 +8,7 @@ from samhw.spec.drop import DROP_CRD, DROP_VAL
 from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
+from samhw.spec.recur import RECUR
 from samhw.spec.reduce import REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
 from samhw.spec.running import RUNNING
@@ -34,6 +35,7 @@ _SPECS: tuple[Spec, ...] = (
     ALU,
     REDUCE_SCALAR,
     RUNNING,
+    RECUR,
     REDUCE_VECTOR,
     DROP_CRD,
     DROP_VAL,

@@ -227,6 +227,20 @@ def _long_fibers(value: str, limit: int) -> Any:
     return draw
 
 
+def _long_pairs(value: str, limit: int) -> Any:
+    """Factors and values, in fibers of up to three blocks of sixteen."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(1, 4))
+        tree = _tree(rng, depth - 1, lambda: [None] * int(rng.integers(52)))
+        return {
+            port: to_stream(_map(tree, depth, lambda _: _value(rng, value, limit)), depth)
+            for port in ("factor", "val")
+        }, {}
+
+    return draw
+
+
 def _vectors(bits: Sequence[int], value: str, limit: int) -> Any:
     """Coordinates of sparse tensors with a level for each of the bits, below one or more lists."""
 
@@ -500,6 +514,10 @@ VARIANTS: tuple[Variant, ...] = (
             ("prod", [3], "i32", 3),
             ("prod", [2], "f32", 4),
         )
+    ),
+    *(
+        Variant(f"recur {value}", "recur", _long_pairs(value, limit), {"value": value})
+        for value, limit in (("i32", 2), ("i16", 3), ("fixed<16,8>", 300), ("bf16", 2), ("f32", 2))
     ),
     Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),
     *(Variant(f"drop_val {value}", "drop_val", _droppable(value), value=value) for value in ("i32", "bf16")),

@@ -230,6 +230,17 @@ CASES = {
         *("running", 1, {"op": "prod"}, {"val": "2 1 1 1 1 1 1 1 3 S0 D"}, {}),
         {"val": "2@17 2@18 2@19 2@20 2@21 2@22 2@23 2@24 6@28 S0@29 D@33"},
     ),
+    "recur": (
+        # spread in 1, 6, 11 and 16, add in 21; of the end also chain in 24, and add in 29
+        *("recur", 1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, {}),
+        {"val": "3@26 7@27 S0@28 D@34"},
+    ),
+    "recur: more than a block": (
+        # the block is whole at spread3 in 31, at chain in 36; the seventeenth element has its carry in 41,
+        # and the loop, too, is back then, so that chain sees the end in 42 and add in 47
+        *("recur", 1, {}, dict.fromkeys(("factor", "val"), "1 " * 17 + "S0 D"), {}),
+        {"val": " ".join(f"{k + 1}@{26 + k}" for k in range(16)) + " 17@46 S0@47 D@52"},
+    ),
     "reduce_vector: one kept level": (
         # flushed in 5; fetch in 7, iterate in 9 to 12, emit in 10 to 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}),

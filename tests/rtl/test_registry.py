@@ -72,6 +72,7 @@ NODES = [
     node("alu", {"op": "neg"}, {"a": VAL}, {"val": VAL}),
     node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
     node("running", {"op": "sum", "exclusive": True}, {"val": VAL}, {"val": VAL}),
+    node("recur", {}, {"factor": VAL, "val": VAL}, {"val": VAL}),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("drop_crd", {}, {"outer": CRD, "inner": CRD}, {"outer": CRD, "inner": CRD}),
     node("drop_val", {}, {"crd": CRD, "val": VAL}, {"crd": CRD, "val": VAL}),

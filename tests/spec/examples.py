@@ -46,6 +46,7 @@ EXAMPLES = {
     "alu": Example(1, {"op": "mul", "immediates": {"a": 3}}, {"b": "2 S0 D"}, 1),
     "reduce_scalar": Example(1, {"op": "sum"}, {"val": "2 S0 D"}, 2),
     "running": Example(1, {"op": "max"}, {"val": "2 1 S0 D"}, 1),
+    "recur": Example(1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, 1),
     "reduce_vector": Example(2, {"op": "max", "bits": [3]}, {"crd0": "1 S0 2 S1 D", "val": "5 S0 6 S1 D"}, 4),
     "drop_crd": Example(1, {}, {"outer": "1 S0 D", "inner": "2 S1 D"}, 1),
     "drop_val": Example(1, {}, {"crd": "1 S0 D", "val": "5 S0 D"}, 1),

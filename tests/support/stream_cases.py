@@ -14,6 +14,7 @@ from samhw.numerics import (
     WIDENING,
     Integer,
     operation,
+    recurrence_word,
     reduce_words,
     start_word,
     value_type,
@@ -365,6 +366,24 @@ def running(draw: Draw) -> Case:
     return Case(node, {"val": val}, {"val": at_depth(val, d - 1, parts)}, value=graph)
 
 
+@st.composite
+def recur(draw: Draw) -> Case:
+    d = draw(some_depths)
+    graph, params = draw(typed_params())
+    kind = value_type(params.get("value", graph))
+    words = st.none() | reduced_words(kind.name, "prod")
+    # Fibers of some blocks, too.
+    val = draw(st.lists(words, max_size=50) if d == 1 else structures(d, words))
+    factor = draw(like(val, d, words))
+
+    def parts(factors: list, values: list) -> list[int]:
+        r, x = ([word or 0 for word in fiber] for fiber in (factors, values))
+        return [recurrence_word(kind, r[: n + 1], x[: n + 1]) for n in range(len(x))]
+
+    node = make("recur", "n", d, **params)
+    return Case(node, {"factor": factor, "val": val}, {"val": zip_at(d - 1, parts, factor, val)}, value=graph)
+
+
 def _tree(bits: list[int], leaf: st.SearchStrategy[int]) -> st.SearchStrategy[dict]:
     """Nested dicts of coordinates, outermost first, with a value at each leaf; empty dicts among them."""
     tree: st.SearchStrategy = st.none() | leaf
@@ -522,6 +541,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         alu,
         reduce_scalar,
         running,
+        recur,
         reduce_vector,
         drop_crd,
         drop_val,

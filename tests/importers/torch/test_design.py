@@ -38,6 +38,15 @@ def test_parts_that_share_a_layer_run_in_one_region():
     torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
 
 
+def test_regions_by_the_kinds_of_statements():
+    torch.manual_seed(0)
+    module, x = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Softmax(dim=-1)), (torch.randn(4, 6),)
+    found = samhw.torch.compile(module, x, fuse="kinds").run()
+    # The product with its activation; maximum, exponentials, sum and quotient by themselves.
+    assert [len(region.region.statements) for region in found.result.compiled.regions] == [2, 1, 1, 1, 1]
+    torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
+
+
 class Spread(nn.Module):
     """A sparse product, with the matrix as an argument, a buffer or a parameter."""
 

@@ -178,14 +178,16 @@ def _running(to: RegionBuilder, node: Node) -> None:
     value = to.graph.operand_type(node)
     op, number, type = node.params["op"], to.number(node), value_class(value)
     latency, functor = to.arch.reduce_latency(op, value), f"samhw::{op}"
-    val, out = to.input(node, "val"), to.output(node, "val")
+    val = to.input(node, "val")
     exclusive, blocked = node.params.get("exclusive", False), is_blocked(value, op)
 
     def internal(name: str, depth: int) -> HlsStream:
         return to.internal(node, name, type, depth)
 
-    last = latency if blocked else to.arch.step + 1
-    result = internal("all", to.arch.internal_depth(last)) if exclusive else out
+    def result(latency: int) -> HlsStream:
+        """What the inclusive values go into. Streams are declared in the order of their writers."""
+        return internal("all", to.arch.internal_depth(latency)) if exclusive else to.output(node, "val")
+
     if blocked:
         near, waiting = to.arch.internal_depth(latency), 2 * latency + 2
         first, second, third = internal("val1", near), internal("val2", near), internal("val3", waiting)
@@ -198,19 +200,14 @@ def _running(to: RegionBuilder, node: Node) -> None:
             )
         template = (number, functor, str(latency))
         to.process("running_chain", total, carry, reads=(total,), writes=(carry,), template=template)
-        to.process(
-            "running_add",
-            *(third, carry, result),
-            reads=(third, carry),
-            writes=(result,),
-            template=(number, functor),
-        )
+        out, reads, made = result(latency), (third, carry), (number, functor)
+        to.process("running_add", *reads, out, reads=reads, writes=(out,), template=made)
     else:
-        made = (number, functor)
-        to.process("running_accumulate", val, result, reads=(val,), writes=(result,), template=made)
+        out, made = result(to.arch.step + 1), (number, functor)
+        to.process("running_accumulate", val, out, reads=(val,), writes=(out,), template=made)
     if exclusive:
-        made = (type, f"{start_word(value, op):#x}")
-        to.process("running_delay", result, out, reads=(result,), writes=(out,), template=made)
+        everything, out, made = out, to.output(node, "val"), (type, f"{start_word(value, op):#x}")
+        to.process("running_delay", everything, out, reads=(everything,), writes=(out,), template=made)
     to.spread(node, {"val": out})
 
 

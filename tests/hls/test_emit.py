@@ -7,8 +7,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import samhw
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Channel, Design, Endpoint
@@ -198,3 +200,12 @@ def assert_laid_out(files: dict[str, str], folder: Path) -> None:
                 input=plain, capture_output=True, text=True, check=True, cwd=folder,
             )  # fmt: skip
             assert done.stdout == plain, path
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+@pytest.mark.parametrize("end", ["", ", exclusive"])
+def test_running_reductions_pass_the_check(value: str, end: str) -> None:
+    for op in ("sum", "prod", "max"):
+        design = samhw.compile(f"tensor v[j=8]\nC[j] = cum{op}(j, v[j]{end})", value=value)
+        design.run(v=np.ones(8))
+        check(lower(design.compiled.design, design.compiled.arch), {})

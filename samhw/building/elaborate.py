@@ -9,7 +9,7 @@ from pathlib import Path
 
 from samhw.building.cache import cached, digest
 from samhw.errors import InputError
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, dumps
 
 __all__ = ["generate_verilog", "generator_digest"]
 
@@ -26,7 +26,8 @@ def generate_verilog(
 
     Raises `InputError` if Amaranth is not installed.
     """
-    key = digest(generator_digest(), repr((design, arch, name, probes, stall_ports)))
+    options = repr((name, probes, stall_ports))
+    key = digest(generator_digest(), dumps(design), arch.dumps(), options)
 
     def make(folder: Path) -> None:
         # Imported late: a text that is in the cache costs no import of Amaranth.

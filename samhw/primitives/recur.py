@@ -145,7 +145,7 @@ def _add(add: ScalarOp, multiply: ScalarOp, block: int) -> Step:
         behind = state[BEHIND]
         place = state[N]
         word = data[1]
-        carried = head == DONE or (behind and place == 0)
+        carried = head == DONE or (behind != 0 and place == 0)
         if carried and kind[2] == NONE:
             return wait_carry
         if head == VAL:

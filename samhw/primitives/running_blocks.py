@@ -129,7 +129,7 @@ def add(op: ScalarOp, block: int) -> Step:
         behind = state[BEHIND]
         place = state[N]
         word = data[0]
-        carried = head == DONE or (behind and place == 0)
+        carried = head == DONE or (behind != 0 and place == 0)
         if carried:
             if kind[1] == NONE:
                 return wait_carry

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ from samhw.building.boards.loader import load_bitstream
 from samhw.building.boards.size import Use, check_size, least_use, use_of
 from samhw.cli import main
 from samhw.errors import InputError, RunError
+from samhw.frontend import parse
+from samhw.graph import Design
+from samhw.search import compile_program
 
 from .emulated import design_on, small
 
@@ -295,3 +299,13 @@ def test_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest
     with caplog.at_level("INFO", "samhw"):
         load_bitstream(board, Path("top.bit"))
     assert "openFPGALoader -b ulx3s top.bit" in caplog.text
+
+
+def test_the_key_of_a_netlist_is_of_all_that_is_in_the_design() -> None:
+    """Designs of one name and one size differ in a channel, or in a latency."""
+    compiled = compile_program(parse("tensor a[i=4]\ny[i] = a[i] * 2\n"))
+    (graph,) = compiled.design.regions
+    deeper = Design.of(graph.with_depths({graph.channels[0].name: 33}))
+    slower = replace(compiled.arch, memory=compiled.arch.memory + 1)
+    choices = [(compiled.design, compiled.arch), (deeper, compiled.arch), (compiled.design, slower)]
+    assert len({BoardDesign.named("ulx3s", *choice).key for choice in choices}) == 3

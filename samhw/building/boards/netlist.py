@@ -12,7 +12,7 @@ from samhw.building.boards.size import check_size, least_use
 from samhw.building.cache import cached, digest
 from samhw.building.elaborate import generator_digest
 from samhw.errors import InputError
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, dumps
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
 
@@ -77,8 +77,9 @@ class BoardDesign:
     def key(self) -> str:
         """A hash of all that the netlist follows from, but for its clock."""
         pins = importlib.metadata.version("amaranth-boards")
-        choices = (self.baud, self.design, self.arch)
-        return digest(generator_digest("boards"), pins, self.board.file.read_bytes(), repr(choices))
+        board = self.board.file.read_bytes()
+        design, arch = dumps(self.design), self.arch.dumps()
+        return digest(generator_digest("boards"), pins, board, repr(self.baud), design, arch)
 
     @property
     def build(self) -> int:

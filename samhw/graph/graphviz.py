@@ -28,12 +28,18 @@ def draw(design: Design, form: str) -> bytes:
     which brings Graphviz with it.
 
     Raises:
-        InputError: if neither is installed.
+        InputError: if neither is installed, or the package lacks a library of the system.
         RunError: if it fails.
     """
     run = subprocess.run(_drawer(form), input=to_dot(design).encode(), capture_output=True, check=False)
     if run.returncode != 0:
         reason = run.stderr.decode(errors="replace").strip()
+        if "ImportError: " in reason:
+            missing = reason.rpartition("ImportError: ")[2]
+            raise InputError(
+                f"The package 'pygraphviz' cannot be loaded ({missing}); install Graphviz's program 'dot' "
+                "(package 'graphviz'), or write DOT text, as to graph.dot."
+            )
         raise RunError(f"The program 'dot' failed: {reason}; write DOT text instead.")
     return run.stdout
 

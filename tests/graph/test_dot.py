@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import DRAWINGS, Design, Payload, Port, Stream, StreamKind, draw, to_dot, to_svg
+from samhw.graph import DRAWINGS, Design, Payload, Port, Stream, StreamKind, draw, graphviz, to_dot, to_svg
 from samhw.graph.dot import COLOURS
 from tests.graph.test_validate import example, with_node
 
@@ -45,7 +45,7 @@ def test_every_kind_has_a_colour_of_its_own() -> None:
 
 @pytest.mark.parametrize("form", DRAWINGS)
 def test_the_package_draws_where_there_is_no_program(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pygraphviz")
+    pytest.importorskip("pygraphviz", exc_type=ImportError)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     drawn = draw(Design.of(example()), form)
     begin = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
@@ -69,3 +69,11 @@ def test_svg_by_dot(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     with pytest.raises(RunError, match="'dot' failed: broken"):
         to_svg(Design.of(replace(example(), name="x")))
+
+
+def test_a_package_that_lacks_a_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setattr(graphviz, "_PYGRAPHVIZ", "raise ImportError('libgobject-2.0.so.0: no such file')")
+    with pytest.raises(InputError, match=r"cannot be loaded \(libgobject-2.0.so.0: no such file\); install"):
+        draw(Design.of(example()), "png")

@@ -86,7 +86,7 @@ def test_layouts_are_formats(layout):
         # Columns outside are modes in another order, and levels as of csr.
         assert format == "csr"
         (access,) = [a for s in imported.program.statements for a in s.reads if a.tensor != "x"]
-        summed = access.indices.index(imported.program.statements[0].reduction_indices[0])
+        summed = access.names.index(imported.program.statements[0].reduction_indices[0])
         assert summed == (0 if stored == "csc" else 1)
         tensors = imported.tensors(arguments)
         (held,) = [tensor for name, tensor in tensors.items() if name != "x"]

@@ -1,11 +1,53 @@
 """Errors say where they came up, and go from process to process."""
 
+import ast
 import pickle
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+import samhw
 from samhw.errors import InputError, SamhwError, shown
 from samhw.graph.deadlock import DeadlockError
+
+REFUSALS = ("ScheduleError", "StreamError", "Refusal")
+
+
+def sentences(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Of every refusal, its cause and its ways out, with a mark where a value comes in."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in REFUSALS:
+            for argument in call.args:
+                yield from ((call.lineno, said) for said in texts(argument))
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "_" for part in node.values)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.Call):
+        for child in ast.iter_child_nodes(node):
+            yield from texts(child)
+
+
+@pytest.mark.parametrize("text", ["'So it is.'", "f'So is {it}.'", "f'It is {it}; do {that}'"])
+def test_a_whole_sentence_in_a_refusal_is_found(text: str) -> None:
+    assert [at for at, said in sentences(ast.parse(f"Refusal({text})")) if said.endswith(".") or ";" in said]
+
+
+def test_refusals_have_no_full_stop_and_no_way_out_in_their_cause() -> None:
+    """`ScheduleError` puts them there."""
+    root = Path(samhw.__file__).parent
+    wrong = [
+        f"{path.relative_to(root)}:{line}: {said}"
+        for path in root.rglob("*.py")
+        for line, said in sentences(ast.parse(path.read_text()))
+        if said.endswith(".") or ";" in said
+    ]
+    assert not wrong
 
 
 def test_errors_are_sent_between_processes() -> None:

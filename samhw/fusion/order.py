@@ -99,7 +99,8 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
             if position[outer] > position[inner]:
                 raise ScheduleError(
                     f"The order {','.join(order)} visits {outer} inside of {inner}, along which "
-                    f"'{instance.statement}' runs; choose one in which {inner} comes behind {outer}."
+                    f"'{instance.statement}' runs",
+                    f"choose one in which {inner} comes behind {outer}",
                 )
     for use in region.stored_uses():
         for outer, inner in pairwise(use.stored):

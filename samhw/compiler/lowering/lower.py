@@ -236,7 +236,8 @@ class _Lowering:
         if row.index != running.index:
             raise StreamError(
                 f"'{self.builder.title}' has a running reduction along {running.index}, with {row.index} "
-                f"inside of it; choose an order in which {running.index} comes behind {row.index}."
+                "inside of it",
+                f"choose an order in which {running.index} comes behind {row.index}",
             )
         inputs: dict[str, Feed] = {"val": val}
         op, exclusive = running.op, running.exclusive

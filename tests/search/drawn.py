@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from samhw.frontend import Program, parse
 from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, FusionRule, Schedule
 from samhw.tensors import Tensor
-from tests.support.oracle import concats, masks, residuals
+from tests.support.oracle import concats, residuals
 from tests.support.oracle.case import Case, draw_case
+from tests.support.oracle.masks import draw_masked_program
+from tests.support.oracle.mixture import draw_mixture
+from tests.support.oracle.running import draw_running_program
 from tests.support.oracle.written import Written
 
 __all__ = ["VALUES", "Drawn", "draw", "draw_schedule"]
@@ -51,13 +54,17 @@ class Drawn:
 
 def draw(number: int) -> Drawn | None:
     """The program of a number; None for one that breaks a rule of the language."""
-    value = ("i32", "f32")[number // 4 % 2]
-    match number % 4:
+    value = ("i32", "f32")[number // 6 % 2]
+    match number % 6:
         case 0:
             return _of_case(draw_case(number))
         case 1:
-            return _of_case(draw_case(number, masks.draw_masked_program))
+            return _of_case(draw_case(number, draw_masked_program))
         case 2:
+            return _of_case(draw_case(number, draw_running_program))
+        case 3:
+            return _of_case(draw_case(number, draw_mixture))
+        case 4:
             return _of_written(*concats.draw(number, value))
         case _:
             return _of_written(*residuals.draw(number, value))

@@ -24,7 +24,7 @@ from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.search.drawn import VALUES, Drawn, draw, draw_schedule
 
-PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SCHEDULES", "200"))
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SCHEDULES", "240"))
 SHARDS = 8
 RTL_PROGRAMS = max(2, PROGRAMS // 200)
 EXTENDED = (1, 4)

@@ -15,6 +15,7 @@ from tests.support.oracle.language import (
     Expr,
     Number,
     Program,
+    RunningReduction,
     Statement,
     Tensor,
     Use,
@@ -22,7 +23,7 @@ from tests.support.oracle.language import (
     uses,
 )
 
-__all__ = ["INDICES", "Drawing", "draw_arrays", "draw_program", "stored"]
+__all__ = ["INDICES", "Drawing", "StatementDrawing", "draw_arrays", "draw_program", "stored"]
 
 INDICES = ("i", "j", "k")
 MOST_EXTENT = 4
@@ -144,6 +145,44 @@ class Drawing:
         text = f"({', '.join(levels)}) @ ({', '.join(map(str, modes))})"
         self.tensors[name] = Tensor(name, tuple(indices), shape, text)
         return Use(name, tuple(indices))
+
+
+class StatementDrawing(Drawing):
+    """Statements of chosen kinds, one after the other."""
+
+    def __init__(self, rng: random.Random, floating: bool) -> None:
+        super().__init__(rng, floating)
+        self.statements: list[Statement] = []
+
+    def assign(
+        self,
+        kept: Sequence[str],
+        expr: Expr | RunningReduction,
+        reduction: str = "sum",
+        mask: Use | None = None,
+    ) -> Use:
+        """A statement, its modes shuffled."""
+        target = self.declare("T", self.rng.sample(kept, len(kept)))
+        self.statements.append(Statement(target, expr, reduction, mask))
+        self.results.append(target)
+        return target
+
+    def fitting(self, used: Sequence[str]) -> Use | None:
+        """A result that may be a mask of a statement with those indices."""
+        found = [use for use in self.results if set(use.indices) <= set(used)]
+        return self.rng.choice(found) if found else None
+
+    def finish(self, regions: Sequence[int]) -> Program:
+        """The program in regions of so many statements, without declarations that nothing uses."""
+        named = {use.tensor for statement in self.statements for use in statement.uses}
+        tensors = tuple(tensor for name, tensor in self.tensors.items() if name in named)
+        return Program(self.extents, tensors, tuple(self.statements), tuple(regions))
+
+    def cut(self, likely: float) -> Program:
+        """The program in one region, or in two."""
+        count = len(self.statements)
+        first = self.rng.randrange(count) if self.rng.random() < likely else 0
+        return self.finish([n for n in (first, count - first) if n])
 
 
 def draw_program(rng: random.Random, floating: bool) -> Program:

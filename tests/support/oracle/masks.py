@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from math import prod
 
-from tests.support.oracle.draw import INDICES, Drawing
+from tests.support.oracle.draw import INDICES, StatementDrawing
 from tests.support.oracle.language import (
     Apply,
     Concat,
@@ -19,7 +19,7 @@ from tests.support.oracle.language import (
     indices_of,
 )
 
-__all__ = ["draw_masked_program"]
+__all__ = ["Masking", "draw_masked_program"]
 
 MOST_RANK = 3
 REDUCTIONS = ("max", "max", "min", "min", "sum")
@@ -31,13 +31,11 @@ def draw_masked_program(rng: random.Random, floating: bool) -> Program:
     Args:
         floating: with what only floating point has.
     """
-    return _Masking(rng, floating).program()
+    return Masking(rng, floating).program()
 
 
-class _Masking(Drawing):
-    def __init__(self, rng: random.Random, floating: bool) -> None:
-        super().__init__(rng, floating)
-        self.statements: list[Statement] = []
+class Masking(StatementDrawing):
+    """Masks that the program computes, and what they restrict."""
 
     def program(self) -> Program:
         rng = self.rng
@@ -49,19 +47,7 @@ class _Masking(Drawing):
             self.restricted(rng.choice(masks))
         for _ in range(rng.choice((0, 0, 1, 1, 2))):
             self.reader()
-        count = len(self.statements)
-        cut = rng.randrange(count) if rng.random() < 0.2 else 0
-        regions = tuple(n for n in (cut, count - cut) if n)
-        named = {use.tensor for statement in self.statements for use in statement.uses}
-        tensors = tuple(tensor for name, tensor in self.tensors.items() if name in named)
-        return Program(self.extents, tensors, tuple(self.statements), regions)
-
-    def assign(self, kept: Sequence[str], expr: Expr, reduction: str = "sum", mask: Use | None = None) -> Use:
-        """A statement, its modes shuffled."""
-        target = self.declare("T", self.rng.sample(kept, len(kept)))
-        self.statements.append(Statement(target, expr, reduction, mask))
-        self.results.append(target)
-        return target
+        return self.cut(0.2)
 
     # Masks
 
@@ -149,11 +135,6 @@ class _Masking(Drawing):
         return index
 
     # What reads them
-
-    def fitting(self, used: Sequence[str]) -> Use | None:
-        """A result that may be a mask of a statement with those indices."""
-        found = [use for use in self.results if set(use.indices) <= set(used)]
-        return self.rng.choice(found) if found else None
 
     def restricted(self, mask: Use) -> None:
         """A statement under a mask, with indices beside those of the mask or without any."""

@@ -4,19 +4,18 @@ readers of their own."""
 import random
 from collections.abc import Sequence
 
-from tests.support.oracle.draw import INDICES, Drawing
+from tests.support.oracle.draw import INDICES, StatementDrawing
 from tests.support.oracle.language import (
     Apply,
     Expr,
     Number,
     Program,
     RunningReduction,
-    Statement,
     Use,
     indices_of,
 )
 
-__all__ = ["draw_running_program"]
+__all__ = ["Running", "draw_running_program"]
 
 
 def draw_running_program(rng: random.Random, floating: bool) -> Program:
@@ -25,13 +24,14 @@ def draw_running_program(rng: random.Random, floating: bool) -> Program:
     Args:
         floating: with what only floating point has.
     """
-    return _Running(rng, floating).program()
+    return Running(rng, floating).program()
 
 
-class _Running(Drawing):
+class Running(StatementDrawing):
+    """Running reductions and products, their operands, and what reads them."""
+
     def __init__(self, rng: random.Random, floating: bool) -> None:
         super().__init__(rng, floating)
-        self.statements: list[Statement] = []
         self.products = 0
 
     def program(self) -> Program:
@@ -42,29 +42,15 @@ class _Running(Drawing):
             self.run()
         for _ in range(rng.choice((0, 1, 1, 2))):
             self.reader()
-        count = len(self.statements)
-        cut = rng.randrange(count) if rng.random() < 0.3 else 0
-        regions = tuple(n for n in (cut, count - cut) if n)
-        named = {use.tensor for statement in self.statements for use in statement.uses}
-        tensors = tuple(tensor for name, tensor in self.tensors.items() if name in named)
-        return Program(self.extents, tensors, tuple(self.statements), regions)
-
-    def assign(self, kept: Sequence[str], expr: Expr | RunningReduction, reduction: str = "sum") -> Use:
-        """A statement, its modes in the order of the program."""
-        target = self.declare("T", self.rng.sample(list(kept), len(kept)))
-        mask = self.mask(kept) if isinstance(expr, RunningReduction) or reduction == "prod" else None
-        self.statements.append(Statement(target, expr, reduction, mask))
-        self.results.append(target)
-        return target
+        return self.cut(0.3)
 
     def mask(self, kept: Sequence[str]) -> Use | None:
         """A mask for a statement with those indices on the left: a new one, or a result."""
         rng = self.rng
         if rng.random() < 0.55:
             return None
-        fitting = [use for use in self.results if set(use.indices) <= set(kept)]
-        if fitting and rng.random() < 0.4:
-            return rng.choice(fitting)
+        if rng.random() < 0.4 and (found := self.fitting(kept)):
+            return found
         return self.use([i for i in kept if rng.random() < 0.8])
 
     def some(self) -> list[str]:
@@ -114,9 +100,9 @@ class _Running(Drawing):
         run = RunningReduction(reduction, along, operand, rng.random() < 0.35)
         if reduction == "prod" and rng.random() < 0.4:
             kept = [i for i in indices if rng.random() < 0.5]
-            self.assign(kept, operand, "prod")
+            self.assign(kept, operand, "prod", self.mask(kept))
         else:
-            self.assign(indices, run)
+            self.assign(indices, run, mask=self.mask(indices))
 
     def reader(self) -> None:
         """A result with another one or with an input."""

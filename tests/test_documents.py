@@ -1,6 +1,8 @@
-"""The documents: prose of one width, and links that lead somewhere."""
+"""The documents: prose of one width, links that lead somewhere, and a site without a warning."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +85,16 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
         r"`((?:samhw|tests|docs|benchmarks|boards|examples)/[\w./-]+)`", page.read_text("utf-8")
     )
     assert not [name for name in named if not (ROOT / name).exists()]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    """Every page is in a list of contents, every link and every name of the interface is found."""
+    pytest.importorskip("sphinx")
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(ROOT / "docs"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    assert "samhw.compile" in (tmp_path / "api.html").read_text("utf-8")

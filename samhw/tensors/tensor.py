@@ -35,6 +35,10 @@ __all__ = ["Tensor"]
 class Tensor:
     """A tensor in one storage format.
 
+    The constructor trusts its arguments; :meth:`check` does not. Most users want :meth:`from_dense`,
+    :meth:`from_coo`, :meth:`from_scipy` or :func:`samhw.tensors.read_tensor`. Wherever a format is asked for,
+    a text such as ``"csr"`` will do.
+
     Parameters
     ----------
     shape
@@ -46,10 +50,6 @@ class Tensor:
     vals
         One value per position of the innermost level, of any integer, boolean or floating-point dtype. Every
         conversion preserves it.
-
-    The constructor trusts its arguments; :meth:`check` does not. Most users want :meth:`from_dense`,
-    :meth:`from_coo`, :meth:`from_scipy` or :func:`samhw.tensors.read_tensor`. Wherever a format is asked for,
-    a text such as ``"csr"`` will do.
     """
 
     shape: tuple[int, ...]

@@ -1,0 +1,77 @@
+"""The site of the documents: `sphinx-build -W docs site`."""
+
+import re
+from importlib.metadata import version as installed
+from os.path import relpath
+from pathlib import Path
+
+from pygments.lexer import RegexLexer, words
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, Text
+from sphinx.application import Sphinx
+
+project = "samhw"
+version = release = installed("samhw")
+project_copyright = "the samhw authors"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+html_theme = "furo"
+html_title = "samhw"
+html_copy_source = False
+html_show_sphinx = False
+
+# Links to headings, as code hosts make them.
+myst_heading_anchors = 4
+
+# Docstrings write names between single backquotes.
+default_role = "code"
+
+autodoc_class_signature = "separated"
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+
+DOCS = Path(__file__).parent
+FROM_OUTSIDE = {
+    "index": "../README.md",
+    "contributing": "../CONTRIBUTING.md",
+    "changelog": "../CHANGELOG.md",
+    "tests": "../tests/README.md",
+}
+"""The pages that begin with a file of the repository outside of the documents."""
+LINK = re.compile(r"(?<=\]\()(?!https?:|#)[^)#\s]+")
+
+
+class ProgramLexer(RegexLexer):
+    """Colours for the program language (docs/programs.md)."""
+
+    name = "samhw program"
+    aliases = ("ein",)
+    tokens = {  # noqa: RUF012, Pygments' own form
+        "root": [
+            (r"#.*$", Comment.Single),
+            (words(("tensor", "fuse", "where", "order", "value"), suffix=r"\b"), Keyword),
+            (r"\b[a-z]\w*(?=\()", Name.Function),
+            (r"\d+(\.\d+)?([eE][+-]?\d+)?", Number),
+            (r"[A-Za-z_]\w*", Name),
+            (r"[-+*/=:@<>]", Operator),
+            (r"[\[\](){},.]", Punctuation),
+            (r"\s+", Text),
+        ]
+    }
+
+
+def bring_in(app: Sphinx, page: str, source: list[str]) -> None:
+    """Puts files from outside before their pages, and lets links to them lead there."""
+    text = source[0]
+    if page in FROM_OUTSIDE:
+        file = DOCS / FROM_OUTSIDE[page]
+        own = LINK.sub(lambda link: relpath(file.parent / link[0], DOCS), file.read_text("utf-8"))
+        text = own + text
+    pages = {file: f"{name}.md" for name, file in FROM_OUTSIDE.items()}
+    source[0] = LINK.sub(lambda link: pages.get(link[0], link[0]), text)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_lexer("ein", ProgramLexer)
+    app.connect("source-read", bring_in)

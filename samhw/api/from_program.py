@@ -1,5 +1,6 @@
 """From a program, in whatever form, to a design; and from what was saved of one."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from samhw.api.arguments import entries_of, path_of
 from samhw.api.design import RunnableDesign
 from samhw.errors import InputError, shown
-from samhw.frontend import Capacity, Program, ProgramBuilder, check_program, load_program
+from samhw.frontend import Capacity, Program, ProgramBuilder, cautions, check_program, load_program
 from samhw.frontend import load as load_text
 from samhw.graph import Arch
 from samhw.numerics import ValueType
@@ -55,6 +56,8 @@ def compile(
         Schedule.of(schedule), **{name: field for name, field in fields.items() if field is not None}
     )
     found = _program(program)
+    for sentence in cautions(found):
+        warnings.warn(sentence, stacklevel=2)
     found = with_formats(found, found.regions, {} if formats is None else formats)
     stored = chosen.apply(found)
     # An input without a format may be dense or not, as its first data are.

@@ -11,7 +11,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, asked_type
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program, load_named
+from samhw.frontend import Capacity, Example, Program, cautions, load_named
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
@@ -125,8 +125,9 @@ class CompileOptions:
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
+        loaded = _load(program)
         with phase("reading data"):
-            return self._wide(bind_program(program, data, value=self.value))
+            return self._wide(bind_program(program, data, value=self.value, loaded=loaded))
 
     def _wide(self, workload: Workload) -> Workload:
         extents = self._greatest
@@ -168,7 +169,7 @@ class CompileOptions:
         """
         if data:
             return self.workload(program, data)
-        loaded = load_named(program)
+        loaded = _load(program)
         if not isinstance(loaded, Program):  # A module has data of its own.
             return self._wide(bind_program(program, value=self.value, loaded=loaded))
         loaded = loaded.with_extents(self._greatest or {})
@@ -248,6 +249,15 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_COMPILE):
         compiling = option(compiling)
     return compiling
+
+
+def _load(program: str) -> Program | Example:
+    """What PROGRAM names, with a word on stderr where it may mean something else than its author."""
+    loaded = load_named(program)
+    if isinstance(loaded, Program):
+        for sentence in cautions(loaded):
+            click.echo(f"samhw: {sentence}", err=True)
+    return loaded
 
 
 def load_schedule(name: str | None) -> Schedule:

@@ -19,6 +19,7 @@ T[i, j] = A[i, k] * X[k, j]    order i, k, j
 
 from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
+from samhw.frontend.caution import cautions
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
@@ -87,6 +88,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "cautions",
     "check_program",
     "check_size",
     "dumps",

@@ -8,7 +8,7 @@ Usage, from the repository's root:
 git worktree add ../before COMMIT
 python -m benchmarks.same_designs ../before . [--only spmm,gcn] [--fuse none,full] [--cycles] [--json FILE|-]
 
-It takes half an hour, since a build with Verilog is a whole one; `--cycles` compares the cycles alone, in a
+It takes some minutes, since Verilog is generated twice; `--cycles` compares the cycles alone, in a
 minute. `--keep FILE` keeps what the second checkout gave; FILE serves as the first one then.
 """
 
@@ -84,14 +84,15 @@ def verilog(program: str, fuse: str) -> list[str]:
     with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(io.StringIO()):
         folder = Path(name)
         samhw(
-            "build", program, "--data", "auto", "--fuse", fuse, "--target", "verilator", "-o", f"{folder}/out"
+            "build", program, "--data", "auto", "--fuse", fuse, "--target", "verilog", "-o", f"{folder}/out"
         )
         (identity,) = (
             found["identity"]
             for path in folder.rglob("*.json")
             if isinstance(found := json.loads(path.read_text()), dict) and "identity" in found
         )
-        return [nameless(path.read_text(), identity) for path in sorted(folder.rglob("*.v"))]
+        # A file is called as its module is, so it is its text that says which one comes first.
+        return sorted(nameless(path.read_text(), identity) for path in folder.rglob("*.v"))
 
 
 def probes(checkout: Path, jobs: Sequence[tuple[str, str]], *, cycles: bool) -> Iterator[dict[str, Any]]:

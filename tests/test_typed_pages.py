@@ -1,4 +1,4 @@
-"""The tutorial, typed as it stands: commands print what the page says, and its Python runs."""
+"""Pages that are typed as they stand: commands print what the page says, and its Python runs."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
+DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LEFT_OUT = "..."
 
@@ -59,11 +59,12 @@ def test_what_a_page_may_not_say(printed: str, said: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.verilator
-def test_the_tutorial(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["tutorial.md", "how_to.md"])
+def test_a_page(page: str, tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "300"}
     python = ""
-    for language, block in BLOCK.findall(PAGE.read_text("utf-8")):
+    for language, block in BLOCK.findall((DOCS / page).read_text("utf-8")):
         if language == "python":
             python += block
             continue

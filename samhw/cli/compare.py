@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import click
 from rich.console import Console
 
+from samhw.brackets import apply_brackets
 from samhw.checking import Known, Outcome
 from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
@@ -166,7 +167,8 @@ def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[st
     at a level of fusion."""
     for words in _every(axes, "fuse", "iteration"):
         schedule = with_words(base, words)
-        regions = regions_of(workload.program, scheduled(workload, schedule).fuse)
+        program = apply_brackets(workload.program, schedule.brackets)
+        regions = regions_of(program, scheduled(workload, schedule).fuse)
         fuses = any(len(region.statements) > 1 for region in regions)
         matters = {"order": len(regions) == 1, "lanes": True, "share": fuses}
         inside = _every(axes, *(name for name, does in matters.items() if does))

@@ -79,6 +79,11 @@ _COMPILE = (
         metavar="TYPE",
         help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32; auto: the program's own, or what it needs.",
     ),
+    click.option(
+        "--brackets",
+        metavar="T=A*(X*W)",
+        help="What is summed first: the right side of T without indices; several with semicolons.",
+    ),
     click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
     click.option(
         "--lanes",
@@ -226,6 +231,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         order: str | None,
         fuse: FusionLevel | FusionRule | None,
         value: str,
+        brackets: str | None,
         iteration: Iteration | None,
         lanes: str | None,
         share: str | None,
@@ -241,7 +247,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         words = {"fuse": fuse, "iteration": iteration, "lanes": lanes, "permute": permute}
         schedule = with_words(
             saved.schedule if design else load_schedule(schedule_file),
-            {**words, "share": share or None, "order": order or None},
+            {**words, "share": share or None, "order": order or None, "brackets": brackets or None},
         )
         asked = asked_type(value) or saved.compiled or saved.value
         command(options=CompileOptions(schedule, asked, capacity, extents, arch, saved), **others)

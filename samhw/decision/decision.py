@@ -60,12 +60,15 @@ class Decision:
         iteration: of all regions.
         recomputed: the intermediates that each use computes for itself.
         lanes: by index, how many copies of what lies inside of it share its coordinates.
+        brackets: by result, what is multiplied and summed first; the regions have the statements that come
+            of it.
     """
 
     regions: tuple[RegionDecision, ...]
     iteration: Iteration = "factored"
     recomputed: frozenset[str] = frozenset()
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    brackets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def of(self, label: str | None) -> RegionDecision | None:
         """The decision for the region of that name; None for a region that a pass has added."""

@@ -34,6 +34,7 @@ from samhw.frontend.expr import (
     Literal,
     Mul,
     Neg,
+    Parens,
     Reshape,
     RunningReduction,
     Sub,
@@ -50,7 +51,7 @@ from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
 from samhw.frontend.objects import Example, load_object
-from samhw.frontend.parse import dumps, load, parse
+from samhw.frontend.parse import dumps, load, parse, parse_expression
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
 from samhw.frontend.size import check_size
@@ -76,6 +77,7 @@ __all__ = [
     "Mul",
     "Name",
     "Neg",
+    "Parens",
     "Pattern",
     "Program",
     "ProgramBuilder",
@@ -106,6 +108,7 @@ __all__ = [
     "model_description",
     "model_names",
     "parse",
+    "parse_expression",
     "renamed",
     "result_patterns",
     "rewritten",

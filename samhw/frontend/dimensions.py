@@ -33,6 +33,7 @@ class Dimensions:
 
     Args:
         source: the program's text, for errors.
+        given: names that dimensions have already, by a mode of each.
 
     Raises:
         InputError: when a dimension would need two extents, naming two tensors; and when a reshape or a
@@ -40,7 +41,11 @@ class Dimensions:
     """
 
     def __init__(
-        self, tensors: Mapping[str, TensorDecl], statements: Sequence[Statement], source: Source | None = None
+        self,
+        tensors: Mapping[str, TensorDecl],
+        statements: Sequence[Statement],
+        source: Source | None = None,
+        given: Mapping[Mode, str] | None = None,
     ):
         classes = _Classes(tensors, statements, source)
         indices = [index for statement in statements for index in statement.indices]
@@ -54,6 +59,9 @@ class Dimensions:
                 named[root] = names.own(wish)
             return named[root]
 
+        for mode, wish in (given or {}).items():
+            if mode[0] in tensors:
+                name(mode, wish)
         for statement in statements:
             modes = {index: mode for index, _, mode in _tied(statement)}
             for index in statement.indices:

@@ -28,6 +28,7 @@ __all__ = [
     "Mul",
     "Neg",
     "Operand",
+    "Parens",
     "Reshape",
     "RunningReduction",
     "Sub",
@@ -262,6 +263,25 @@ class Call(Expr):
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Parens(Expr):
+    """An expression in parentheses, where these say more than what binds to what: in brackets
+    (`samhw.brackets`). Programs have none."""
+
+    operand: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def with_children(self, children: Sequence[Expr]) -> "Parens":
+        (operand,) = children
+        return replace(self, operand=operand)
+
+    def __str__(self) -> str:
+        return f"({self.operand})"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from samhw.frontend.expr import (
     Literal,
     Mul,
     Neg,
+    Parens,
     Reshape,
     RunningReduction,
     Sub,
@@ -31,7 +32,7 @@ from samhw.frontend.source import Source
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
 
-__all__ = ["dumps", "load", "parse"]
+__all__ = ["dumps", "load", "parse", "parse_expression"]
 
 T = TypeVar("T")
 
@@ -47,6 +48,19 @@ def parse(text: str, name: str = "<text>", *, implied: bool = False) -> Program:
     ``name:line:column: what is wrong and how to fix it``, when the text is not a valid program.
     """
     return _Parser(Source(name, text)).program(implied)
+
+
+def parse_expression(text: str, name: str) -> Expr:
+    """The right side of a statement by itself, with a `Parens` for each pair of parentheses.
+
+    `name` is how errors call the text. Raises InputError when it is no expression.
+    """
+    parser = _Parser(Source(name, text), keeps_parentheses=True)
+    expr = parser.sum()
+    parser.end_of_line()
+    if parser.token.kind is not LexemeKind.END:
+        parser.fail(parser.token, f"expected the end of the text, found {parser.token}")
+    return expr
 
 
 def load(path: str | Path) -> Program:
@@ -70,8 +84,9 @@ def dumps(program: Program) -> str:
 class _Parser:
     """One method for each rule of the grammar, from the rule's first token to the one after its last."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, keeps_parentheses: bool = False) -> None:
         self.source = source
+        self.keeps_parentheses = keeps_parentheses
         self.tokens = tokenize(source)
         self.position = 0
         self.nesting = 0
@@ -252,7 +267,7 @@ class _Parser:
         if self.accept("("):
             expr = self.sum()
             self.expect(")")
-            return expr
+            return Parens(expr) if self.keeps_parentheses else expr
         name = self.name("a tensor, a number or '('")
         return self.call(name) if self.at("(") else self.access(name)
 

@@ -32,6 +32,9 @@ class Program:
     written: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
     """The results in the order of the text, where the statements have another one: dimensions are named by
     it."""
+    named: Mapping[tuple[str, int], str] = field(default_factory=dict, compare=False, repr=False)
+    """By tensor and mode, how dimensions were called before the program was rewritten, and are called
+    still."""
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -73,7 +76,7 @@ class Program:
         if self.written is not None:
             place = {tensor: n for n, tensor in enumerate(self.written)}
             statements = tuple(sorted(statements, key=lambda s: place.get(s.lhs.tensor, len(place))))
-        return Dimensions(self.tensors, statements, self.source)
+        return Dimensions(self.tensors, statements, self.source, self.named)
 
     def extents(self, statement: Statement) -> dict[str, int | None]:
         """The extent of each index of `statement`, in the order of `Statement.indices`; None where nothing

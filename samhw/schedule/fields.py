@@ -19,6 +19,7 @@ __all__ = [
     "FusionRule",
     "Iteration",
     "Share",
+    "check_brackets",
     "check_formats",
     "check_fuse",
     "check_names",
@@ -82,6 +83,17 @@ def check_share(share: object) -> Share | dict[str, str]:
     for name, way in table.items():
         if not isinstance(way, str) or way not in WAYS:
             raise InputError(f"'share' is {shown(way)} for '{name}'; the choices are {', '.join(WAYS)}.")
+    return table
+
+
+def check_brackets(brackets: object) -> dict[str, str]:
+    """Texts by result; whether they are equal to its statement depends on the program."""
+    table = _table("brackets", brackets, 'such as T = "A * (X * W)"')
+    for name, text in table.items():
+        if not isinstance(text, str):
+            raise InputError(
+                f"The bracket of '{name}' is {shown(text)}; give a text, such as \"A * (X * W)\"."
+            )
     return table
 
 

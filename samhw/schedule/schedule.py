@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from samhw.brackets import apply_brackets
 from samhw.errors import InputError, shown
 from samhw.files import read_toml
 from samhw.frontend import Program
@@ -17,6 +18,7 @@ from samhw.schedule.fields import (
     FusionRule,
     Iteration,
     Share,
+    check_brackets,
     check_formats,
     check_fuse,
     check_names,
@@ -72,9 +74,14 @@ class Schedule:
     region where streams do not allow that; `none` recomputes an intermediate for each use, and ends no region
     earlier than it is asked to. Or for some intermediates, by name: `buffer` keeps its streams for all uses,
     `store` ends the region behind it, `recompute` recomputes it for each use."""
+    brackets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """For a result, the right side of its statement without indices, with parentheses around what is summed
+    first; it may name what intermediates are made of in their place (`samhw.brackets`). All other fields
+    speak of the statements that come of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
+        object.__setattr__(self, "brackets", check_brackets(self.brackets))
         check_one_of("iteration", self.iteration, ITERATIONS)
         object.__setattr__(self, "share", check_share(self.share))
         if not isinstance(self.permute, bool | np.bool_):
@@ -89,12 +96,13 @@ class Schedule:
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
 
     def apply(self, program: Program) -> Program:
-        """The program with the regions, the orders and the formats of this schedule.
+        """The program with the brackets, the regions, the orders and the formats of this schedule.
 
         Raises:
             InputError: for a name that the program does not have, regions that it cannot have, or a format
                 that does not fit.
         """
+        program = apply_brackets(program, self.brackets)
         regions = ordered(program.name, regions_of(program, self.fuse), self.order)
         program = with_formats(program, regions, self.formats)
         computed = [statement.lhs.tensor for statement in program.statements]
@@ -119,6 +127,7 @@ class Schedule:
     def __str__(self) -> str:
         """In a table, by what most often differs."""
         words = [self.fuse_text(), self.iteration]
+        words += [f"{result} = {text}" for result, text in self.brackets.items()]
         if order := self.order_text():
             words.append(f"order {order}")
         words += [f"{name} {text}" for name, text in self.formats.items()]
@@ -202,6 +211,8 @@ class Schedule:
             "iteration": self.iteration,
             "permute": self.permute,
         }
+        if self.brackets:
+            found["brackets"] = plain(self.brackets)
         if self.off_chip is not None:
             found["off_chip"] = plain(self.off_chip)
         if self.share != "auto":

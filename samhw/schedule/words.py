@@ -25,7 +25,8 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
 
     Args:
         words: fields by name, as an option gives them; None leaves a field as it is. Beside the fields,
-            `order.T` is the order of the region whose last result is T, and `formats.T` the format of T.
+            `order.T` is the order of the region whose last result is T, `formats.T` the format of T, and
+            `brackets.T` the bracket of T.
 
     Raises:
         InputError: for words that a field does not take.
@@ -40,6 +41,8 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
         chosen["order"] = {**before, **{result: parse_order(text) for result, text in orders.items()}}
     if formats := _entries("formats", words):
         chosen["formats"] = {**schedule.formats, **formats}
+    if brackets := _entries("brackets", words):
+        chosen["brackets"] = {**schedule.brackets, **brackets}
     return replace(schedule, **chosen)
 
 
@@ -65,7 +68,21 @@ def _parse_share(text: str) -> str | dict[str, str]:
     return ways
 
 
+def _parse_brackets(text: str) -> dict[str, str]:
+    """Brackets as `T = A * (X * W)`, several with semicolons."""
+    brackets: dict[str, str] = {}
+    for entry in filter(str.strip, text.split(";")):
+        name, equals, bracket = (part.strip() for part in entry.partition("="))
+        if not equals or name in brackets:
+            raise InputError(
+                f"brackets '{text}': give each result one bracket, as in T = A * (X * W), and a ; between them."
+            )
+        brackets[name] = bracket
+    return brackets
+
+
 _READ: Mapping[str, Callable[[str], Any]] = {
+    "brackets": _parse_brackets,
     "lanes": parse_lanes,
     "order": lambda text: parse_order(text) if text else {},
     "share": _parse_share,

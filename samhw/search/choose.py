@@ -56,4 +56,5 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
             regions.append(part.decision)
             if part.is_alone and part.decision.label is not None:
                 lowered[part.decision.label] = part.main
-    return Choice(Decision(tuple(regions), schedule.iteration, recomputed, schedule.lanes), lowered)
+    decision = Decision(tuple(regions), schedule.iteration, recomputed, schedule.lanes, schedule.brackets)
+    return Choice(decision, lowered)

@@ -134,7 +134,10 @@ class ModuleDesign:
     def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
         schedule = self._schedule
         if schedule.fuse == MODULE:
-            schedule = replace(schedule, fuse=module_regions(imported.program, imported.scopes))
+            schedule = replace(
+                schedule,
+                fuse=module_regions(apply_brackets(imported.program, schedule.brackets), imported.scopes),
+            )
         schedule.apply(imported.program)
         return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
 

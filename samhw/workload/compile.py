@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled
 from samhw.frontend import Capacity
 from samhw.graph import Arch
@@ -30,4 +31,5 @@ def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
     chosen = schedule or Schedule()
     if chosen.fuse != MODULE or workload.scopes is None:
         return chosen
-    return replace(chosen, fuse=module_regions(workload.program, workload.scopes))
+    program = apply_brackets(workload.program, chosen.brackets)
+    return replace(chosen, fuse=module_regions(program, workload.scopes))

@@ -25,6 +25,7 @@ SCHEDULES = st.builds(
     formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
     share=st.sampled_from(("auto", "all", "none"))
     | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "recompute")), max_size=3),
+    brackets=st.dictionaries(TEXTS, TEXTS, max_size=3),
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -44,7 +45,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         "largest_copy = 100\nattempts = 3\n"
-        '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
+        '[brackets]\nU1 = "A * (X * W1)"\n[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
@@ -58,6 +59,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         3,
         {"i": 4},
         {"T1": "buffer"},
+        {"U1": "A * (X * W1)"},
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -87,7 +89,7 @@ def test_in_a_table() -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes, share.",
+            "largest_copy, attempts, lanes, share, brackets.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

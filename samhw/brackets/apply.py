@@ -69,18 +69,12 @@ def _with_bracket(program: Program, result: str, text: str, names: Names) -> Pro
         if name == result:
             tensors |= maker.tensors
         tensors[name] = decl
-    regions = tuple(
-        replace(
-            region,
-            statements=tuple(
-                new
-                for old in region.statements
-                for new in ((*maker.made, last) if old is statement else (old,))
-            ),
-        )
+    became = {statement: (*maker.made, last)}
+    regions = (
+        replace(region, statements=tuple(new for s in region.statements for new in became.get(s, (s,))))
         for region in program.regions
     )
-    return replace(program, tensors=tensors, regions=regions)
+    return replace(program, tensors=tensors, regions=tuple(regions))
 
 
 def _statement(program: Program, result: str) -> Statement:
@@ -94,7 +88,8 @@ def _statement(program: Program, result: str) -> Statement:
     statement = program.statements[computed.index(result)]
     if not is_sum(statement):
         raise InputError(
-            f"brackets.{result}: '{statement}' is no sum of products, which alone have brackets; leave it out."
+            f"brackets.{result}: '{statement}' is no sum of products, which alone have brackets; leave it "
+            "out."
         )
     return statement
 

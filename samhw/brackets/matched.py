@@ -52,7 +52,7 @@ def matched(tree: Node, products: Sequence[Product], statement: Statement, text:
                         f"brackets.{result}: '{leaf}' stands once in '{text}' for two products, in which it "
                         "has different indices; write it for each of them."
                     )
-    names = indices.named(statement, [[f for f in factors.values()] for factors in found])
+    names = indices.named(statement, [list(factors.values()) for factors in found])
     together: dict[Leaf, set[Leaf]] = defaultdict(set)
     for factors in found:
         for leaf in factors:

@@ -93,6 +93,9 @@ def parse_bracket(text: str, result: str) -> Node:
                 f"brackets.{result}: in brackets tensors stand without indices; write {node.tensor} for "
                 f"{node}."
             )
+    # Around everything they say nothing.
+    while isinstance(expr, Parens):
+        expr = expr.operand
     return _Reader().node(expr)
 
 

@@ -75,7 +75,8 @@ def _parse_brackets(text: str) -> dict[str, str]:
         name, equals, bracket = (part.strip() for part in entry.partition("="))
         if not equals or name in brackets:
             raise InputError(
-                f"brackets '{text}': give each result one bracket, as in T = A * (X * W), and a ; between them."
+                f"brackets '{text}': give each result one bracket, as in T = A * (X * W), and a ; "
+                "between them."
             )
         brackets[name] = bracket
     return brackets

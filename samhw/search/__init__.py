@@ -1,11 +1,16 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
+from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import compile_program, decide, lower_chosen, make_lowerable
 from samhw.search.modules import module_regions
 from samhw.search.spaces import OrderSpace, order_spaces
+from samhw.search.work import Sizes
 
 __all__ = [
+    "BracketChoice",
     "OrderSpace",
+    "Sizes",
+    "bracket_choices",
     "compile_program",
     "decide",
     "lower_chosen",

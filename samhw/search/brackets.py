@@ -117,10 +117,11 @@ class _Chain:
         while open_ones:
             for access in open_ones.pop().reads:
                 tensor = access.tensor
-                if tensor in self.defined and tensor not in found and len(readers[tensor]) == 1:
-                    if _is_plain(self.defined[tensor].rhs):
-                        found.add(tensor)
-                        open_ones.append(self.defined[tensor])
+                if tensor not in self.defined or tensor in found or len(readers[tensor]) > 1:
+                    continue
+                if _is_plain(self.defined[tensor].rhs):
+                    found.add(tensor)
+                    open_ones.append(self.defined[tensor])
         return found
 
     def best(self) -> BracketChoice | None:
@@ -179,8 +180,8 @@ class _Chain:
         ]
 
     def part(self, factor: Factor, place: int) -> _Part:
-        known = isinstance(factor.expr, Access)
-        density = self.work.densities.get(factor.expr.tensor, 1.0) if known else 1.0
+        expr = factor.expr
+        density = self.work.densities.get(expr.tensor, 1.0) if isinstance(expr, Access) else 1.0
         return _Part(Leaf(factor.key, place, factor.divides), factor.indices, density)
 
     def quickest(self, parts: Sequence[_Part]) -> _Part | None:
@@ -198,8 +199,8 @@ class _Chain:
             rest = (subset - 1) & subset
             while rest:
                 if not rest & low:
-                    other = best[rest], best[subset ^ rest]
-                    found = self.joined(*sorted(other, key=lambda p: p.place), outside, subset == whole)
+                    one, other = sorted((best[rest], best[subset ^ rest]), key=lambda p: p.place)
+                    found = self.joined(one, other, outside, subset == whole)
                     if subset not in best or found.work < best[subset].work:
                         best[subset] = found
                 rest = (rest - 1) & subset

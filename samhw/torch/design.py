@@ -13,6 +13,7 @@ from torch import nn
 from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
 from samhw.backends import Backend
+from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram

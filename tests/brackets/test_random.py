@@ -9,20 +9,19 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import samhw.search.brackets
 from samhw.backends import run
 from samhw.brackets import apply_brackets
 from samhw.checking import check
-from samhw.errors import ScheduleError
+from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Capacity, Program, dumps, parse
 from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search.brackets import bracket_choices
-from samhw.search.work import Sizes
+from samhw.search import Sizes, bracket_choices
 from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.brackets import brackets
@@ -61,9 +60,19 @@ def test_what_is_searched_keeps_the_results(program: Program, seed: int) -> None
     same_results(program, {choice.result: choice.text for choice in choices}, seed)
 
 
+def bracketed(program: Program, brackets: dict[str, str]) -> Program:
+    """The program with brackets, unless they sum over what a mask selects by."""
+    try:
+        return apply_brackets(program, brackets)
+    except InputError as error:
+        if "sums in parentheses over an index of the mask" in str(error):
+            reject()
+        raise
+
+
 def same_results(program: Program, brackets: dict[str, str], seed: int) -> None:
     tensors = random_tensors(program, np.random.default_rng(seed))
-    rewritten = apply_brackets(program, brackets)
+    rewritten = bracketed(program, brackets)
     assert parse(dumps(rewritten), implied=True).text == dumps(rewritten)
     wanted, found = evaluate_program(program, tensors), evaluate_program(rewritten, tensors)
     for decl in program.outputs:
@@ -91,6 +100,7 @@ def test_the_simulator_gives_them_too(
     bound = program.bind({name: tensor.shape for name, tensor in tensors.items()})
     workload = Workload("random", bound, tensors)
 
+    bracketed(program, drawn)
     schedule = Schedule.from_fields({"fuse": fuse, "brackets": drawn, "permute": True})
     try:
         compiled = compile_workload(workload, schedule, value=value_type(value))

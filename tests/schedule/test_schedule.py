@@ -45,7 +45,8 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         "largest_copy = 100\nattempts = 3\n"
-        '[brackets]\nU1 = "A * (X * W1)"\n[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
+        '[brackets]\nU1 = "A * (X * W1)"\n'
+        '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(

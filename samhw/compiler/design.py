@@ -46,6 +46,8 @@ class Compiled:
     that, the program gives the same."""
     decision: Decision
     """All that was chosen."""
+    why: tuple[str, ...] = ()
+    """What was chosen of a schedule that was left open, and why: a line each."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"

@@ -1,6 +1,7 @@
 """Schedules: how a program is computed, which never changes what it computes."""
 
 from samhw.schedule.fields import (
+    AUTO,
     FUSION_LEVELS,
     FUSION_RULES,
     ITERATIONS,
@@ -16,6 +17,7 @@ from samhw.schedule.schedule import Schedule
 from samhw.schedule.words import every, parse_order, with_words
 
 __all__ = [
+    "AUTO",
     "FUSION_LEVELS",
     "FUSION_RULES",
     "ITERATIONS",

@@ -11,6 +11,7 @@ from samhw.errors import InputError, shown
 from samhw.tensors import Format
 
 __all__ = [
+    "AUTO",
     "FUSION_LEVELS",
     "FUSION_RULES",
     "ITERATIONS",
@@ -32,11 +33,14 @@ __all__ = [
 
 FusionLevel = Literal["none", "partial", "full"]
 FUSION_LEVELS: tuple[FusionLevel, ...] = get_args(FusionLevel)
-FusionRule = Literal["kinds", "module"]
+FusionRule = Literal["kinds", "module", "auto"]
 FUSION_RULES: tuple[FusionRule, ...] = get_args(FusionRule)
 """What groups by something else than by how much is fused."""
 MODULE: FusionRule = "module"
 """The fusion by the tree of a module of PyTorch, which a program by itself does not have."""
+
+AUTO: FusionRule = "auto"
+"""The fusion that is searched for, with brackets and formats (`samhw.search.choose_schedule`)."""
 
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 

@@ -19,7 +19,7 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
         InputError: for lists that the statements cannot be grouped by.
     """
     match fuse:
-        case "partial":
+        case "partial" | "auto":
             return [part for region in program.regions for part in _cut(region)]
         case "none":
             return [Region((statement,)) for statement in program.statements]

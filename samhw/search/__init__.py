@@ -1,16 +1,22 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
+from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
-from samhw.search.compile import compile_program, decide, lower_chosen, make_lowerable
+from samhw.search.compile import decide, lower_chosen, make_lowerable
 from samhw.search.modules import module_regions
+from samhw.search.program import compile_chosen, compile_program
 from samhw.search.spaces import OrderSpace, order_spaces
 from samhw.search.work import Sizes
 
 __all__ = [
+    "AutoChoice",
     "BracketChoice",
     "OrderSpace",
+    "Request",
     "Sizes",
     "bracket_choices",
+    "choose_schedule",
+    "compile_chosen",
     "compile_program",
     "decide",
     "lower_chosen",

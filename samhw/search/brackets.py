@@ -17,7 +17,7 @@ from samhw.brackets.notation import Group, Leaf, Node, Quantity, Total, leaves
 from samhw.brackets.products import Factor, is_sum
 from samhw.errors import InputError
 from samhw.frontend import Access, Add, Expr, Literal, Mul, Neg, Program, Statement, Sub, accesses
-from samhw.search.work import Sizes, Work, joined, kept_density, work_of
+from samhw.search.work import ProgramWork, Sizes, joined, kept_density, work_of
 
 __all__ = ["BracketChoice", "bracket_choices"]
 
@@ -97,7 +97,7 @@ Term = tuple[bool, list[_Part]]
 class _Chain:
     """The products that a statement sums once intermediates are looked through, and their trees."""
 
-    def __init__(self, program: Program, statement: Statement, sizes: Sizes, work: Work) -> None:
+    def __init__(self, program: Program, statement: Statement, sizes: Sizes, work: ProgramWork) -> None:
         self.program = program
         self.statement = statement
         self.sizes = sizes

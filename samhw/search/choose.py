@@ -25,6 +25,8 @@ class Choice:
 
     decision: Decision
     lowered: Mapping[str, LoweredRegion]
+    cycles: float = 0.0
+    """What is expected of all regions."""
 
 
 def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arch) -> Choice | Refusal:
@@ -44,6 +46,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     scope = Scope(lowerable, value, arch, schedule.iteration, recomputed)
     regions: list[RegionDecision] = []
     lowered: dict[str, LoweredRegion] = {}
+    cycles = 0.0
     for number, region in enumerate(lowerable.program.regions):
         if scope.is_alias(number):
             # A statement of the program, from which extents follow, and no region of the design.
@@ -54,7 +57,8 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
             return parts
         for part in parts:
             regions.append(part.decision)
+            cycles += part.cycles
             if part.is_alone and part.decision.label is not None:
                 lowered[part.decision.label] = part.main
     decision = Decision(tuple(regions), schedule.iteration, recomputed, schedule.lanes, schedule.brackets)
-    return Choice(decision, lowered)
+    return Choice(decision, lowered, cycles)

@@ -1,10 +1,9 @@
-"""From a program and a schedule to a design: what is open is chosen, and what was chosen is lowered."""
+"""What is open of a program and a schedule is decided, and what was decided is lowered."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from samhw.compiler import Compiled, choose_value, lower_program
-from samhw.decision import Decision, Refusal
+from samhw.decision import Refusal
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
@@ -14,42 +13,7 @@ from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
 from samhw.search.choose import Choice, choose
 
-__all__ = ["compile_program", "decide", "lower_chosen", "make_lowerable"]
-
-
-def compile_program(
-    program: Program,
-    schedule: Schedule | None = None,
-    *,
-    value: ValueType | None = None,
-    capacity: Capacity | None = None,
-    entries: Mapping[str, int] | None = None,
-    arch: Arch | None = None,
-) -> Compiled:
-    """Compiles a program.
-
-    A region without an order in the schedule gets the first one that suits the tensors and the statements'
-    own orders, and that streams can follow. If there is none, and the schedule permits it, operands are
-    copied into another mode order first, and results from another one; `CompiledRegion.copy` says at what
-    cost. Otherwise such a program is refused, but for transpositions that stand alone, which are copies
-    themselves.
-
-    Args:
-        schedule: by default the program's own.
-        value: the value type; None for what `choose_value` makes of the program's text.
-        capacity: greatest extents and entries, where the program's text does not say or more is wanted.
-        entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
-
-    Raises:
-        InputError: for a program that cannot be lowered, with the reason and the way out. It is a
-            `ScheduleError` if another order, other regions or other formats would do.
-    """
-    schedule = schedule or Schedule()
-    arch = arch or Arch()
-    first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
-    lowerable, choice, kind = decide(first, schedule, value, arch)
-    used = _used(schedule, choice.decision, first.program)
-    return lower_chosen(lowerable, choice, kind, arch, used)
+__all__ = ["decide", "lower_chosen", "make_lowerable"]
 
 
 def decide(
@@ -122,26 +86,4 @@ def make_lowerable(
         permute=schedule.permute,
         largest_copy=schedule.largest_copy,
         off_chip=schedule.off_chip,
-    )
-
-
-def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
-    """The schedule with what was chosen beside it. A copy is in the order of what it copies, and takes none.
-
-    Args:
-        program: before the passes, with the regions that were asked for; some have been split.
-    """
-    ends = {region.label for region in decision.regions}
-    fuse: list[list[str]] = []
-    for asked in program.regions:
-        fuse.append([])
-        for statement in asked.statements:
-            fuse[-1].append(statement.lhs.tensor)
-            if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
-                fuse.append([])
-    return replace(
-        schedule,
-        fuse=tuple(map(tuple, fuse)),
-        order={r.label: r.order for r in decision.regions if r.label is not None and r.order},
-        formats={decl.name: str(decl.format) for decl in program.tensors.values()},
     )

@@ -21,7 +21,7 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import factors_of
 
-__all__ = ["Sizes", "Work", "extents_of", "joined", "kept_density", "work_of"]
+__all__ = ["ProgramWork", "Sizes", "extents_of", "joined", "kept_density", "work_of"]
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Work:
+class ProgramWork:
     """Of a program: by result, the points at which its statement is computed, and how dense it is."""
 
     points: Mapping[str, float] = field(default_factory=dict)
     densities: Mapping[str, float] = field(default_factory=dict)
 
 
-def work_of(program: Program, sizes: Sizes) -> Work:
+def work_of(program: Program, sizes: Sizes) -> ProgramWork:
     """The work of all statements; `sizes` has the inputs' densities."""
     densities = dict(sizes.densities)
     points: dict[str, float] = {}
@@ -75,7 +75,7 @@ def work_of(program: Program, sizes: Sizes) -> Work:
         decl = program.tensors[result]
         densities[result] = 1.0 if decl.format.is_all_dense else kept_density(found, places)
         points[result] = max(least, places * densities[result])
-    return Work(points, densities)
+    return ProgramWork(points, densities)
 
 
 def extents_of(program: Program, statement: Statement, sizes: Sizes) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """A workload compiled with room for its data."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,11 +8,12 @@ from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled
 from samhw.frontend import Capacity
 from samhw.graph import Arch
-from samhw.schedule import MODULE, Schedule
-from samhw.search import compile_program, module_regions
+from samhw.numerics import ValueType
+from samhw.schedule import AUTO, MODULE, Schedule
+from samhw.search import Request, compile_chosen, compile_program, module_regions
 from samhw.workload.workload import Workload
 
-__all__ = ["compile_workload", "scheduled"]
+__all__ = ["compile_workload", "request_for", "scheduled"]
 
 
 def compile_workload(
@@ -20,9 +22,34 @@ def compile_workload(
     """Compiles a workload's program with room for its data, and for a `capacity` besides, if that is among
     the options; these are as for `compile_program`."""
     schedule = scheduled(workload, schedule)
+    if schedule.fuse == AUTO:
+        return compile_chosen(request_for(workload, schedule, arch=arch, **options))
     options["capacity"] = workload.capacity(schedule) | options.get("capacity", Capacity())
     options["value"] = workload.value(options.get("value"))
     return compile_program(workload.program, schedule, arch=arch, **options)
+
+
+def request_for(
+    workload: Workload,
+    schedule: Schedule,
+    *,
+    value: ValueType | None = None,
+    capacity: Capacity | None = None,
+    entries: Mapping[str, int] | None = None,
+    arch: Arch | None = None,
+) -> Request:
+    """What a schedule is chosen for, with the data's capacities and counts; the rest as for
+    `compile_workload`."""
+    return Request(
+        workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()}),
+        schedule,
+        lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
+        workload.value(value),
+        arch or Arch(),
+        {name: tensor.nnz for name, tensor in workload.tensors.items()},
+        entries,
+        workload.scopes,
+    )
 
 
 def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:

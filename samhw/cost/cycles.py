@@ -6,6 +6,7 @@ from functools import cached_property
 from samhw.cost.counts import Counts
 from samhw.cost.streams import Flow
 from samhw.graph import Channel, Endpoint, Node
+from samhw.numerics import REDUCTIONS
 from samhw.spec.base import Reduction
 from samhw.statistics import joint
 
@@ -43,9 +44,7 @@ class Timing:
             ready = start[node.name] + node.spec.inside(node.params, self._arch, self._graph.value)
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
-                ready += self._fiber(node, reduction) + self._arch.reduce_latency(
-                    node.params["op"], self._graph.operand_type(node)
-                )
+                ready += self._fiber(node, reduction) + self._step(node, reduction)
             begin[node.name] = ready
         return start
 
@@ -89,6 +88,11 @@ class Timing:
 
     # Reducers
 
+    def _step(self, node: Node, reduction: Reduction) -> int:
+        """The cycles from an accumulation to the next one that may use its result."""
+        named = next(name for name, done in REDUCTIONS.items() if done == reduction.operation)
+        return self._arch.reduce_latency(named, self._graph.operand_type(node))
+
     def _fibers(self, node: Node, reduction: Reduction) -> float:
         """How many fibers a reducer reduces, each to one of its results."""
         flow = self._counts.taken(node, reduction.values)
@@ -114,13 +118,12 @@ class Timing:
         flow = self._counts.taken(node, reduction.values)
         fibers = self._fibers(node, reduction)
         fill, drain = self._fiber(node, reduction), self._drain(node)
-        latency = self._arch.reduce_latency(node.params["op"], self._graph.operand_type(node))
+        latency = self._step(node, reduction)
         rows = self._counts.level(flow, len(flow.levels) - len(reduction.coordinates))
         per_fiber = max(1.0, rows / fibers)
         repeats = (fill - per_fiber) / max(drain, 1.0)
         apart = fill / per_fiber
         overlap = min(1.0, repeats / per_fiber) if per_fiber > 1 else 0.0
         fill += overlap * (per_fiber - 1) * max(0.0, latency - apart)
-        banks = int(node.params.get(node.spec.banks or "", 2))
         turn = fill + drain + latency + self._arch.memory + 4
-        return fibers * max(fill, drain, turn / banks)
+        return fibers * max(fill, drain, turn / node.spec.bank_count(node.params))

@@ -8,7 +8,7 @@ from samhw.spec import StoredArray
 from samhw.statistics import Support, every, joint, meeting, onto, shifted, stored, thinned, view
 from samhw.tensors import Format
 
-__all__ = ["Flow", "Results", "StoredResult", "flows", "results_of"]
+__all__ = ["Flow", "ResultLevel", "Results", "flows", "results_of"]
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class StoredResult:
+class ResultLevel:
     """What a compressed level of a result stores, over the indices of its levels, outermost first."""
 
     support: Support
     names: tuple[str, ...]
 
 
-Results = Mapping[str, StoredResult]
+Results = Mapping[str, ResultLevel]
 """The compressed levels of results, by the names of the memories of their coordinates."""
 
 
@@ -69,7 +69,7 @@ def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[En
     return walk.found
 
 
-def results_of(graph: Graph, found: Mapping[Endpoint, Flow]) -> dict[str, StoredResult]:
+def results_of(graph: Graph, found: Mapping[Endpoint, Flow]) -> dict[str, ResultLevel]:
     """The compressed levels of what a graph writes.
 
     Args:
@@ -82,7 +82,7 @@ def results_of(graph: Graph, found: Mapping[Endpoint, Flow]) -> dict[str, Stored
             if node.spec.memories[param].array is StoredArray.CRD:
                 source = graph.fanin[Endpoint(node.name, node.inputs[0].name)].source
                 memory = graph.memory[name]
-                made[f"{memory.tensor}.{memory.array}"] = StoredResult(found[source].all, indices[source])
+                made[f"{memory.tensor}.{memory.array}"] = ResultLevel(found[source].all, indices[source])
     return made
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.spec import StoredArray
-from samhw.statistics import Support, every, joint, meeting, onto, shifted, stored, thinned, view
+from samhw.statistics import Support, every, joint, meeting, onto, relabelled, shifted, stored, thinned
 from samhw.tensors import Format
 
 __all__ = ["Flow", "ResultLevel", "Results", "flows", "results_of"]
@@ -139,7 +139,7 @@ class _Walk:
             names = dict(zip(order, indices, strict=False))
             found = onto(stored(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
         else:
-            found = view(result.support, dict(zip(result.names, indices, strict=True)))
+            found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
         for index, distance in path:
             found = shifted(found, index, index, distance)
         return found

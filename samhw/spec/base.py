@@ -232,7 +232,7 @@ class Spec(ABC):
 
     def bank_count(self, params: Params) -> int:
         """How many banks its accumulators have; 2 unless a parameter says more."""
-        return int(params[self.banks]) if self.banks in params else 2
+        return int(params[self.banks]) if self.banks is not None and self.banks in params else 2
 
     @cached_property
     def memories(self) -> Mapping[str, MemoryUse]:

@@ -11,10 +11,10 @@ from samhw.statistics.support import (
     meeting,
     nothing,
     onto,
+    relabelled,
     shifted,
     stored,
     thinned,
-    view,
 )
 from samhw.statistics.uniform import UniformStatistics
 
@@ -35,8 +35,8 @@ __all__ = [
     "meeting",
     "nothing",
     "onto",
+    "relabelled",
     "shifted",
     "stored",
     "thinned",
-    "view",
 ]

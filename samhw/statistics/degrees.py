@@ -20,11 +20,11 @@ from samhw.statistics.support import (
     Joint,
     Meeting,
     Onto,
+    Relabelled,
     Shifted,
     Stored,
     Support,
     Thinned,
-    View,
 )
 from samhw.tensors import Tensor
 
@@ -104,11 +104,11 @@ class DegreeStatistics(Statistics):
             case Onto(of, kept):
                 for given, found in _questions(kept):
                     yield DegreeConstraint(given, found, self.bound(of, given, found))
-            case View(of, pairs):
-                yield from _renamed(self.constraints(of), dict(pairs))
+            case Relabelled(of, pairs):
+                yield from _with_names(self.constraints(of), dict(pairs))
             case Shifted(of, index, to, _):
                 same = {name: name for name in of.indices}
-                yield from _renamed(self.constraints(of), {**same, index: to})
+                yield from _with_names(self.constraints(of), {**same, index: to})
             case Thinned(of):
                 yield from self.constraints(of)
             case _:
@@ -124,7 +124,9 @@ def _questions(indices: frozenset[str]) -> Iterator[tuple[frozenset[str], frozen
         yield frozenset(), frozenset({index})
 
 
-def _renamed(constraints: Iterable[DegreeConstraint], names: Mapping[str, str]) -> Iterator[DegreeConstraint]:
+def _with_names(
+    constraints: Iterable[DegreeConstraint], names: Mapping[str, str]
+) -> Iterator[DegreeConstraint]:
     for given, found, most in constraints:
         yield DegreeConstraint(frozenset(names[i] for i in given), frozenset(names[i] for i in found), most)
 

@@ -21,11 +21,11 @@ from samhw.statistics.support import (
     Joint,
     Meeting,
     Onto,
+    Relabelled,
     Shifted,
     Stored,
     Support,
     Thinned,
-    View,
 )
 from samhw.tensors import Tensor
 
@@ -97,7 +97,7 @@ class DataStatistics(Statistics):
             except TooManyError:
                 if size <= 1:
                     return self._assumed(support)
-                size //= 4
+                size //= 2
 
     def _weighted(self, support: Support, index: str, values: Column, weights: NDArray[np.float64]) -> float:
         found = self._evaluated(support, support.indices, {index: values})
@@ -139,7 +139,7 @@ class DataStatistics(Statistics):
                 return self._tensors[tensor].shape[names.index(index)]
             case Meeting(parts) | Joint(parts):
                 return min(self._extent(part, index) for part in parts if index in part.indices)
-            case View(of, names):
+            case Relabelled(of, names):
                 return self._extent(of, next(inner for inner, outer in names if outer == index))
             case Shifted(of, inner, to, distance):
                 return self._extent(of, inner) + distance if index == to else self._extent(of, index)
@@ -160,7 +160,7 @@ class DataStatistics(Statistics):
         """The coordinates of a support over the indices that are kept, within bounds."""
         bounds = {index: values for index, values in bounds.items() if index in support.indices}
         kept = support.indices.intersection(kept)
-        if bounds or isinstance(support, Every | Stored | View):
+        if bounds or isinstance(support, Every | Stored | Relabelled):
             return self._computed(support, kept, bounds)
         key = (support, kept)
         if key not in self._kept:
@@ -179,7 +179,7 @@ class DataStatistics(Statistics):
                 return self._met(parts, kept, bounds)
             case Joint(parts):
                 found = self._joined(support, parts, kept, bounds)
-            case View(of, names):
+            case Relabelled(of, names):
                 inner = {outer: name for name, outer in names}
                 inside = {inner[index]: values for index, values in bounds.items()}
                 found = self._evaluated(of, {inner[index] for index in kept}, inside)

@@ -16,20 +16,20 @@ __all__ = [
     "Joint",
     "Meeting",
     "Onto",
+    "Relabelled",
     "Shifted",
     "Stored",
     "Support",
     "Thinned",
-    "View",
     "every",
     "joint",
     "meeting",
     "nothing",
     "onto",
+    "relabelled",
     "shifted",
     "stored",
     "thinned",
-    "view",
 ]
 
 
@@ -102,7 +102,7 @@ class Onto(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class View(Support):
+class Relabelled(Support):
     """A support under other names: `names` has, for each of its indices, its name here."""
 
     of: Support
@@ -214,7 +214,7 @@ def onto(support: Support, indices: Collection[str]) -> Support:
     return _one(Onto, support, kept)
 
 
-def view(support: Support, names: Mapping[str, str]) -> Support:
+def relabelled(support: Support, names: Mapping[str, str]) -> Support:
     """A support under other names, for each of its indices one."""
     match support:
         case Every(index, extent):
@@ -222,12 +222,12 @@ def view(support: Support, names: Mapping[str, str]) -> Support:
         case Stored(tensor, old):
             return stored(tensor, (names[name] for name in old))
         case Meeting(parts) if _is_whole(support):
-            return meeting(view(part, names) for part in parts)
-        case View(of, old):
-            return view(of, {inner: names[outer] for inner, outer in old})
+            return meeting(relabelled(part, names) for part in parts)
+        case Relabelled(of, old):
+            return relabelled(of, {inner: names[outer] for inner, outer in old})
     if all(names[index] == index for index in support.indices):
         return support
-    return _one(View, support, tuple(sorted((i, names[i]) for i in support.indices)))
+    return _one(Relabelled, support, tuple(sorted((i, names[i]) for i in support.indices)))
 
 
 def shifted(support: Support, index: str, to: str, distance: int) -> Support:

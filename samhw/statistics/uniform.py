@@ -13,11 +13,11 @@ from samhw.statistics.support import (
     Joint,
     Meeting,
     Onto,
+    Relabelled,
     Shifted,
     Stored,
     Support,
     Thinned,
-    View,
 )
 
 __all__ = ["UniformStatistics"]
@@ -64,7 +64,7 @@ class UniformStatistics(Statistics):
                 return self._joint(parts)
             case Onto(of, kept):
                 return self._onto(of, kept)
-            case View(of, names):
+            case Relabelled(of, names):
                 share, extents = self._share(of)
                 return share, {name: extents[inner] for inner, name in names}
             case Shifted(of, index, to, distance):

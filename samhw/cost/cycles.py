@@ -8,7 +8,7 @@ from samhw.cost.streams import Flow
 from samhw.graph import Channel, Endpoint, Node
 from samhw.numerics import REDUCTIONS
 from samhw.spec.base import Reduction
-from samhw.statistics import joint
+from samhw.statistics import either
 
 __all__ = ["Timing"]
 
@@ -82,7 +82,7 @@ class Timing:
         """The firings of a joiner: one for each coordinate that any of its streams has, and for the stops."""
         crds = [self._counts.taken(node, join.crd) for join in node.spec.joins(node.params)]
         first = crds[0]
-        whole = Flow((*first.levels[:-1], joint(crd.all for crd in crds)), lanes=first.lanes)
+        whole = Flow((*first.levels[:-1], either(crd.all for crd in crds)), lanes=first.lanes)
         stops = self._counts.level(first, len(first.levels) - 1)
         return self._counts.payloads(whole) + stops + 1
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.spec import StoredArray
-from samhw.statistics import Support, every, joint, meeting, onto, relabelled, shifted, stored, thinned
+from samhw.statistics import Support, either, every, meeting, onto, relabelled, shifted, stored, thinned
 from samhw.tensors import Format
 
 __all__ = ["Flow", "ResultLevel", "Results", "flows", "results_of"]
@@ -152,7 +152,7 @@ class _Walk:
         own = {join.crd: self._indices[sources[join.crd]][-1] for join in joins}
         sides = [self._under(node.index, own[join.crd], taken[join.crd].all) for join in joins]
         first = taken[joins[0].crd]
-        made = meeting(sides) if node.spec.thins else joint(sides)
+        made = meeting(sides) if node.spec.thins else either(sides)
         result = Flow((*first.levels[:-1], made), lanes=first.lanes)
         for join, side in zip(joins, sides, strict=True):
             if join.payload != port:

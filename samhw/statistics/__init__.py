@@ -6,8 +6,8 @@ from samhw.statistics.make import from_densities, from_tensors
 from samhw.statistics.statistics import KINDS, Kind, Statistics, Stock
 from samhw.statistics.support import (
     Support,
+    either,
     every,
-    joint,
     meeting,
     nothing,
     onto,
@@ -28,10 +28,10 @@ __all__ = [
     "Stock",
     "Support",
     "UniformStatistics",
+    "either",
     "every",
     "from_densities",
     "from_tensors",
-    "joint",
     "meeting",
     "nothing",
     "onto",

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from samhw.statistics.statistics import Statistics, Stock, stored_coordinates
 from samhw.statistics.support import (
+    Either,
     Every,
-    Joint,
     Meeting,
     Onto,
     Relabelled,
@@ -96,7 +96,7 @@ class DegreeStatistics(Statistics):
             case Meeting(parts):
                 for part in parts:
                     yield from self.constraints(part)
-            case Joint(parts):
+            case Either(parts):
                 # A coordinate is one of some part.
                 for given, found in _questions(support.indices):
                     most = sum(self.bound(part, given, found) for part in parts)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from samhw.statistics.relation import Column, Relation, TooManyError, empty, join, union
 from samhw.statistics.statistics import Kind, Statistics, Stock, stored_coordinates
 from samhw.statistics.support import (
+    Either,
     Every,
-    Joint,
     Meeting,
     Onto,
     Relabelled,
@@ -137,7 +137,7 @@ class DataStatistics(Statistics):
                 return extent
             case Stored(tensor, names):
                 return self._tensors[tensor].shape[names.index(index)]
-            case Meeting(parts) | Joint(parts):
+            case Meeting(parts) | Either(parts):
                 return min(self._extent(part, index) for part in parts if index in part.indices)
             case Relabelled(of, names):
                 return self._extent(of, next(inner for inner, outer in names if outer == index))
@@ -177,7 +177,7 @@ class DataStatistics(Statistics):
                 found = self._stored(support)
             case Meeting(parts):
                 return self._met(parts, kept, bounds)
-            case Joint(parts):
+            case Either(parts):
                 found = self._joined(support, parts, kept, bounds)
             case Relabelled(of, names):
                 inner = {outer: name for name, outer in names}
@@ -214,7 +214,7 @@ class DataStatistics(Statistics):
         return self._known[name]
 
     def _joined(
-        self, support: Joint, parts: tuple[Support, ...], kept: frozenset[str], b: Bounds
+        self, support: Either, parts: tuple[Support, ...], kept: frozenset[str], b: Bounds
     ) -> Relation:
         found = [self._evaluated(part, kept, b) for part in parts]
         found = [relation for relation in found if relation.rows]
@@ -270,7 +270,7 @@ def _stored_parts(support: Support) -> list[Stored]:
     match support:
         case Stored():
             return [support]
-        case Meeting(parts) | Joint(parts):
+        case Meeting(parts) | Either(parts):
             return [stored for part in parts for stored in _stored_parts(part)]
         case Onto(of) | Thinned(of):
             return _stored_parts(of)

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 __all__ = [
+    "Either",
     "Every",
-    "Joint",
     "Meeting",
     "Onto",
     "Relabelled",
@@ -21,8 +21,8 @@ __all__ = [
     "Stored",
     "Support",
     "Thinned",
+    "either",
     "every",
-    "joint",
     "meeting",
     "nothing",
     "onto",
@@ -79,7 +79,7 @@ class Meeting(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(Support):
+class Either(Support):
     """What one part has at least: the support of a sum. All parts are over the same indices."""
 
     parts: tuple[Support, ...]
@@ -166,7 +166,7 @@ def stored(tensor: str, names: Iterable[str]) -> Support:
 
 def nothing(indices: Collection[str]) -> Support:
     """No coordinate."""
-    return onto(_one(Joint, ()), indices)
+    return onto(_one(Either, ()), indices)
 
 
 def meeting(parts: Iterable[Support]) -> Support:
@@ -180,11 +180,11 @@ def meeting(parts: Iterable[Support]) -> Support:
     return _one(Meeting, tuple(kept), key=frozenset(kept))
 
 
-def joint(parts: Iterable[Support]) -> Support:
+def either(parts: Iterable[Support]) -> Support:
     """What one of the parts has at least. What they have in common meets what is left of each."""
     flat: dict[Support, None] = {}
     for part in parts:
-        flat |= dict.fromkeys(part.parts if isinstance(part, Joint) else (part,))
+        flat |= dict.fromkeys(part.parts if isinstance(part, Either) else (part,))
     if len(flat) == 1:
         return next(iter(flat))
     sides = [dict.fromkeys(p.parts if isinstance(p, Meeting) else (p,)) for p in flat]
@@ -197,8 +197,8 @@ def joint(parts: Iterable[Support]) -> Support:
         return meeting((*common, whole))
     if not all(rest.indices == inner for rest in rests):
         # A part that says nothing of an index has no other bounds there than those in common.
-        return _one(Joint, tuple(flat), key=frozenset(flat))
-    return meeting((*common, _one(Joint, tuple(rests), key=frozenset(rests))))
+        return _one(Either, tuple(flat), key=frozenset(flat))
+    return meeting((*common, _one(Either, tuple(rests), key=frozenset(rests))))
 
 
 def onto(support: Support, indices: Collection[str]) -> Support:

@@ -9,8 +9,8 @@ from math import expm1, log1p, prod
 
 from samhw.statistics.statistics import Statistics, Stock
 from samhw.statistics.support import (
+    Either,
     Every,
-    Joint,
     Meeting,
     Onto,
     Relabelled,
@@ -60,8 +60,8 @@ class UniformStatistics(Statistics):
             case Meeting(parts):
                 shares = [self._share(part) for part in parts]
                 return prod(share for share, _ in shares), _least(extents for _, extents in shares)
-            case Joint(parts):
-                return self._joint(parts)
+            case Either(parts):
+                return self._either(parts)
             case Onto(of, kept):
                 return self._onto(of, kept)
             case Relabelled(of, names):
@@ -77,7 +77,7 @@ class UniformStatistics(Statistics):
                 return before * share, extents
         raise TypeError(f"{support} is no support")
 
-    def _joint(self, parts: tuple[Support, ...]) -> tuple[float, Extents]:
+    def _either(self, parts: tuple[Support, ...]) -> tuple[float, Extents]:
         """A coordinate is missing where it is in none of the parts; parts of a concatenation do not meet."""
         found = [self._share(part) for part in parts]
         extents: dict[str, int] = {}

@@ -10,10 +10,10 @@ from samhw.statistics import (
     DegreeStatistics,
     Statistics,
     Support,
+    either,
     every,
     from_densities,
     from_tensors,
-    joint,
     meeting,
     onto,
     relabelled,
@@ -52,18 +52,18 @@ def test_a_product_and_its_sum() -> None:
 
 def test_a_sum_has_all_of_a_dense_term() -> None:
     rows = meeting([every("i", 3), every("j", 2)])
-    assert joint([onto(PRODUCT, "ij"), rows]) is rows
+    assert either([onto(PRODUCT, "ij"), rows]) is rows
 
 
 def test_a_sum_of_sparse_terms() -> None:
     known = statistics(A=A, B=np.eye(3))
-    assert known.count(joint([stored("A", "ij"), stored("B", "ij")])) == 6
+    assert known.count(either([stored("A", "ij"), stored("B", "ij")])) == 6
 
 
 def test_a_concatenation_has_its_parts_side_by_side() -> None:
     known = statistics(A=A)
     parts = [shifted(stored("A", "ik"), "k", "c", 0), shifted(stored("A", "ik"), "k", "c", 3)]
-    assert known.count(joint(parts)) == 8
+    assert known.count(either(parts)) == 8
 
 
 def test_equal_supports_are_one() -> None:
@@ -124,7 +124,7 @@ def supports(draw: st.DrawFn) -> tuple[Support, str, np.ndarray, dict[str, np.nd
         factors = [factor(f"{name}{n}", indices) for name, indices in (("A", "ik"), ("X", "kj"), ("M", "ji"))]
         chosen = factors[: draw(st.integers(2, 3))]
         terms.append((meeting(f for f, _ in chosen), np.logical_and.reduce([w for _, w in chosen])))
-    whole = joint(term for term, _ in terms)
+    whole = either(term for term, _ in terms)
     found = np.logical_or.reduce([array for _, array in terms])
     return whole, draw(st.sampled_from(["ikj", "ij", "i", "kj"])), found, arrays
 

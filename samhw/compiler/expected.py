@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from samhw.compiler.design import Compiled
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.errors import InputError
-from samhw.statistics import Statistics
+from samhw.statistics import TensorStatistics
 
 __all__ = ["estimate_compiled", "run_extents"]
 
 
-def estimate_compiled(compiled: Compiled, statistics: Statistics) -> DesignEstimate:
+def estimate_compiled(compiled: Compiled, statistics: TensorStatistics) -> DesignEstimate:
     """The estimate for a compiled program, without running it.
 
     Args:
@@ -28,7 +28,7 @@ def estimate_compiled(compiled: Compiled, statistics: Statistics) -> DesignEstim
     return DesignEstimate(tuple(regions))
 
 
-def run_extents(compiled: Compiled, statistics: Statistics) -> Mapping[str, int]:
+def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str, int]:
     """The extent of each dimension in a run on what the statistics are of; the greatest one, where they do
     not say."""
     shapes = {}

@@ -4,22 +4,24 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import prod
 
-from samhw.cost.streams import Flow
+from samhw.cost.streams import Carried
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
 from samhw.spec import Each, StoredArray
-from samhw.statistics import Statistics, onto
+from samhw.statistics import TensorStatistics, onto
 
-__all__ = ["Counts"]
+__all__ = ["TokenCounts"]
 
 
-class Counts:
+class TokenCounts:
     """Of a graph, whose streams are known, by statistics.
 
     Args:
         found: the streams of all outputs.
     """
 
-    def __init__(self, graph: Graph, arch: Arch, found: Mapping[Endpoint, Flow], statistics: Statistics):
+    def __init__(
+        self, graph: Graph, arch: Arch, found: Mapping[Endpoint, Carried], statistics: TensorStatistics
+    ):
         self.graph = graph
         self.arch = arch
         self.found = found
@@ -28,7 +30,7 @@ class Counts:
 
     # Streams
 
-    def level(self, flow: Flow, number: int) -> float:
+    def level(self, flow: Carried, number: int) -> float:
         """The coordinates of the outermost `number` levels of a stream; 1 for none."""
         if number <= 0:
             return 1.0
@@ -36,11 +38,11 @@ class Counts:
         lanes = prod(count for index, count in flow.lanes.items() if index in support.indices)
         return self.statistics.count(support) / lanes
 
-    def payloads(self, flow: Flow) -> float:
+    def payloads(self, flow: Carried) -> float:
         """The payloads of a stream."""
         return self.level(flow, len(flow.levels))
 
-    def values(self, flow: Flow) -> float:
+    def values(self, flow: Carried) -> float:
         """Those that are not EMPTY."""
         if flow.present is None:
             return self.payloads(flow)
@@ -59,13 +61,13 @@ class Counts:
             self._tokens[source] = self.payloads(flow) + stops + 1
         return self._tokens[source]
 
-    def _with_some(self, flow: Flow, number: int) -> float:
+    def _with_some(self, flow: Carried, number: int) -> float:
         """The coordinates of a level below which there are some of the next one."""
         inner, outer = flow.levels[number], flow.levels[number - 1]
         lanes = prod(count for index, count in flow.lanes.items() if index in outer.indices)
         return self.statistics.count(onto(inner, outer.indices)) / lanes
 
-    def taken(self, node: Node, port: str) -> Flow:
+    def taken(self, node: Node, port: str) -> Carried:
         """The stream that comes into an input."""
         return self.found[self.graph.fanin[Endpoint(node.name, port)].source]
 

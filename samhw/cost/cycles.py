@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from samhw.cost.counts import Counts
-from samhw.cost.streams import Flow
+from samhw.cost.counts import TokenCounts
+from samhw.cost.streams import Carried
 from samhw.graph import Channel, Endpoint, Node
 from samhw.numerics import REDUCTIONS
 from samhw.spec.base import Reduction
-from samhw.statistics import either
+from samhw.statistics import any_of
 
-__all__ = ["Timing"]
+__all__ = ["CycleEstimate"]
 
 
-class Timing:
+class CycleEstimate:
     """Of a graph, whose tokens are counted."""
 
-    def __init__(self, counts: Counts):
+    def __init__(self, counts: TokenCounts):
         self._counts = counts
         self._graph = counts.graph
         self._arch = counts.arch
@@ -82,7 +82,7 @@ class Timing:
         """The firings of a joiner: one for each coordinate that any of its streams has, and for the stops."""
         crds = [self._counts.taken(node, join.crd) for join in node.spec.joins(node.params)]
         first = crds[0]
-        whole = Flow((*first.levels[:-1], either(crd.all for crd in crds)), lanes=first.lanes)
+        whole = Carried((*first.levels[:-1], any_of(crd.all for crd in crds)), lanes=first.lanes)
         stops = self._counts.level(first, len(first.levels) - 1)
         return self._counts.payloads(whole) + stops + 1
 

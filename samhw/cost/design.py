@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from samhw.cost.counts import Counts
-from samhw.cost.cycles import Timing
+from samhw.cost.counts import TokenCounts
+from samhw.cost.cycles import CycleEstimate
 from samhw.cost.streams import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole
-from samhw.statistics import Statistics
+from samhw.statistics import TensorStatistics
 
 __all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
 
@@ -92,7 +92,7 @@ def estimate_graph(
     graph: Graph,
     arch: Arch,
     extents: Mapping[str, int],
-    statistics: Statistics,
+    statistics: TensorStatistics,
     results: Results,
 ) -> tuple[RegionEstimate, Results]:
     """The estimate for the graph of a region, and what it leaves for the regions behind it.
@@ -106,8 +106,8 @@ def estimate_graph(
         results: what the regions before have left.
     """
     found = flows(graph, extents, results)
-    counts = Counts(graph, arch, found, statistics)
-    timing = Timing(counts)
+    counts = TokenCounts(graph, arch, found, statistics)
+    timing = CycleEstimate(counts)
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes

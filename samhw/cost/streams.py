@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.spec import StoredArray
-from samhw.statistics import Support, either, every, meeting, onto, relabelled, shifted, stored, thinned
+from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted, thinned
 from samhw.tensors import Format
 
-__all__ = ["Flow", "ResultLevel", "Results", "flows", "results_of"]
+__all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]
 
 
 @dataclass(frozen=True)
-class Flow:
+class Carried:
     """A stream.
 
     Attributes:
@@ -35,7 +35,7 @@ class Flow:
     @property
     def all(self) -> Support:
         """The coordinates of all payloads."""
-        return self.levels[-1] if self.levels else meeting(())
+        return self.levels[-1] if self.levels else all_of(())
 
     @property
     def some(self) -> Support:
@@ -55,7 +55,7 @@ Results = Mapping[str, ResultLevel]
 """The compressed levels of results, by the names of the memories of their coordinates."""
 
 
-def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[Endpoint, Flow]:
+def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[Endpoint, Carried]:
     """The streams of all outputs.
 
     Args:
@@ -69,7 +69,7 @@ def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[En
     return walk.found
 
 
-def results_of(graph: Graph, found: Mapping[Endpoint, Flow]) -> dict[str, ResultLevel]:
+def results_of(graph: Graph, found: Mapping[Endpoint, Carried]) -> dict[str, ResultLevel]:
     """The compressed levels of what a graph writes.
 
     Args:
@@ -95,7 +95,7 @@ class _Walk:
         self._results = results
         self._indices = levels(graph)
         self._orders = {t.name: Format.parse(t.format, len(t.indices)).mode_order for t in graph.tensors}
-        self.found: dict[Endpoint, Flow] = {}
+        self.found: dict[Endpoint, Carried] = {}
 
     def take(self, node: Node) -> None:
         """Adds what a node gives."""
@@ -104,7 +104,7 @@ class _Walk:
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
             if not node.inputs:
-                self.found[end] = Flow()
+                self.found[end] = Carried()
             elif node.spec.scans:
                 self.found[end] = self._scanned(node, next(iter(taken.values())))
             elif node.spec.joins(node.params):
@@ -118,15 +118,15 @@ class _Walk:
             else:
                 self.found[end] = self._passed(node, port.name, taken)
 
-    def _scanned(self, node: Node, above: Flow) -> Flow:
+    def _scanned(self, node: Node, above: Carried) -> Carried:
         """One level more: of what is stored below the references, or all along the index."""
         memories = {node.spec.memories[param].array: name for param, name in node.memories.items()}
         path = (*above.path, (node.index, 0))
         own = every(node.index, self._extents[next(iter(node.extents.values()))])
         if memories:
             own = self._stored(memories[StoredArray.CRD], path)
-        made = meeting((above.some, own))
-        return Flow((*above.levels, made), path=path, lanes=above.lanes)
+        made = all_of((above.some, own))
+        return Carried((*above.levels, made), path=path, lanes=above.lanes)
 
     def _stored(self, memory: str, path: tuple[tuple[str, int], ...]) -> Support:
         """What lies in a level of a tensor, under the indices that lead there."""
@@ -137,7 +137,7 @@ class _Walk:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
             order = self._orders[tensor]
             names = dict(zip(order, indices, strict=False))
-            found = onto(stored(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
+            found = onto(entries(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
         else:
             found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
         for index, distance in path:
@@ -145,21 +145,21 @@ class _Walk:
         return found
 
     def _joined(
-        self, node: Node, port: str, taken: Mapping[str, Flow], sources: Mapping[str, Endpoint]
-    ) -> Flow:
+        self, node: Node, port: str, taken: Mapping[str, Carried], sources: Mapping[str, Endpoint]
+    ) -> Carried:
         """All or some of the coordinates that meet. Parts of a concatenation come under an index of all."""
         joins = node.spec.joins(node.params)
         own = {join.crd: self._indices[sources[join.crd]][-1] for join in joins}
         sides = [self._under(node.index, own[join.crd], taken[join.crd].all) for join in joins]
         first = taken[joins[0].crd]
-        made = meeting(sides) if node.spec.thins else either(sides)
-        result = Flow((*first.levels[:-1], made), lanes=first.lanes)
+        made = all_of(sides) if node.spec.thins else any_of(sides)
+        result = Carried((*first.levels[:-1], made), lanes=first.lanes)
         for join, side in zip(joins, sides, strict=True):
             if join.payload != port:
                 continue
             payload, crd = taken[join.payload], taken[join.crd]
             there = side if payload.present is None else self._under(node.index, own[join.crd], payload.some)
-            present = meeting((made, there))
+            present = all_of((made, there))
             path = tuple(
                 (node.index, crd.moved) if node.index and index == own[join.crd] else (index, distance)
                 for index, distance in payload.path
@@ -171,7 +171,7 @@ class _Walk:
     def _under(self, index: str, own: str, support: Support) -> Support:
         return shifted(support, own, index, 0) if index else support
 
-    def _reduced(self, node: Node, depth: int, taken: Mapping[str, Flow]) -> Flow:
+    def _reduced(self, node: Node, depth: int, taken: Mapping[str, Carried]) -> Carried:
         """A level less: what is kept inside of it has coordinates where any of the level had one."""
         reduction = node.spec.reduction(node.params)
         assert reduction is not None
@@ -183,9 +183,9 @@ class _Walk:
         made = [*first.levels[:place]]
         for level in inside:
             made.append(onto(first.all, level.indices - gone))
-        return Flow(tuple(made[:depth]), lanes=first.lanes)
+        return Carried(tuple(made[:depth]), lanes=first.lanes)
 
-    def _distributed(self, node: Node, flow: Flow) -> Flow:
+    def _distributed(self, node: Node, flow: Carried) -> Carried:
         """The same coordinates, of which each lane has a share."""
         distribution = node.spec.distribution(node.params)
         assert distribution is not None
@@ -193,11 +193,11 @@ class _Walk:
         count = before // distribution.lanes if distribution.collects else before * distribution.lanes
         return replace(flow, lanes={**flow.lanes, node.index: count})
 
-    def _dropped(self, node: Node, port: str, taken: Mapping[str, Flow]) -> Flow:
+    def _dropped(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """Without coordinates that have nothing inside, or without values that are zero."""
         outer, inner = taken.values()
         if len(outer.levels) < len(inner.levels):
-            above = meeting((outer.all, onto(inner.all, outer.all.indices)))
+            above = all_of((outer.all, onto(inner.all, outer.all.indices)))
             kept = replace(taken[port], present=None)
             if len(kept.levels) == len(outer.levels):
                 return replace(kept, levels=(*outer.levels[:-1], above))
@@ -205,12 +205,12 @@ class _Walk:
         made = thinned(outer.all, inner.nonzero)
         return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=1.0)
 
-    def _passed(self, node: Node, port: str, taken: Mapping[str, Flow]) -> Flow:
+    def _passed(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """The levels of what the output follows, with payloads of another stream, or made of them."""
         followed = node.spec.follows(port, node.params)
         assert followed is not None
         like = taken[followed]
-        result = Flow(like.levels, lanes=like.lanes)
+        result = Carried(like.levels, lanes=like.lanes)
         if node.spec.moves:
             index = self._indices[Endpoint(node.name, port)][-1]
             distance = self._extents[next(iter(node.extents.values()))]
@@ -223,7 +223,7 @@ class _Walk:
         given = node.output(port).stream.kind
         for flow in taken.values():
             if flow.present is not None:
-                result = replace(result, present=meeting((like.all, flow.present)))
+                result = replace(result, present=all_of((like.all, flow.present)))
         if given is StreamKind.REF:
             held = next(flow.path for name, flow in taken.items() if name != followed)
             located = ((self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()

@@ -3,17 +3,17 @@
 from samhw.statistics.degrees import DegreeConstraint, DegreeStatistics
 from samhw.statistics.exact import DataStatistics
 from samhw.statistics.make import from_densities, from_tensors
-from samhw.statistics.statistics import KINDS, Kind, Statistics, Stock
+from samhw.statistics.statistics import KINDS, Kind, Stock, TensorStatistics
 from samhw.statistics.support import (
     Support,
-    either,
+    all_of,
+    any_of,
+    entries,
     every,
-    meeting,
     nothing,
     onto,
     relabelled,
     shifted,
-    stored,
     thinned,
 )
 from samhw.statistics.uniform import UniformStatistics
@@ -24,19 +24,19 @@ __all__ = [
     "DegreeConstraint",
     "DegreeStatistics",
     "Kind",
-    "Statistics",
     "Stock",
     "Support",
+    "TensorStatistics",
     "UniformStatistics",
-    "either",
+    "all_of",
+    "any_of",
+    "entries",
     "every",
     "from_densities",
     "from_tensors",
-    "meeting",
     "nothing",
     "onto",
     "relabelled",
     "shifted",
-    "stored",
     "thinned",
 ]

@@ -1,4 +1,4 @@
-"""Statistics that are upper bounds: degree constraints, and chains of them.
+"""TensorStatistics that are upper bounds: degree constraints, and chains of them.
 
 A degree constraint says that there are at most `most` coordinates over some indices for each coordinate over
 others. All that is stored, and all that is made of it, has such constraints; from nothing, one after the
@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics.statistics import Statistics, Stock, stored_coordinates
+from samhw.statistics.statistics import Stock, TensorStatistics, stored_coordinates
 from samhw.statistics.support import (
-    Either,
+    AllOf,
+    AnyOf,
+    Entries,
     Every,
-    Meeting,
     Onto,
     Relabelled,
     Shifted,
-    Stored,
     Support,
     Thinned,
 )
@@ -43,7 +43,7 @@ class DegreeConstraint(NamedTuple):
     most: float
 
 
-class DegreeStatistics(Statistics):
+class DegreeStatistics(TensorStatistics):
     """Bounds from the data themselves, or, of tensors without data, from shapes and numbers of entries."""
 
     kind = "degrees"
@@ -88,15 +88,15 @@ class DegreeStatistics(Statistics):
         match support:
             case Every(index, extent):
                 yield DegreeConstraint(frozenset(), frozenset({index}), extent)
-            case Stored(tensor, names):
+            case Entries(tensor, names):
                 for below, above, number in self._of_tensors[tensor]:
                     yield DegreeConstraint(
                         frozenset(names[n] for n in below), frozenset(names[n] for n in above), number
                     )
-            case Meeting(parts):
+            case AllOf(parts):
                 for part in parts:
                     yield from self.constraints(part)
-            case Either(parts):
+            case AnyOf(parts):
                 # A coordinate is one of some part.
                 for given, found in _questions(support.indices):
                     most = sum(self.bound(part, given, found) for part in parts)

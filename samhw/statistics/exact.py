@@ -1,4 +1,4 @@
-"""Statistics from the stored coordinates themselves: exact, or of a sample.
+"""TensorStatistics from the stored coordinates themselves: exact, or of a sample.
 
 A count is that of a relation, which is joined from what is stored. Where a join would look at too many pairs,
 the coordinates of one index are sampled, each with a probability in proportion to how often it occurs (a
@@ -14,19 +14,19 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics.relation import Column, Relation, TooManyError, empty, join, union
-from samhw.statistics.statistics import Kind, Statistics, Stock, stored_coordinates
+from samhw.statistics.statistics import Kind, Stock, TensorStatistics, stored_coordinates
 from samhw.statistics.support import (
-    Either,
+    AllOf,
+    AnyOf,
+    Entries,
     Every,
-    Meeting,
     Onto,
     Relabelled,
     Shifted,
-    Stored,
     Support,
     Thinned,
 )
+from samhw.statistics.table import Column, CoordinateTable, TooManyError, empty, join, union
 from samhw.tensors import Tensor
 
 __all__ = ["DataStatistics"]
@@ -41,7 +41,7 @@ KEPT_ROWS = 1 << 23
 """Rows of relations that are kept for further counts."""
 
 
-class DataStatistics(Statistics):
+class DataStatistics(TensorStatistics):
     """Of tensors whose coordinates are at hand.
 
     Args:
@@ -64,7 +64,7 @@ class DataStatistics(Statistics):
         self._most = MOST[kind] if most is None else most
         self._tensors = dict(tensors)
         self._masks = frozenset(masks)
-        self._kept: OrderedDict[tuple[Support, frozenset[str]], Relation] = OrderedDict()
+        self._kept: OrderedDict[tuple[Support, frozenset[str]], CoordinateTable] = OrderedDict()
         self._known: dict[str, NDArray[np.int64]] = {}
         self._left = 0.0
 
@@ -116,8 +116,8 @@ class DataStatistics(Statistics):
 
     def _occurrences(self, support: Support, index: str) -> tuple[Column, NDArray[np.int64]]:
         """The coordinates that an index may have, and how often each occurs in the largest tensor."""
-        parts = support.parts if isinstance(support, Meeting) else (support,)
-        with_index = [p for p in parts if isinstance(p, Stored) and index in p.indices]
+        parts = support.parts if isinstance(support, AllOf) else (support,)
+        with_index = [p for p in parts if isinstance(p, Entries) and index in p.indices]
         if not with_index:
             every = np.arange(self._extent(support, index))
             return every, np.ones(len(every), np.int64)
@@ -135,9 +135,9 @@ class DataStatistics(Statistics):
         match support:
             case Every(_, extent):
                 return extent
-            case Stored(tensor, names):
+            case Entries(tensor, names):
                 return self._tensors[tensor].shape[names.index(index)]
-            case Meeting(parts) | Either(parts):
+            case AllOf(parts) | AnyOf(parts):
                 return min(self._extent(part, index) for part in parts if index in part.indices)
             case Relabelled(of, names):
                 return self._extent(of, next(inner for inner, outer in names if outer == index))
@@ -156,11 +156,11 @@ class DataStatistics(Statistics):
 
     # Relations
 
-    def _evaluated(self, support: Support, kept: Collection[str], bounds: Bounds) -> Relation:
+    def _evaluated(self, support: Support, kept: Collection[str], bounds: Bounds) -> CoordinateTable:
         """The coordinates of a support over the indices that are kept, within bounds."""
         bounds = {index: values for index, values in bounds.items() if index in support.indices}
         kept = support.indices.intersection(kept)
-        if bounds or isinstance(support, Every | Stored | Relabelled):
+        if bounds or isinstance(support, Every | Entries | Relabelled):
             return self._computed(support, kept, bounds)
         key = (support, kept)
         if key not in self._kept:
@@ -169,15 +169,15 @@ class DataStatistics(Statistics):
                 self._kept.popitem(last=False)
         return self._kept[key]
 
-    def _computed(self, support: Support, kept: frozenset[str], bounds: Bounds) -> Relation:
+    def _computed(self, support: Support, kept: frozenset[str], bounds: Bounds) -> CoordinateTable:
         match support:
             case Every(index, extent):
-                found = Relation.whole({index: extent})
-            case Stored():
+                found = CoordinateTable.whole({index: extent})
+            case Entries():
                 found = self._stored(support)
-            case Meeting(parts):
+            case AllOf(parts):
                 return self._met(parts, kept, bounds)
-            case Either(parts):
+            case AnyOf(parts):
                 found = self._joined(support, parts, kept, bounds)
             case Relabelled(of, names):
                 inner = {outer: name for name, outer in names}
@@ -197,15 +197,15 @@ class DataStatistics(Statistics):
                 found = found.among(index, values)
         return found.onto(kept)
 
-    def _stored(self, support: Stored) -> Relation:
+    def _stored(self, support: Entries) -> CoordinateTable:
         """What a tensor stores; what stores everything is free."""
         tensor = self._tensors[support.tensor]
         free = dict(zip(support.names, tensor.shape, strict=True))
         size = prod(tensor.shape)
         coordinates = self._coordinates(support.tensor)
         if coordinates.shape[1] == size and size:
-            return Relation.whole(free)
-        return Relation(dict(zip(support.names, coordinates, strict=True)), {}, coordinates.shape[1])
+            return CoordinateTable.whole(free)
+        return CoordinateTable(dict(zip(support.names, coordinates, strict=True)), {}, coordinates.shape[1])
 
     def _coordinates(self, name: str) -> NDArray[np.int64]:
         """The coordinates that a tensor stores, of shape (rank, n)."""
@@ -214,30 +214,30 @@ class DataStatistics(Statistics):
         return self._known[name]
 
     def _joined(
-        self, support: Either, parts: tuple[Support, ...], kept: frozenset[str], b: Bounds
-    ) -> Relation:
+        self, support: AnyOf, parts: tuple[Support, ...], kept: frozenset[str], b: Bounds
+    ) -> CoordinateTable:
         found = [self._evaluated(part, kept, b) for part in parts]
         found = [relation for relation in found if relation.rows]
         if not found:
             return empty(kept, {})
         return found[0] if len(found) == 1 else union(found, self._left)
 
-    def _shifted(self, support: Shifted, bounds: Bounds) -> Relation:
+    def _shifted(self, support: Shifted, bounds: Bounds) -> CoordinateTable:
         others = {index: values for index, values in bounds.items() if index != support.to}
         found = self._evaluated(support.of, support.of.indices, others)
         if support.index in found.free:
             found = found.listed(support.index)
         found = found.renamed({**{i: i for i in support.of.indices}, support.index: support.to})
         moved = found.columns[support.to] + support.distance
-        return Relation({**found.columns, support.to: moved}, found.free, found.rows)
+        return CoordinateTable({**found.columns, support.to: moved}, found.free, found.rows)
 
-    def _met(self, parts: tuple[Support, ...], kept: frozenset[str], bounds: Bounds) -> Relation:
+    def _met(self, parts: tuple[Support, ...], kept: frozenset[str], bounds: Bounds) -> CoordinateTable:
         """The join of parts, the smallest first, then those that have an index in common with what is there;
         an index that is not kept goes as soon as no other part has it."""
         # What is stored is at hand; all else is computed when its turn comes, within what is there by then.
         ready = {part: self._evaluated(part, part.indices, bounds) for part in parts if _is_leaf(part)}
         left = list(parts)
-        found = Relation.whole({})
+        found = CoordinateTable.whole({})
         inside = dict(bounds)
         while left:
             part = min(left, key=lambda p: _turn(p, found, ready))
@@ -255,22 +255,24 @@ class DataStatistics(Statistics):
 
 
 def _is_leaf(part: Support) -> bool:
-    return isinstance(part, Every | Stored)
+    return isinstance(part, Every | Entries)
 
 
-def _turn(part: Support, found: Relation, ready: Mapping[Support, Relation]) -> tuple[bool, bool, float]:
+def _turn(
+    part: Support, found: CoordinateTable, ready: Mapping[Support, CoordinateTable]
+) -> tuple[bool, bool, float]:
     """What sorts the parts of a join: those in touch with what is there, those at hand, the smaller ones."""
     relation = ready.get(part)
     apart = bool(found.columns) and part.indices.isdisjoint(found.columns)
     return apart, relation is None, relation.rows if relation else 0.0
 
 
-def _stored_parts(support: Support) -> list[Stored]:
+def _stored_parts(support: Support) -> list[Entries]:
     """The stored tensors that a support meets or joins, not through other names."""
     match support:
-        case Stored():
+        case Entries():
             return [support]
-        case Meeting(parts) | Either(parts):
+        case AllOf(parts) | AnyOf(parts):
             return [stored for part in parts for stored in _stored_parts(part)]
         case Onto(of) | Thinned(of):
             return _stored_parts(of)
@@ -288,7 +290,7 @@ def _systematic(
     return coordinates[chosen], np.maximum(1.0, step / occurrences[chosen])
 
 
-def _thinned(relation: Relation, share: float) -> Relation:
+def _thinned(relation: CoordinateTable, share: float) -> CoordinateTable:
     """About a share of the rows, by a hash of their coordinates: everywhere the same ones."""
     for index in list(relation.free):
         relation = relation.listed(index)

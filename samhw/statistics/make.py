@@ -1,11 +1,11 @@
-"""Statistics of a kind, from tensors or from densities."""
+"""TensorStatistics of a kind, from tensors or from densities."""
 
 from collections.abc import Collection, Mapping
 from math import prod
 
 from samhw.statistics.degrees import DegreeStatistics
 from samhw.statistics.exact import DataStatistics
-from samhw.statistics.statistics import Kind, Statistics, Stock
+from samhw.statistics.statistics import Kind, Stock, TensorStatistics
 from samhw.statistics.uniform import UniformStatistics
 from samhw.tensors import Tensor
 
@@ -14,7 +14,7 @@ __all__ = ["from_densities", "from_tensors"]
 
 def from_tensors(
     tensors: Mapping[str, Tensor], kind: Kind = "exact", *, masks: Collection[str] = ()
-) -> Statistics:
+) -> TensorStatistics:
     """The statistics of tensors.
 
     Args:
@@ -28,7 +28,7 @@ def from_tensors(
 
 def from_densities(
     shapes: Mapping[str, tuple[int, ...]], densities: Mapping[str, float], kind: Kind = "uniform"
-) -> Statistics:
+) -> TensorStatistics:
     """The statistics of tensors of which nothing but shapes and some densities are known.
 
     Args:

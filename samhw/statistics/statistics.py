@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from samhw.statistics.support import Support, onto
 from samhw.tensors import Tensor
 
-__all__ = ["KINDS", "Kind", "Statistics", "Stock", "stored_coordinates"]
+__all__ = ["KINDS", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
 
 Kind = Literal["uniform", "degrees", "sampled", "exact"]
 KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
@@ -26,7 +26,7 @@ class Stock:
     entries: float
 
 
-class Statistics(ABC):
+class TensorStatistics(ABC):
     """What is known of the stored coordinates of inputs.
 
     What was counted is kept, so that another design for the same data asks again for nothing.
@@ -34,7 +34,7 @@ class Statistics(ABC):
 
     kind: Kind
     is_bound: bool = False
-    """Counts are upper bounds that hold for sure, in place of what is expected."""
+    """TokenCounts are upper bounds that hold for sure, in place of what is expected."""
 
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}

@@ -12,23 +12,23 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 __all__ = [
-    "Either",
+    "AllOf",
+    "AnyOf",
+    "Entries",
     "Every",
-    "Meeting",
     "Onto",
     "Relabelled",
     "Shifted",
-    "Stored",
     "Support",
     "Thinned",
-    "either",
+    "all_of",
+    "any_of",
+    "entries",
     "every",
-    "meeting",
     "nothing",
     "onto",
     "relabelled",
     "shifted",
-    "stored",
     "thinned",
 ]
 
@@ -56,7 +56,7 @@ class Every(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(Support):
+class Entries(Support):
     """What an input stores: `names` are the indices of its modes."""
 
     tensor: str
@@ -68,7 +68,7 @@ class Stored(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting(Support):
+class AllOf(Support):
     """What all parts have: the support of a product."""
 
     parts: tuple[Support, ...]
@@ -79,7 +79,7 @@ class Meeting(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Either(Support):
+class AnyOf(Support):
     """What one part has at least: the support of a sum. All parts are over the same indices."""
 
     parts: tuple[Support, ...]
@@ -159,46 +159,46 @@ def every(index: str, extent: int) -> Support:
     return _one(Every, index, extent)
 
 
-def stored(tensor: str, names: Iterable[str]) -> Support:
+def entries(tensor: str, names: Iterable[str]) -> Support:
     """What an input stores; `names` are the indices of its modes, each another one."""
-    return _one(Stored, tensor, tuple(names))
+    return _one(Entries, tensor, tuple(names))
 
 
 def nothing(indices: Collection[str]) -> Support:
     """No coordinate."""
-    return onto(_one(Either, ()), indices)
+    return onto(_one(AnyOf, ()), indices)
 
 
-def meeting(parts: Iterable[Support]) -> Support:
+def all_of(parts: Iterable[Support]) -> Support:
     """What all parts have; with no parts, all there is over no indices. What other parts say is left out."""
     flat: dict[Support, None] = {}
     for part in parts:
-        flat |= dict.fromkeys(part.parts if isinstance(part, Meeting) else (part,))
+        flat |= dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,))
     kept = [part for part in flat if not any(_follows(part, o) for o in flat if o is not part)]
     if len(kept) == 1:
         return kept[0]
-    return _one(Meeting, tuple(kept), key=frozenset(kept))
+    return _one(AllOf, tuple(kept), key=frozenset(kept))
 
 
-def either(parts: Iterable[Support]) -> Support:
+def any_of(parts: Iterable[Support]) -> Support:
     """What one of the parts has at least. What they have in common meets what is left of each."""
     flat: dict[Support, None] = {}
     for part in parts:
-        flat |= dict.fromkeys(part.parts if isinstance(part, Either) else (part,))
+        flat |= dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,))
     if len(flat) == 1:
         return next(iter(flat))
-    sides = [dict.fromkeys(p.parts if isinstance(p, Meeting) else (p,)) for p in flat]
+    sides = [dict.fromkeys(p.parts if isinstance(p, AllOf) else (p,)) for p in flat]
     common = [part for part in sides[0] if all(part in side for side in sides)]
-    rests = [meeting(part for part in side if part not in common) for side in sides]
+    rests = [all_of(part for part in side if part not in common) for side in sides]
     inner = frozenset[str]().union(*(rest.indices for rest in rests))
     outer = frozenset[str]().union(*(part.indices for part in common))
     whole = next((r for r in rests if _is_whole(r) and r.indices | outer >= inner), None)
     if whole is not None:
-        return meeting((*common, whole))
+        return all_of((*common, whole))
     if not all(rest.indices == inner for rest in rests):
         # A part that says nothing of an index has no other bounds there than those in common.
-        return _one(Either, tuple(flat), key=frozenset(flat))
-    return meeting((*common, _one(Either, tuple(rests), key=frozenset(rests))))
+        return _one(AnyOf, tuple(flat), key=frozenset(flat))
+    return all_of((*common, _one(AnyOf, tuple(rests), key=frozenset(rests))))
 
 
 def onto(support: Support, indices: Collection[str]) -> Support:
@@ -209,8 +209,8 @@ def onto(support: Support, indices: Collection[str]) -> Support:
     if isinstance(support, Onto):
         return onto(support.of, kept)
     if _is_whole(support):
-        parts = support.parts if isinstance(support, Meeting) else (support,)
-        return meeting(part for part in parts if part.indices <= kept)
+        parts = support.parts if isinstance(support, AllOf) else (support,)
+        return all_of(part for part in parts if part.indices <= kept)
     return _one(Onto, support, kept)
 
 
@@ -219,10 +219,10 @@ def relabelled(support: Support, names: Mapping[str, str]) -> Support:
     match support:
         case Every(index, extent):
             return every(names[index], extent)
-        case Stored(tensor, old):
-            return stored(tensor, (names[name] for name in old))
-        case Meeting(parts) if _is_whole(support):
-            return meeting(relabelled(part, names) for part in parts)
+        case Entries(tensor, old):
+            return entries(tensor, (names[name] for name in old))
+        case AllOf(parts) if _is_whole(support):
+            return all_of(relabelled(part, names) for part in parts)
         case Relabelled(of, old):
             return relabelled(of, {inner: names[outer] for inner, outer in old})
     if all(names[index] == index for index in support.indices):
@@ -244,7 +244,7 @@ def thinned(support: Support, share: float) -> Support:
 
 def _is_whole(support: Support) -> bool:
     """There is every coordinate."""
-    if isinstance(support, Meeting):
+    if isinstance(support, AllOf):
         return all(isinstance(part, Every) for part in support.parts)
     return isinstance(support, Every)
 

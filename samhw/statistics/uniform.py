@@ -1,4 +1,4 @@
-"""Statistics from shapes and numbers of entries alone.
+"""TensorStatistics from shapes and numbers of entries alone.
 
 Coordinates are taken to be spread evenly, and those of one tensor to tell nothing of another's (the uniform
 estimator of Galley, finch-tensor).
@@ -7,15 +7,15 @@ estimator of Galley, finch-tensor).
 from collections.abc import Iterable, Mapping
 from math import expm1, log1p, prod
 
-from samhw.statistics.statistics import Statistics, Stock
+from samhw.statistics.statistics import Stock, TensorStatistics
 from samhw.statistics.support import (
-    Either,
+    AllOf,
+    AnyOf,
+    Entries,
     Every,
-    Meeting,
     Onto,
     Relabelled,
     Shifted,
-    Stored,
     Support,
     Thinned,
 )
@@ -25,7 +25,7 @@ __all__ = ["UniformStatistics"]
 Extents = Mapping[str, int]
 
 
-class UniformStatistics(Statistics):
+class UniformStatistics(TensorStatistics):
     """Of tensors of which shape and number of entries are known."""
 
     kind = "uniform"
@@ -53,14 +53,14 @@ class UniformStatistics(Statistics):
         match support:
             case Every(index, extent):
                 return 1.0, {index: extent}
-            case Stored(tensor, names):
+            case Entries(tensor, names):
                 stock = self._stocks[tensor]
                 size = prod(map(float, stock.shape))
                 return min(1.0, stock.entries / max(size, 1.0)), dict(zip(names, stock.shape, strict=True))
-            case Meeting(parts):
+            case AllOf(parts):
                 shares = [self._share(part) for part in parts]
                 return prod(share for share, _ in shares), _least(extents for _, extents in shares)
-            case Either(parts):
+            case AnyOf(parts):
                 return self._either(parts)
             case Onto(of, kept):
                 return self._onto(of, kept)
@@ -91,7 +91,7 @@ class UniformStatistics(Statistics):
 
     def _onto(self, of: Support, kept: frozenset[str]) -> tuple[float, Extents]:
         """What does not touch the indices that go stays; of all else, one coordinate of these is enough."""
-        parts = of.parts if isinstance(of, Meeting) else (of,)
+        parts = of.parts if isinstance(of, AllOf) else (of,)
         stays = [self._share(part)[0] for part in parts if part.indices <= kept]
         goes = [self._share(part)[0] for part in parts if not part.indices <= kept]
         extents = self._share(of)[1]

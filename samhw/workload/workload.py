@@ -11,7 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
-from samhw.statistics import Kind, Statistics, from_tensors
+from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Workload"]
@@ -60,7 +60,7 @@ class Workload:
         """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
 
-    def statistics(self, kind: Kind = "exact") -> Statistics:
+    def statistics(self, kind: Kind = "exact") -> TensorStatistics:
         """What is known of the inputs, of that kind. Ask once, and keep it: it keeps what it has counted."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
         return from_tensors(self.tensors, kind, masks=masks)

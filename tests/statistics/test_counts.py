@@ -1,4 +1,4 @@
-"""Counts of supports: by hand, against NumPy on random tensors, and bounds that hold."""
+"""TokenCounts of supports: by hand, against NumPy on random tensors, and bounds that hold."""
 
 import numpy as np
 import pytest
@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from samhw.statistics import (
     DataStatistics,
     DegreeStatistics,
-    Statistics,
     Support,
-    either,
+    TensorStatistics,
+    all_of,
+    any_of,
+    entries,
     every,
     from_densities,
     from_tensors,
-    meeting,
     onto,
     relabelled,
     shifted,
-    stored,
     thinned,
 )
 from samhw.tensors import Tensor
@@ -27,19 +27,19 @@ A = np.array([[1, 0, 2], [0, 0, 0], [3, 4, 0]])
 X = np.array([[1, 1], [0, 0], [0, 5]])
 
 
-def statistics(kind: str = "exact", **tensors: np.ndarray) -> Statistics:
+def statistics(kind: str = "exact", **tensors: np.ndarray) -> TensorStatistics:
     given = tensors or {"A": A, "X": X}
     return from_tensors({name: Tensor.from_dense(array, "csr") for name, array in given.items()}, kind)
 
 
-PRODUCT = meeting([stored("A", "ik"), stored("X", "kj")])
+PRODUCT = all_of([entries("A", "ik"), entries("X", "kj")])
 
 
 def test_stored_and_their_rows() -> None:
     known = statistics()
-    assert known.count(stored("A", "ik")) == 4
-    assert known.count(stored("A", "ik"), "i") == 2
-    assert known.fiber(stored("A", "ik"), "i") == 2
+    assert known.count(entries("A", "ik")) == 4
+    assert known.count(entries("A", "ik"), "i") == 2
+    assert known.fiber(entries("A", "ik"), "i") == 2
 
 
 def test_a_product_and_its_sum() -> None:
@@ -51,30 +51,30 @@ def test_a_product_and_its_sum() -> None:
 
 
 def test_a_sum_has_all_of_a_dense_term() -> None:
-    rows = meeting([every("i", 3), every("j", 2)])
-    assert either([onto(PRODUCT, "ij"), rows]) is rows
+    rows = all_of([every("i", 3), every("j", 2)])
+    assert any_of([onto(PRODUCT, "ij"), rows]) is rows
 
 
 def test_a_sum_of_sparse_terms() -> None:
     known = statistics(A=A, B=np.eye(3))
-    assert known.count(either([stored("A", "ij"), stored("B", "ij")])) == 6
+    assert known.count(any_of([entries("A", "ij"), entries("B", "ij")])) == 6
 
 
 def test_a_concatenation_has_its_parts_side_by_side() -> None:
     known = statistics(A=A)
-    parts = [shifted(stored("A", "ik"), "k", "c", 0), shifted(stored("A", "ik"), "k", "c", 3)]
-    assert known.count(either(parts)) == 8
+    parts = [shifted(entries("A", "ik"), "k", "c", 0), shifted(entries("A", "ik"), "k", "c", 3)]
+    assert known.count(any_of(parts)) == 8
 
 
 def test_equal_supports_are_one() -> None:
-    assert meeting([stored("X", "kj"), stored("A", "ik")]) is PRODUCT
-    assert relabelled(stored("A", "ik"), {"i": "k", "k": "l"}) is stored("A", "kl")
-    assert meeting([every("i", 3), stored("A", "ik")]) is stored("A", "ik")
+    assert all_of([entries("X", "kj"), entries("A", "ik")]) is PRODUCT
+    assert relabelled(entries("A", "ik"), {"i": "k", "k": "l"}) is entries("A", "kl")
+    assert all_of([every("i", 3), entries("A", "ik")]) is entries("A", "ik")
 
 
 def test_uniform_takes_coordinates_to_be_spread_evenly() -> None:
     known = from_densities({"A": (100, 50), "X": (50, 20)}, {"A": 0.1, "X": 0.5})
-    assert known.count(stored("A", "ik")) == pytest.approx(500)
+    assert known.count(entries("A", "ik")) == pytest.approx(500)
     assert known.count(PRODUCT) == pytest.approx(100 * 50 * 20 * 0.05)
     assert known.count(PRODUCT, "ij") == pytest.approx(2000 * (1 - 0.95**50))
 
@@ -89,7 +89,7 @@ def test_degrees_bound_a_product_by_a_chain() -> None:
 
 def test_thinned_keeps_a_share() -> None:
     known = DataStatistics({"A": Tensor.from_dense(np.ones((100, 100)), "csr")})
-    assert known.count(thinned(stored("A", "ij"), 0.5)) == pytest.approx(5000, rel=0.05)
+    assert known.count(thinned(entries("A", "ij"), 0.5)) == pytest.approx(5000, rel=0.05)
 
 
 @pytest.mark.parametrize("density", [0.01, 0.1])
@@ -116,15 +116,15 @@ def supports(draw: st.DrawFn) -> tuple[Support, str, np.ndarray, dict[str, np.nd
         arrays[name] = array
         axes = tuple("ikj".index(i) for i in indices)
         whole = np.expand_dims(array.transpose(np.argsort(axes)), [n for n in range(3) if n not in axes])
-        return stored(name, indices), np.broadcast_to(whole, list(shape.values()))
+        return entries(name, indices), np.broadcast_to(whole, list(shape.values()))
 
     arrays: dict[str, np.ndarray] = {}
     terms = []
     for n in range(draw(st.integers(1, 2))):
         factors = [factor(f"{name}{n}", indices) for name, indices in (("A", "ik"), ("X", "kj"), ("M", "ji"))]
         chosen = factors[: draw(st.integers(2, 3))]
-        terms.append((meeting(f for f, _ in chosen), np.logical_and.reduce([w for _, w in chosen])))
-    whole = either(term for term, _ in terms)
+        terms.append((all_of(f for f, _ in chosen), np.logical_and.reduce([w for _, w in chosen])))
+    whole = any_of(term for term, _ in terms)
     found = np.logical_or.reduce([array for _, array in terms])
     return whole, draw(st.sampled_from(["ikj", "ij", "i", "kj"])), found, arrays
 

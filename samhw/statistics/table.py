@@ -1,4 +1,4 @@
-"""Coordinates of a support, computed: vectorised joins over what is stored."""
+"""CoordinateTable of a support, computed: vectorised joins over what is stored."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-__all__ = ["Relation", "TooManyError", "distinct", "join", "union"]
+__all__ = ["CoordinateTable", "TooManyError", "distinct", "join", "union"]
 
 Column = NDArray[np.int64]
 
@@ -18,7 +18,7 @@ class TooManyError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class CoordinateTable:
     """Distinct coordinates over the indices of `columns`, of `rows` rows, and at each of them everything
     along the `free` indices, which have these extents."""
 
@@ -32,33 +32,33 @@ class Relation:
         return float(self.rows) * prod(map(float, self.free.values()))
 
     @classmethod
-    def whole(cls, free: Mapping[str, int]) -> "Relation":
+    def whole(cls, free: Mapping[str, int]) -> "CoordinateTable":
         """Everything along some indices."""
         return cls({}, free, 1)
 
-    def onto(self, kept: Collection[str]) -> "Relation":
+    def onto(self, kept: Collection[str]) -> "CoordinateTable":
         """What is left over some of the indices."""
         free = {index: extent for index, extent in self.free.items() if index in kept}
         rows = self.rows if all(self.free.values()) else 0
         columns = {index: column for index, column in self.columns.items() if index in kept}
         if len(columns) == len(self.columns):
-            return Relation(columns, free, rows) if rows else empty(columns, free)
+            return CoordinateTable(columns, free, rows) if rows else empty(columns, free)
         return distinct(columns, free, rows)
 
-    def renamed(self, names: Mapping[str, str]) -> "Relation":
+    def renamed(self, names: Mapping[str, str]) -> "CoordinateTable":
         """The same under other names."""
-        return Relation(
+        return CoordinateTable(
             {names[index]: column for index, column in self.columns.items()},
             {names[index]: extent for index, extent in self.free.items()},
             self.rows,
         )
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Relation":
+    def where(self, chosen: NDArray[np.bool_]) -> "CoordinateTable":
         """Some of the rows."""
         columns = {index: column[chosen] for index, column in self.columns.items()}
-        return Relation(columns, self.free, int(chosen.sum()))
+        return CoordinateTable(columns, self.free, int(chosen.sum()))
 
-    def among(self, index: str, values: Column) -> "Relation":
+    def among(self, index: str, values: Column) -> "CoordinateTable":
         """Only the coordinates of an index that are among sorted, distinct values."""
         if index in self.free:
             values = values[values < self.free[index]]
@@ -68,31 +68,31 @@ class Relation:
         found = values[place] == column if len(values) else np.zeros(len(column), bool)
         return self.where(found)
 
-    def listed(self, index: str, values: Column | None = None) -> "Relation":
+    def listed(self, index: str, values: Column | None = None) -> "CoordinateTable":
         """The same with an index that is free as a column, of all its coordinates or some."""
         if values is None:
             values = np.arange(self.free[index])
         free = {other: extent for other, extent in self.free.items() if other != index}
         columns = {other: np.repeat(column, len(values)) for other, column in self.columns.items()}
         columns[index] = np.tile(values, self.rows)
-        return Relation(columns, free, self.rows * len(values))
+        return CoordinateTable(columns, free, self.rows * len(values))
 
 
-def empty(columns: Collection[str], free: Mapping[str, int]) -> Relation:
+def empty(columns: Collection[str], free: Mapping[str, int]) -> CoordinateTable:
     """Nothing, over those indices."""
-    return Relation({index: np.zeros(0, np.int64) for index in columns}, free, 0)
+    return CoordinateTable({index: np.zeros(0, np.int64) for index in columns}, free, 0)
 
 
-def distinct(columns: Mapping[str, Column], free: Mapping[str, int], rows: int) -> Relation:
+def distinct(columns: Mapping[str, Column], free: Mapping[str, int], rows: int) -> CoordinateTable:
     """Rows that may repeat, each once."""
     if not columns:
-        return Relation({}, free, min(rows, 1))
+        return CoordinateTable({}, free, min(rows, 1))
     _, first = np.unique(_keys(list(columns.values())), return_index=True)
     found = {index: column[first] for index, column in columns.items()}
-    return Relation(found, free, len(first))
+    return CoordinateTable(found, free, len(first))
 
 
-def union(relations: Sequence[Relation], most: float) -> Relation:
+def union(relations: Sequence[CoordinateTable], most: float) -> CoordinateTable:
     """What is in one relation at least. All are over the same indices.
 
     Raises:
@@ -113,7 +113,9 @@ def union(relations: Sequence[Relation], most: float) -> Relation:
     return distinct(columns, parts[0].free, rows)
 
 
-def join(a: Relation, b: Relation, kept: Collection[str], most: float) -> tuple[Relation, float]:
+def join(
+    a: CoordinateTable, b: CoordinateTable, kept: Collection[str], most: float
+) -> tuple[CoordinateTable, float]:
     """What is in both, over the indices that are kept; and how many pairs of rows were looked at.
 
     A product that leaves out what its factors have in common is one of sparse matrices.
@@ -142,16 +144,16 @@ def join(a: Relation, b: Relation, kept: Collection[str], most: float) -> tuple[
     partner = order[np.repeat(first, counts) + offset]
     columns = {index: column[entry] for index, column in a.columns.items()}
     columns |= {i: column[partner] for i, column in b.columns.items() if i not in columns}
-    return Relation(columns, free, len(entry)).onto(kept), pairs
+    return CoordinateTable(columns, free, len(entry)).onto(kept), pairs
 
 
 def _product(
-    a: Relation,
-    b: Relation,
+    a: CoordinateTable,
+    b: CoordinateTable,
     own: tuple[Sequence[str], Sequence[str]],
     keys: tuple[Column, Column],
     free: Mapping[str, int],
-) -> Relation:
+) -> CoordinateTable:
     """The pairs of their own indices that meet at a key."""
     inner = 1 + max(int(key.max(initial=0)) for key in keys)
     sides = []
@@ -171,10 +173,10 @@ def _product(
         for names, row, (_, _, values) in zip(own, rows, sides, strict=True)
         for name, column in zip(names, values, strict=True)
     }
-    return Relation(columns, free, len(found.row))
+    return CoordinateTable(columns, free, len(found.row))
 
 
-def _common_keys(a: Relation, b: Relation, common: Sequence[str]) -> tuple[Column, Column]:
+def _common_keys(a: CoordinateTable, b: CoordinateTable, common: Sequence[str]) -> tuple[Column, Column]:
     """A number from 0 on for each row of both, equal where the common columns are."""
     if not common:
         return np.zeros(a.rows, np.int64), np.zeros(b.rows, np.int64)

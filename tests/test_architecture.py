@@ -36,7 +36,8 @@ ALLOWED = {
     "schedule": {"brackets", "decision", "frontend", "fusion", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
     "passes": {"decision", "frontend", "fusion", "tensors"},
-    "cost": {"graph", "spec"},
+    "statistics": {"tensors"},
+    "cost": {"graph", "numerics", "spec", "statistics", "tensors"},
     "graph_passes": {"decision", "graph", "spec"},
     "compiler": {
         *(
@@ -50,15 +51,15 @@ ALLOWED = {
             "passes",
             "schedule",
         ),
-        *("spec", "tensors"),
+        *("spec", "statistics", "tensors"),
     },
     "search": {
-        *("brackets", "compiler", "decision", "frontend", "fusion", "graph", "numerics", "passes"),
-        "schedule",
+        *("brackets", "compiler", "cost", "decision", "frontend", "fusion", "graph", "numerics", "passes"),
+        *("schedule", "statistics"),
     },
     "workload": {
         *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),
-        *("search", "tensors"),
+        *("search", "statistics", "tensors"),
     },
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},

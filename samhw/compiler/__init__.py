@@ -1,6 +1,7 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
 
 from samhw.compiler.design import Compiled, CompiledRegion, assembled, lower_program
+from samhw.compiler.expected import estimate_compiled, run_extents
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Scope
 from samhw.compiler.table import FusionTable
@@ -17,7 +18,9 @@ __all__ = [
     "asked_type",
     "assembled",
     "choose_value",
+    "estimate_compiled",
     "lower_fused",
     "lower_program",
     "lower_region",
+    "run_extents",
 ]

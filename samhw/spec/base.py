@@ -230,6 +230,10 @@ class Spec(ABC):
         """The parameter that says how many banks its accumulators have; None if it has no banks."""
         return next((name for name, param in self.params.items() if param.role is Role.BANKS), None)
 
+    def bank_count(self, params: Params) -> int:
+        """How many banks its accumulators have; 2 unless a parameter says more."""
+        return int(params[self.banks]) if self.banks is not None and self.banks in params else 2
+
     @cached_property
     def memories(self) -> Mapping[str, MemoryUse]:
         """How it uses the memories that its parameters name, by parameter."""

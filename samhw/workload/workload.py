@@ -11,6 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
+from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Workload"]
@@ -58,6 +59,11 @@ class Workload:
     def value(self, asked: ValueType | None = None) -> ValueType:
         """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
+
+    def statistics(self, kind: Kind = "exact") -> TensorStatistics:
+        """What is known of the inputs, of that kind. Ask once, and keep it: it keeps what it has counted."""
+        masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
+        return from_tensors(self.tensors, kind, masks=masks)
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and

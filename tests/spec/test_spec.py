@@ -22,6 +22,7 @@ from tests.support.streams import tokens
 ARCH = Arch(memory=5, locate=7, step=3)
 
 FOLLOWS_FROM_ANSWERS = {
+    "bank_count",
     "memories",
     "extents",
     "operand_type",

@@ -1,0 +1,129 @@
+"""How many cycles a graph takes: its busiest nodes, what they wait for, and what is left when they end."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from samhw.cost.counts import TokenCounts
+from samhw.cost.streams import Carried
+from samhw.graph import Channel, Endpoint, Node
+from samhw.numerics import REDUCTIONS
+from samhw.spec.base import Reduction
+from samhw.statistics import any_of
+
+__all__ = ["CycleEstimate"]
+
+
+class CycleEstimate:
+    """Of a graph, whose tokens are counted."""
+
+    def __init__(self, counts: TokenCounts):
+        self._counts = counts
+        self._graph = counts.graph
+        self._arch = counts.arch
+
+    @property
+    def cycles(self) -> float:
+        """Until the last writer ends: the node for which what comes before it, its own tokens and what comes
+        behind it take longest."""
+        nodes = (node.name for node in self._graph.nodes)
+        return max(self.start[name] + self.busy[name] + self.tail[name] for name in nodes)
+
+    @cached_property
+    def busy(self) -> Mapping[str, float]:
+        """The cycles in which each node fires, or has to wait for itself."""
+        return {node.name: self._busy(node) for node in self._graph.nodes}
+
+    @cached_property
+    def start(self) -> Mapping[str, float]:
+        """The cycle in which each node has something to do. A reducer gives nothing before its first fiber is
+        complete."""
+        start: dict[str, float] = {}
+        begin: dict[str, float] = {}
+        for node in self._graph.nodes:
+            start[node.name] = max((begin[c.source.node] + c.latency for c in self._taken(node)), default=0.0)
+            ready = start[node.name] + node.spec.inside(node.params, self._arch, self._graph.value)
+            reduction = node.spec.reduction(node.params)
+            if reduction is not None:
+                ready += self._fiber(node, reduction) + self._step(node, reduction)
+            begin[node.name] = ready
+        return start
+
+    @cached_property
+    def tail(self) -> Mapping[str, float]:
+        """The cycles from the last firing of each node until the last writer ends."""
+        tail: dict[str, float] = {}
+        for node in reversed(self._graph.nodes):
+            inside = float(node.spec.inside(node.params, self._arch, self._graph.value))
+            if node.spec.reduction(node.params) is not None:
+                inside += self._drain(node)
+            behind = [c.latency + tail[c.sink.node] for c in self._given(node)]
+            tail[node.name] = inside + max(behind, default=0.0)
+        return tail
+
+    def _taken(self, node: Node) -> list[Channel]:
+        return [self._graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs]
+
+    def _given(self, node: Node) -> list[Channel]:
+        ends = (Endpoint(node.name, port.name) for port in node.outputs)
+        return [channel for end in ends for channel in self._graph.fanout.get(end, ())]
+
+    def _busy(self, node: Node) -> float:
+        ends = [channel.source for channel in self._taken(node)]
+        ends += [Endpoint(node.name, port.name) for port in node.outputs]
+        tokens = max((self._counts.tokens(end) for end in ends), default=0.0)
+        if node.spec.joins(node.params):
+            return max(tokens, self._looked_at(node))
+        reduction = node.spec.reduction(node.params)
+        if reduction is not None and reduction.coordinates:
+            return max(tokens, self._accumulating(node, reduction))
+        return tokens
+
+    def _looked_at(self, node: Node) -> float:
+        """The firings of a joiner: one for each coordinate that any of its streams has, and for the stops."""
+        crds = [self._counts.taken(node, join.crd) for join in node.spec.joins(node.params)]
+        first = crds[0]
+        whole = Carried((*first.levels[:-1], any_of(crd.all for crd in crds)), lanes=first.lanes)
+        stops = self._counts.level(first, len(first.levels) - 1)
+        return self._counts.payloads(whole) + stops + 1
+
+    # Reducers
+
+    def _step(self, node: Node, reduction: Reduction) -> int:
+        """The cycles from an accumulation to the next one that may use its result."""
+        named = next(name for name, done in REDUCTIONS.items() if done == reduction.operation)
+        return self._arch.reduce_latency(named, self._graph.operand_type(node))
+
+    def _fibers(self, node: Node, reduction: Reduction) -> float:
+        """How many fibers a reducer reduces, each to one of its results."""
+        flow = self._counts.taken(node, reduction.values)
+        return max(1.0, self._counts.level(flow, len(flow.levels) - 1 - len(reduction.coordinates)))
+
+    def _fiber(self, node: Node, reduction: Reduction) -> float:
+        """The tokens of one of them."""
+        source = self._graph.fanin[Endpoint(node.name, reduction.values)].source
+        return self._counts.tokens(source) / self._fibers(node, reduction)
+
+    def _drain(self, node: Node) -> float:
+        """The tokens of a result."""
+        reduction = node.spec.reduction(node.params)
+        assert reduction is not None
+        if not reduction.coordinates:
+            return 1.0
+        given = self._counts.tokens(Endpoint(node.name, reduction.values))
+        return given / self._fibers(node, reduction)
+
+    def _accumulating(self, node: Node, reduction: Reduction) -> float:
+        """The cycles of a vector reducer: a fiber fills a bank while others leave theirs, and two values of
+        one coordinate are as far apart as an accumulation takes."""
+        flow = self._counts.taken(node, reduction.values)
+        fibers = self._fibers(node, reduction)
+        fill, drain = self._fiber(node, reduction), self._drain(node)
+        latency = self._step(node, reduction)
+        rows = self._counts.level(flow, len(flow.levels) - len(reduction.coordinates))
+        per_fiber = max(1.0, rows / fibers)
+        repeats = (fill - per_fiber) / max(drain, 1.0)
+        apart = fill / per_fiber
+        overlap = min(1.0, repeats / per_fiber) if per_fiber > 1 else 0.0
+        fill += overlap * (per_fiber - 1) * max(0.0, latency - apart)
+        turn = fill + drain + latency + self._arch.memory + 4
+        return fibers * max(fill, drain, turn / node.spec.bank_count(node.params))

@@ -1,0 +1,119 @@
+"""What a design costs on data of which statistics are known, without running it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from samhw.cost.counts import TokenCounts
+from samhw.cost.cycles import CycleEstimate
+from samhw.cost.streams import Results, flows, results_of
+from samhw.graph import Arch, Graph, MemoryRole
+from samhw.statistics import TensorStatistics
+
+__all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
+
+
+@dataclass(frozen=True)
+class NodeEstimate:
+    """What is expected of a node.
+
+    Attributes:
+        operations: on values.
+        busy: the cycles that its busiest actor needs.
+        start: the cycle in which it starts.
+    """
+
+    operations: float
+    busy: float
+    start: float
+
+
+@dataclass(frozen=True)
+class RegionEstimate:
+    """What is expected of a region's run.
+
+    Attributes:
+        name: of its graph.
+        cycles: until its last writer ends.
+        bytes_read: from memories into the graph.
+        bytes_written: from the graph into memories.
+        nodes: by name.
+    """
+
+    name: str
+    cycles: float
+    bytes_read: float
+    bytes_written: float
+    nodes: Mapping[str, NodeEstimate]
+
+    @property
+    def operations(self) -> float:
+        """The operations on values of all nodes."""
+        return sum(node.operations for node in self.nodes.values())
+
+    @property
+    def bytes(self) -> float:
+        """Between memories and the graph, in both directions."""
+        return self.bytes_read + self.bytes_written
+
+
+@dataclass(frozen=True)
+class DesignEstimate:
+    """What is expected of a run: of its regions in the order in which they run."""
+
+    regions: tuple[RegionEstimate, ...]
+
+    @property
+    def cycles(self) -> float:
+        """Regions run one after another, with a cycle between them."""
+        return sum(region.cycles for region in self.regions) + max(0, len(self.regions) - 1)
+
+    @property
+    def operations(self) -> float:
+        """The operations on values."""
+        return sum(region.operations for region in self.regions)
+
+    @property
+    def bytes_read(self) -> float:
+        """From memories into graphs."""
+        return sum(region.bytes_read for region in self.regions)
+
+    @property
+    def bytes_written(self) -> float:
+        """From graphs into memories."""
+        return sum(region.bytes_written for region in self.regions)
+
+    @property
+    def bytes(self) -> float:
+        """In both directions."""
+        return self.bytes_read + self.bytes_written
+
+
+def estimate_graph(
+    graph: Graph,
+    arch: Arch,
+    extents: Mapping[str, int],
+    statistics: TensorStatistics,
+    results: Results,
+) -> tuple[RegionEstimate, Results]:
+    """The estimate for the graph of a region, and what it leaves for the regions behind it.
+
+    Costs follow the size of the graph, and for what has not been counted yet the stored coordinates.
+
+    Args:
+        graph: with producers before those that read them, and scanners that have their index.
+        extents: of the run, by dimension.
+        statistics: of the inputs of the program.
+        results: what the regions before have left.
+    """
+    found = flows(graph, extents, results)
+    counts = TokenCounts(graph, arch, found, statistics)
+    timing = CycleEstimate(counts)
+    nodes = {
+        node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
+        for node in graph.nodes
+    }
+    size = {MemoryRole.INPUT: 0.0, MemoryRole.OUTPUT: 0.0}
+    for name in counts.words:
+        size[graph.memory[name].role] += counts.bytes(name)
+    region = RegionEstimate(graph.name, timing.cycles, size[MemoryRole.INPUT], size[MemoryRole.OUTPUT], nodes)
+    return region, {**results, **results_of(graph, found)}

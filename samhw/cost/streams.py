@@ -1,0 +1,231 @@
+"""What the streams of a graph carry, as supports: level by level, from the scanners to the writers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
+from samhw.spec import StoredArray
+from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted, thinned
+from samhw.tensors import Format
+
+__all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A stream.
+
+    Attributes:
+        levels: for each level, the coordinates that there are, over all indices up to it.
+        present: the coordinates whose payload is not EMPTY, where some are.
+        path: of references, for each level of the tensor that they lead into the index of its coordinates,
+            and how far these have been shifted.
+        moved: how far the coordinates of the innermost level have been shifted.
+        lanes: by index, the number of lanes that share its coordinates.
+        nonzero: of values, the share that is not zero.
+    """
+
+    levels: tuple[Support, ...] = ()
+    present: Support | None = None
+    path: tuple[tuple[str, int], ...] = ()
+    moved: int = 0
+    lanes: Mapping[str, int] = field(default_factory=dict)
+    nonzero: float = 1.0
+
+    @property
+    def all(self) -> Support:
+        """The coordinates of all payloads."""
+        return self.levels[-1] if self.levels else all_of(())
+
+    @property
+    def some(self) -> Support:
+        """Those of the payloads that are not EMPTY."""
+        return self.all if self.present is None else self.present
+
+
+@dataclass(frozen=True)
+class ResultLevel:
+    """What a compressed level of a result stores, over the indices of its levels, outermost first."""
+
+    support: Support
+    names: tuple[str, ...]
+
+
+Results = Mapping[str, ResultLevel]
+"""The compressed levels of results, by the names of the memories of their coordinates."""
+
+
+def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[Endpoint, Carried]:
+    """The streams of all outputs.
+
+    Args:
+        graph: with producers before those that read them, and scanners that have their index.
+        extents: of a run, by dimension.
+        results: of the regions before.
+    """
+    walk = _Walk(graph, extents, results)
+    for node in graph.nodes:
+        walk.take(node)
+    return walk.found
+
+
+def results_of(graph: Graph, found: Mapping[Endpoint, Carried]) -> dict[str, ResultLevel]:
+    """The compressed levels of what a graph writes.
+
+    Args:
+        found: its streams.
+    """
+    indices = levels(graph)
+    made = {}
+    for node in graph.writers():
+        for param, name in node.memories.items():
+            if node.spec.memories[param].array is StoredArray.CRD:
+                source = graph.fanin[Endpoint(node.name, node.inputs[0].name)].source
+                memory = graph.memory[name]
+                made[f"{memory.tensor}.{memory.array}"] = ResultLevel(found[source].all, indices[source])
+    return made
+
+
+class _Walk:
+    """Through the nodes of a graph, in its order."""
+
+    def __init__(self, graph: Graph, extents: Mapping[str, int], results: Results):
+        self._graph = graph
+        self._extents = extents
+        self._results = results
+        self._indices = levels(graph)
+        self._orders = {t.name: Format.parse(t.format, len(t.indices)).mode_order for t in graph.tensors}
+        self.found: dict[Endpoint, Carried] = {}
+
+    def take(self, node: Node) -> None:
+        """Adds what a node gives."""
+        sources = {p.name: self._graph.fanin[Endpoint(node.name, p.name)].source for p in node.inputs}
+        taken = {port: self.found[source] for port, source in sources.items()}
+        for port in node.outputs:
+            end = Endpoint(node.name, port.name)
+            if not node.inputs:
+                self.found[end] = Carried()
+            elif node.spec.scans:
+                self.found[end] = self._scanned(node, next(iter(taken.values())))
+            elif node.spec.joins(node.params):
+                self.found[end] = self._joined(node, port.name, taken, sources)
+            elif node.spec.kept(node.params) is not None:
+                self.found[end] = self._reduced(node, port.stream.depth, taken)
+            elif node.spec.distribution(node.params):
+                self.found[end] = self._distributed(node, next(iter(taken.values())))
+            elif node.spec.thins:
+                self.found[end] = self._dropped(node, port.name, taken)
+            else:
+                self.found[end] = self._passed(node, port.name, taken)
+
+    def _scanned(self, node: Node, above: Carried) -> Carried:
+        """One level more: of what is stored below the references, or all along the index."""
+        memories = {node.spec.memories[param].array: name for param, name in node.memories.items()}
+        path = (*above.path, (node.index, 0))
+        own = every(node.index, self._extents[next(iter(node.extents.values()))])
+        if memories:
+            own = self._stored(memories[StoredArray.CRD], path)
+        made = all_of((above.some, own))
+        return Carried((*above.levels, made), path=path, lanes=above.lanes)
+
+    def _stored(self, memory: str, path: tuple[tuple[str, int], ...]) -> Support:
+        """What lies in a level of a tensor, under the indices that lead there."""
+        tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
+        indices = [index for index, _ in path]
+        result = self._results.get(f"{tensor}.{array}")
+        if result is None:
+            # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
+            order = self._orders[tensor]
+            names = dict(zip(order, indices, strict=False))
+            found = onto(entries(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
+        else:
+            found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
+        for index, distance in path:
+            found = shifted(found, index, index, distance)
+        return found
+
+    def _joined(
+        self, node: Node, port: str, taken: Mapping[str, Carried], sources: Mapping[str, Endpoint]
+    ) -> Carried:
+        """All or some of the coordinates that meet. Parts of a concatenation come under an index of all."""
+        joins = node.spec.joins(node.params)
+        own = {join.crd: self._indices[sources[join.crd]][-1] for join in joins}
+        sides = [self._under(node.index, own[join.crd], taken[join.crd].all) for join in joins]
+        first = taken[joins[0].crd]
+        made = all_of(sides) if node.spec.thins else any_of(sides)
+        result = Carried((*first.levels[:-1], made), lanes=first.lanes)
+        for join, side in zip(joins, sides, strict=True):
+            if join.payload != port:
+                continue
+            payload, crd = taken[join.payload], taken[join.crd]
+            there = side if payload.present is None else self._under(node.index, own[join.crd], payload.some)
+            present = all_of((made, there))
+            path = tuple(
+                (node.index, crd.moved) if node.index and index == own[join.crd] else (index, distance)
+                for index, distance in payload.path
+            )
+            share = payload.nonzero if node.spec.thins else 1.0
+            return replace(result, present=None if present is made else present, path=path, nonzero=share)
+        return result
+
+    def _under(self, index: str, own: str, support: Support) -> Support:
+        return shifted(support, own, index, 0) if index else support
+
+    def _reduced(self, node: Node, depth: int, taken: Mapping[str, Carried]) -> Carried:
+        """A level less: what is kept inside of it has coordinates where any of the level had one."""
+        reduction = node.spec.reduction(node.params)
+        assert reduction is not None
+        first = taken[reduction.coordinates[0] if reduction.coordinates else reduction.values]
+        place = len(first.levels) - 1 - len(reduction.coordinates)
+        inside = first.levels[place + 1 :]
+        outer = first.levels[place - 1].indices if place else frozenset()
+        gone = first.levels[place].indices - outer
+        made = [*first.levels[:place]]
+        for level in inside:
+            made.append(onto(first.all, level.indices - gone))
+        return Carried(tuple(made[:depth]), lanes=first.lanes)
+
+    def _distributed(self, node: Node, flow: Carried) -> Carried:
+        """The same coordinates, of which each lane has a share."""
+        distribution = node.spec.distribution(node.params)
+        assert distribution is not None
+        before = flow.lanes.get(node.index, 1)
+        count = before // distribution.lanes if distribution.collects else before * distribution.lanes
+        return replace(flow, lanes={**flow.lanes, node.index: count})
+
+    def _dropped(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
+        """Without coordinates that have nothing inside, or without values that are zero."""
+        outer, inner = taken.values()
+        if len(outer.levels) < len(inner.levels):
+            above = all_of((outer.all, onto(inner.all, outer.all.indices)))
+            kept = replace(taken[port], present=None)
+            if len(kept.levels) == len(outer.levels):
+                return replace(kept, levels=(*outer.levels[:-1], above))
+            return replace(kept, levels=(*outer.levels[:-1], above, inner.all))
+        made = thinned(outer.all, inner.nonzero)
+        return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=1.0)
+
+    def _passed(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
+        """The levels of what the output follows, with payloads of another stream, or made of them."""
+        followed = node.spec.follows(port, node.params)
+        assert followed is not None
+        like = taken[followed]
+        result = Carried(like.levels, lanes=like.lanes)
+        if node.spec.moves:
+            index = self._indices[Endpoint(node.name, port)][-1]
+            distance = self._extents[next(iter(node.extents.values()))]
+            made = shifted(like.all, index, index, distance)
+            return replace(result, levels=(*like.levels[:-1], made), moved=like.moved + distance)
+        makes_values = node.spec.work(node.params) is not None
+        reads = any(use.array is StoredArray.VALS for use in node.spec.memories.values())
+        if makes_values or reads:
+            return result
+        given = node.output(port).stream.kind
+        for flow in taken.values():
+            if flow.present is not None:
+                result = replace(result, present=all_of((like.all, flow.present)))
+        if given is StreamKind.REF:
+            held = next(flow.path for name, flow in taken.items() if name != followed)
+            located = ((self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()
+            result = replace(result, path=(*held, *located))
+        return result

@@ -1,0 +1,72 @@
+"""What is known of the stored coordinates of a program's inputs: one question, and several ways to answer."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.statistics.support import Support, onto
+from samhw.tensors import Tensor
+
+__all__ = ["KINDS", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
+
+Kind = Literal["uniform", "degrees", "sampled", "exact"]
+KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What is known of a tensor without its coordinates: the extent of each mode, and how many coordinates it
+    stores where its levels are compressed."""
+
+    shape: tuple[int, ...]
+    entries: float
+
+
+class TensorStatistics(ABC):
+    """What is known of the stored coordinates of inputs.
+
+    What was counted is kept, so that another design for the same data asks again for nothing.
+    """
+
+    kind: Kind
+    is_bound: bool = False
+    """TokenCounts are upper bounds that hold for sure, in place of what is expected."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Support, float] = {}
+
+    @property
+    @abstractmethod
+    def stocks(self) -> Mapping[str, Stock]:
+        """The tensors that something is known of, by name."""
+
+    def count(self, support: Support, indices: Collection[str] | None = None) -> float:
+        """How many distinct coordinates a support has, over all of its indices or some of them.
+
+        Raises:
+            KeyError: for a stored tensor that nothing is known of.
+        """
+        asked = support if indices is None else onto(support, indices)
+        known = self._counts.get(asked)
+        if known is None:
+            known = self._counts[asked] = self._counted(asked)
+        return known
+
+    def fiber(self, support: Support, outer: Collection[str]) -> float:
+        """How many coordinates a fiber has on average: of those over the outer indices that have any."""
+        return self.count(support) / max(self.count(support, outer), 1.0)
+
+    @abstractmethod
+    def _counted(self, support: Support) -> float:
+        """The count of a support over all of its indices."""
+
+
+def stored_coordinates(tensor: Tensor, *, is_mask: bool = False) -> NDArray[np.int64]:
+    """The coordinates that a tensor stores in compressed levels, of shape (rank, n): zeros that are stored
+    count, but for a mask, and zeros that only fill a dense level do not."""
+    coords, _ = tensor.to_coo(drop_zeros=is_mask or tensor.format.stores_fill)
+    return coords

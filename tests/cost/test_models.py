@@ -1,0 +1,28 @@
+"""Estimates of the built-in models against the simulator."""
+
+import pytest
+
+from samhw.checking import measure
+from samhw.compiler import estimate_compiled
+from samhw.frontend import model_names
+from samhw.numerics import Float
+from samhw.schedule import FusionLevel, Schedule
+from samhw.workload import bind_program, compile_workload
+
+SLOW = {"gpt3_block", "bigbird_attention"}
+
+
+@pytest.mark.parametrize("level", ["none", "partial", "full"])
+@pytest.mark.parametrize(
+    "model", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in model_names()]
+)
+def test_models(model: str, level: FusionLevel) -> None:
+    workload = bind_program(model)
+    schedule = Schedule(level)
+    compiled = compile_workload(workload, schedule, value=Float(32))
+    found = estimate_compiled(compiled, workload.statistics())
+    taken = measure(workload, schedule, value=Float(32))
+    assert found.operations == taken.operations
+    assert found.bytes_read == taken.bytes_read
+    assert found.bytes_written == taken.bytes_written
+    assert found.cycles == pytest.approx(taken.cycles, rel=0.15)

@@ -16,10 +16,10 @@ from samhw.frontend import Capacity, Program, check_size
 from samhw.graph import Arch, Dram
 from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, ValueType
-from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.schedule import AUTO, Schedule
+from samhw.search import choose_schedule, compile_program
 from samhw.tensors import Format, Tensor, write_tensors
-from samhw.workload import SavedDesign, Workload, fingerprint
+from samhw.workload import SavedDesign, Workload, fingerprint, request_for
 
 __all__ = ["RunnableDesign"]
 
@@ -39,6 +39,7 @@ class RunnableDesign:
         value: the value type that was asked for; None leaves it to the program and its data.
         arch: the latencies.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
+        scopes: of a program that was made of a module of PyTorch, as `Workload` has them.
 
     Raises:
         InputError: for a value type, latencies or entries that there cannot be.
@@ -52,15 +53,19 @@ class RunnableDesign:
         value: ValueType | str | None = None,
         arch: Arch | Mapping[str, object] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
+        scopes: Mapping[str, str] | None = None,
     ) -> None:
         self.program = program
         self.schedule = schedule
+        self.scopes = scopes
         self.value = value_of(value)
         self.arch = arch_of(arch)
         self.entries = entries_of(entries)
         self._compiled: Compiled | None = None
         self._capacity = Capacity()
         self._last: Workload | None = None
+        self._chosen: Schedule | None = None
+        self._why: tuple[str, ...] = ()
 
     @property
     def compiled(self) -> Compiled:
@@ -129,7 +134,7 @@ class RunnableDesign:
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
         bound = program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
-        return Workload("data", bound, held)
+        return Workload("data", bound, held, scopes=self.scopes)
 
     def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
         """The program with the formats of the data, of inputs whose format nobody has given."""
@@ -142,21 +147,32 @@ class RunnableDesign:
 
     def compile_for(self, workload: Workload) -> Compiled:
         """What runs that workload: what there is if it fits, else compiled with room for both."""
-        stored = self.schedule.apply(workload.program)
-        needed = workload.capacity(self.schedule) | Capacity().with_entries(stored, self.entries)
+        used = self._chosen or self.schedule
+        stored = used.apply(workload.program)
+        needed = workload.capacity(used) | Capacity().with_entries(stored, self.entries)
         value = self._value(workload)
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
+            if self.schedule.fuse == AUTO:
+                needed |= self._choose(workload, value)
             compiled = self._compile(program, value, needed | self._capacity)
             self.program = program
             return compiled
         return self._compiled
 
+    def _choose(self, workload: Workload, value: ValueType) -> Capacity:
+        """Chooses a schedule for a workload; the room that it needs."""
+        request = request_for(workload, self.schedule, value=value, arch=self.arch, entries=self.entries)
+        found = choose_schedule(request)
+        self._chosen, self._why = found.compiled.schedule, found.why
+        stored = self._chosen.apply(workload.program)
+        return workload.capacity(self._chosen) | Capacity().with_entries(stored, self.entries)
+
     def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
-        self._compiled = compile_program(
-            program, self.schedule, value=value, capacity=capacity, arch=self.arch
-        )
+        chosen = self._chosen or self.schedule
+        compiled = compile_program(program, chosen, value=value, capacity=capacity, arch=self.arch)
+        self._compiled = replace(compiled, why=self._why) if self._why else compiled
         self._capacity = capacity
         return self._compiled
 
@@ -197,7 +213,7 @@ class RunnableDesign:
         return SavedDesign(
             name=self.program.name,
             open=tuple(decl.name for decl in self.program.operands if decl.implied),
-            schedule=self.schedule,
+            schedule=self._chosen or self.schedule,
             value=self.value,
             arch=self.arch,
             entries=self.entries,

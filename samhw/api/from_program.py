@@ -41,7 +41,8 @@ def compile(
             format are stored as their first data are; those that are reshaped are dense.
         value: the value type; by default, or as `auto`, what the program or its data need.
         schedule: what may be chosen without changing results (docs/schedule.md): an object, its fields, or
-            its file. `fuse`, `order` and `permute` stand in the place of its fields.
+            its file; or `auto`, which is chosen for the first data by estimate. `fuse`, `order` and `permute`
+            stand in the place of its fields.
         entries: by tensor, how many entries of compressed levels a build must hold at least, for data to
             come.
         arch: latencies, by default those of the RTL: an object, its fields, `samhw`, `vitis`, or the

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
+from samhw.cli.choice import print_choice
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
@@ -142,6 +143,7 @@ def _draw(design: Design, dot: str) -> None:
 def _print(compiled: Compiled, table: bool, channels: bool) -> None:
     """What was made, region by region, and the tables that are asked for."""
     console = Console()
+    print_choice(compiled)
     for region in compiled.regions:
         graph = region.graph
         if table:
@@ -198,6 +200,7 @@ def _report(compiled: Compiled) -> dict[str, object]:
     return {
         "program": compiled.program.name,
         "schedule": compiled.schedule.to_json(),
+        **({"why": list(compiled.why)} if compiled.why else {}),
         "regions": [
             {
                 "name": region.graph.name,

@@ -15,6 +15,7 @@ from samhw.frontend import Capacity, Example, Program, cautions, load_named
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
+from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.schedule import (
     FUSION_LEVELS,
     FUSION_RULES,
@@ -25,8 +26,15 @@ from samhw.schedule import (
     Schedule,
     with_words,
 )
-from samhw.search import compile_program, make_lowerable
-from samhw.workload import SavedDesign, Workload, bind_program, compile_workload, scheduled
+from samhw.search import Request, choose_schedule, compile_program, make_lowerable
+from samhw.workload import (
+    SavedDesign,
+    Workload,
+    bind_program,
+    compile_workload,
+    request_for,
+    scheduled,
+)
 
 __all__ = [
     "ARCH",
@@ -56,8 +64,9 @@ _COMPILE = (
     click.option(
         "--schedule",
         "schedule_file",
-        metavar="FILE",
-        help="A schedule, as docs/schedule.md describes it; the following options override it.",
+        metavar="FILE|auto",
+        help="A schedule, as docs/schedule.md describes it, or auto, which chooses one by estimate; the "
+        "following options override it.",
     ),
     click.option(
         "--design",
@@ -70,7 +79,7 @@ _COMPILE = (
         "--fuse",
         type=click.Choice((*FUSION_LEVELS, *FUSION_RULES)),
         help="Regions: one for each statement, as the program says (the default), all in one, or by the "
-        "kinds of statements; of a module of PyTorch by the tree of its modules.",
+        "kinds of statements; of a module of PyTorch by the tree of its modules; auto: chosen by estimate.",
     ),
     click.option(
         "--value",
@@ -216,8 +225,18 @@ class CompileOptions:
         return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
 
     def scheduled(self, given: Workload | Program) -> Schedule:
-        """The schedule, with the regions of a module where it asks for them."""
-        return scheduled(given, self.schedule) if isinstance(given, Workload) else self.schedule
+        """The schedule, with the regions of a module where it asks for them, and chosen where it asks for
+        that."""
+        schedule = scheduled(given, self.schedule) if isinstance(given, Workload) else self.schedule
+        if schedule.fuse != AUTO_FUSION:
+            return schedule
+        beside = self.compiler()
+        if isinstance(given, Workload):
+            request = request_for(given, schedule, **beside)
+        else:
+            room = beside.pop("capacity")
+            request = Request(given, schedule, lambda _: room, **beside)
+        return choose_schedule(request).schedule
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -267,8 +286,8 @@ def _load(program: str) -> Program | Example:
 
 
 def load_schedule(name: str | None) -> Schedule:
-    """--schedule: that of a file; without one, the program's own."""
-    return Schedule() if name is None else Schedule.load(Path(name))
+    """--schedule: that of a file, or one that is to be chosen; without one, the program's own."""
+    return Schedule.of(name)
 
 
 def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

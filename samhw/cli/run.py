@@ -19,6 +19,7 @@ from samhw.cli.backends import (
     check_settings,
     say_backends,
 )
+from samhw.cli.choice import note_brackets, print_choice
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
@@ -110,6 +111,9 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     compiled = options.compile(workload, backend.arch)
+    if json_target != "-":
+        print_choice(compiled)
+    note_brackets(workload, schedule)
     recorded = recording(trace, window)
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)

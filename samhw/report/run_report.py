@@ -55,6 +55,8 @@ class RunReport:
     """The fusion that was asked for, as JSON has it."""
     schedule: Schedule
     """What was used, with everything that the search has chosen, and what lay off chip."""
+    why: tuple[str, ...]
+    """What was chosen of a schedule that was left open, and why."""
     regions: tuple[RegionReport, ...]
     cycles: int
     model_cycles: int
@@ -100,6 +102,7 @@ class RunReport:
             "value": self.value,
             "fuse": self.fuse,
             "schedule": self.schedule.to_json(),
+            **({"why": list(self.why)} if self.why else {}),
             "regions": [region.to_json(details=details) for region in self.regions],
             "cycles": self.cycles,
             "model_cycles": self.model_cycles,
@@ -151,6 +154,7 @@ def run_report(
         value=compiled.value.name,
         fuse=asked.to_json()["fuse"],
         schedule=replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if memory else ()),
+        why=compiled.why,
         regions=tuple(
             region_report(region, compiled.arch, ours, theirs.cycles)
             for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)

@@ -13,6 +13,7 @@ from samhw.files import read_toml
 from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.fields import (
+    AUTO,
     ITERATIONS,
     FusionLevel,
     FusionRule,
@@ -50,8 +51,10 @@ class Schedule:
     """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
     `full` merges all that follow each other, up to a reshape; `kinds` groups by the kinds of statements, as
     TVM does (`samhw.fusion.kind_groups`); `module` merges what one module of PyTorch computes
-    (`samhw.workload.scheduled`). Or, for each region, the results that it computes, in the program's order; a
-    statement that no list names is a region of its own. Regions run in the order of the lists."""
+    (`samhw.workload.scheduled`); `auto` chooses, with brackets and formats, what is expected to take the
+    fewest cycles (`samhw.search.choose_schedule`). Or, for each region, the results that it computes, in the
+    program's order; a statement that no list names is a region of its own. Regions run in the order of the
+    lists."""
     iteration: Iteration = "factored"
     """`factored` places each sum where it belongs; `global` has one iteration space, as Custard does."""
     permute: bool = False
@@ -157,7 +160,8 @@ class Schedule:
 
     @classmethod
     def of(cls, given: "Schedule | Mapping[str, object] | Path | str | None") -> "Schedule":
-        """A schedule as Python gives it: itself, its fields, its file, or nothing, which is the program's.
+        """A schedule as Python gives it: itself, its fields, its file, `auto` for one that is chosen, or
+        nothing, which is the program's.
 
         Raises:
             InputError: for anything else, and as `load` does.
@@ -167,6 +171,8 @@ class Schedule:
                 return given
             case None:
                 return cls()
+            case "auto":
+                return cls(fuse=AUTO)
             case str() | Path():
                 return cls.load(Path(given))
             case Mapping():

@@ -6,7 +6,7 @@ from samhw.search.compile import decide, lower_chosen, make_lowerable
 from samhw.search.modules import module_regions
 from samhw.search.program import compile_chosen, compile_program
 from samhw.search.spaces import OrderSpace, order_spaces
-from samhw.search.work import Sizes
+from samhw.search.work import Sizes, work_of
 
 __all__ = [
     "AutoChoice",
@@ -23,4 +23,5 @@ __all__ = [
     "make_lowerable",
     "module_regions",
     "order_spaces",
+    "work_of",
 ]

@@ -1,39 +1,39 @@
 """`--schedule auto`: of some schedules, the one that is expected to take the fewest cycles.
 
 The candidates are levels and rules of fusion, the brackets that take less work, and other formats of
-intermediates. Each is decided as a user's own schedule would be, and nothing is simulated. The program as it
-is written is always among them, and stands unless something else is expected to be clearly faster.
+intermediates. Each is compiled as a user's own schedule would be, and nothing is simulated. The program as it
+is written is always among them, and stands unless something else is expected to be faster.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from samhw.brackets import apply_brackets
+from samhw.compiler import Compiled, estimate_compiled
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.passes import Lowerable
-from samhw.schedule import FusionLevel, FusionRule, Schedule
+from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
-from samhw.search.choose import Choice
-from samhw.search.compile import decide, make_lowerable
+from samhw.search.compile import compile_given
 from samhw.search.modules import module_regions
 from samhw.search.work import Sizes, work_of
+from samhw.statistics import TensorStatistics
 
-__all__ = ["AutoChoice", "Request", "choose_schedule"]
+__all__ = ["AutoChoice", "Request", "choose_schedule", "expected_cycles"]
 
-CLEARLY = 0.95
-"""What the expected cycles must come down to before anything but the program as it is written is taken."""
+CLEARLY = 0.97
+"""What the expected cycles must come down to before a candidate is taken in the place of one before it."""
 
-NEARLY = 0.97
-"""What those of a candidate must come down to before it is taken in the place of one before it."""
+FUSED: tuple[FusionLevel, ...] = ("partial", "full")
+"""The levels of fusion that win most often."""
 
 SMALL = 16
 """Up to how many statements the levels of fusion that seldom win are tried too."""
 
-FULL, EMPTY = 0.5, 0.02
-"""How dense an intermediate is before it is stored dense, and how sparse before its rows are compressed."""
+FULL = 0.5
+"""How dense an intermediate with compressed levels is expected to be before it is stored dense."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,10 @@ class Request:
 
     Attributes:
         program: with the extents of its data, if there are some.
-        schedule: what is given; the fields that choose are open.
+        schedule: what is given; the fields that it leaves open are chosen.
         capacity: the room that a build under a schedule needs.
-        stored: by input, how many values it stores, where data say so.
+        value: the value type; None for the program's.
+        statistics: of the data; None where there are none, so that capacities are what is known.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
     """
@@ -54,9 +55,30 @@ class Request:
     capacity: Callable[[Schedule], Capacity]
     value: ValueType | None
     arch: Arch
-    stored: Mapping[str, int]
+    statistics: TensorStatistics | None = None
     entries: Mapping[str, int] | None = None
     scopes: Mapping[str, str] | None = None
+
+    def sizes(self) -> Sizes:
+        """How dense the inputs are."""
+        stocks = {} if self.statistics is None else self.statistics.stocks
+        stored = {name: round(stock.entries) for name, stock in stocks.items()}
+        return Sizes.of_entries(self.program, self.capacity(replace(self.schedule, fuse="partial")), stored)
+
+    def compiled(self, schedule: Schedule) -> Compiled:
+        """The program under a schedule without anything open; raises `InputError` as `compile_program`
+        does."""
+        if schedule.fuse == MODULE and self.scopes is not None:
+            program = apply_brackets(self.program, schedule.brackets)
+            schedule = replace(schedule, fuse=module_regions(program, self.scopes))
+        return compile_given(
+            self.program,
+            schedule,
+            value=self.value,
+            capacity=self.capacity(schedule),
+            entries=self.entries,
+            arch=self.arch,
+        )
 
 
 @dataclass(frozen=True)
@@ -64,21 +86,16 @@ class AutoChoice:
     """What was chosen.
 
     Attributes:
-        schedule: without anything that is left to be chosen automatically.
-        cycles: what is expected of it.
+        schedule: in the words in which it was tried.
+        compiled: the program under it.
+        cycles: what is expected of a run.
         why: what was chosen and why, a line each.
-        first: what the first pass takes.
-        lowerable, choice, value: the program behind the passes, what is decided about it, and the type of its
-            values.
     """
 
     schedule: Schedule
+    compiled: Compiled
     cycles: float
-    why: tuple[str, ...]
-    first: Lowerable
-    lowerable: Lowerable
-    choice: Choice
-    value: ValueType
+    why: tuple[str, ...] = ()
 
 
 def choose_schedule(request: Request) -> AutoChoice:
@@ -90,91 +107,69 @@ def choose_schedule(request: Request) -> AutoChoice:
     return _Auto(request).choice()
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    schedule: Schedule
-    first: Lowerable
-    lowerable: Lowerable
-    choice: Choice
-    value: ValueType
-
-    @property
-    def cycles(self) -> float:
-        """What is expected of all regions."""
-        return self.choice.cycles
-
-    def because(self, *why: str) -> AutoChoice:
-        return AutoChoice(
-            self.schedule, self.cycles, why, self.first, self.lowerable, self.choice, self.value
-        )
+def expected_cycles(compiled: Compiled, statistics: TensorStatistics | None) -> float:
+    """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
+    there is room for."""
+    if statistics is None:
+        return sum(region.expected.cycles for region in compiled.regions)
+    return estimate_compiled(compiled, statistics).cycles
 
 
 class _Auto:
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.known: dict[str, _Candidate | InputError] = {}
         self.program = request.program
         self.given = replace(request.schedule, fuse="partial")
+        self.known: dict[str, AutoChoice | InputError] = {}
 
     def choice(self) -> AutoChoice:
-        written = self.written()
-        best = self.best_regions(written, written)
-        brackets, notes = self.brackets(), []
-        for bracket in brackets:
-            schedule = replace(
-                best.schedule, brackets={**best.schedule.brackets, bracket.result: bracket.text}
-            )
-            found = self.best_regions(self.tried(schedule) or best, written)
-            if found.cycles < NEARLY * best.cycles:
+        first = self.accepted()
+        best = self.regrouped(first)
+        notes = []
+        for bracket in self.brackets():
+            texts = {**best.schedule.brackets, bracket.result: bracket.text}
+            ways = (replace(best.schedule, brackets=texts, fuse=fuse) for fuse in FUSED)
+            found = min(filter(None, map(self.tried, ways)), key=lambda way: way.cycles, default=best)
+            if found.cycles < CLEARLY * best.cycles:
                 notes.append(_bracket_line(bracket, best.cycles, found.cycles))
                 best = found
+        if notes:
+            best = self.regrouped(best)
         found = self.with_formats(best)
-        if found.cycles < NEARLY * best.cycles:
-            changed = {n: f for n, f in found.schedule.formats.items() if f != best.schedule.formats.get(n)}
-            notes.append(
-                f"formats: {', '.join(f'{n} {f}' for n, f in changed.items())}, by their expected density "
-                f"({_cycles(found.cycles)} in place of {best.cycles:,.0f})"
-            )
+        if found.cycles < CLEARLY * best.cycles:
+            notes.append(_formats_line(best, found))
             best = found
-        if best is written or not best.cycles < CLEARLY * written.cycles:
-            return self.unchanged(written, best)
-        first = (
-            f"regions: {best.schedule.fuse_text()} ({_cycles(best.cycles)}; {written.cycles:,.0f} as written)"
-        )
-        return best.because(first, *notes)
+        regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
+        if best is first:
+            others = "nothing else that was tried is expected to be faster"
+            return replace(best, why=(f"{regions}; {others}",))
+        asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
+        return replace(best, why=(f"{regions} ({first.cycles:,.0f} {asked})", *notes))
 
-    def unchanged(self, written: _Candidate, best: _Candidate) -> AutoChoice:
-        """The program as it is written, with the reason."""
-        others = "nothing else is expected to be faster"
-        if best is not written:
-            others = f"{best.schedule} is expected to take {best.cycles:,.0f}, which is too near to tell"
-        return written.because(f"as written ({_cycles(written.cycles)}): {others}")
-
-    def written(self) -> _Candidate:
+    def accepted(self) -> AutoChoice:
         """The program as it is written; or, if that cannot be lowered, the first other way that can."""
         first: InputError | None = None
         for permute in dict.fromkeys((self.given.permute, True)):
             for fuse in ("partial", "none", "kinds", "full"):
                 found = self.outcome(replace(self.given, fuse=fuse, permute=permute))
-                if isinstance(found, _Candidate):
-                    self.given = replace(self.given, permute=permute)
+                if isinstance(found, AutoChoice):
                     return found
                 first = first or found
         assert first is not None
         raise first
 
-    def best_regions(self, best: _Candidate, written: _Candidate) -> _Candidate:
-        """The best of all ways to group the statements of a schedule's brackets."""
+    def regrouped(self, best: AutoChoice) -> AutoChoice:
+        """The best of the ways to group the statements."""
         for fuse in self.levels():
             found = self.tried(replace(best.schedule, fuse=fuse))
-            if found is not None and found.cycles < NEARLY * best.cycles:
+            if found is not None and found.cycles < CLEARLY * best.cycles:
                 best = found
         return best
 
     def levels(self) -> Iterator[FusionLevel | FusionRule]:
-        yield from ("partial", "full")
+        yield from FUSED
         if self.request.scopes is not None:
-            yield "module"
+            yield MODULE
         if len(self.program.statements) <= SMALL:
             yield from ("kinds", "none")
 
@@ -182,70 +177,53 @@ class _Auto:
         """What may be gained, the most first; nothing where brackets are given."""
         if self.given.brackets:
             return []
-        found = bracket_choices(self.program, self.sizes())
+        found = bracket_choices(self.program, self.request.sizes())
         return sorted(found, key=lambda choice: choice.after - choice.before)
 
-    def sizes(self) -> Sizes:
-        capacity = self.request.capacity(self.given)
-        return Sizes.of_entries(self.program, capacity, self.request.stored)
-
-    def with_formats(self, best: _Candidate) -> _Candidate:
-        """The same with other formats of its intermediates, where they are denser or sparser than stored."""
-        try:
-            program = best.schedule.apply(self.program).bind({})
-            densities = work_of(program, self.sizes()).densities
-        except InputError:
-            return best
+    def with_formats(self, best: AutoChoice) -> AutoChoice:
+        """The same with dense levels for intermediates that are nearly full."""
+        program = best.schedule.apply(self.program).bind({})
+        densities = work_of(program, self.request.sizes()).densities
         formats = {}
         for decl in program.intermediates:
-            if decl.name in self.given.formats or decl.rank != 2 or decl.format.block:
+            fmt = decl.format
+            if decl.name in self.given.formats or fmt.is_all_dense or fmt.block or decl.rank > 2:
                 continue
-            order = decl.format.mode_order
-            stored = "" if order == (0, 1) else " @ (1, 0)"
-            if not decl.format.is_all_dense and densities[decl.name] > FULL:
-                formats[decl.name] = f"dense{stored}"
+            if densities[decl.name] > FULL:
+                modes = ", ".join(map(str, fmt.mode_order))
+                formats[decl.name] = "dense" if decl.rank < 2 else f"dense @ ({modes})"
         if not formats:
             return best
         return self.tried(replace(best.schedule, formats={**best.schedule.formats, **formats})) or best
 
-    # Candidates
-
-    def tried(self, schedule: Schedule) -> _Candidate | None:
+    def tried(self, schedule: Schedule) -> AutoChoice | None:
+        """A schedule with what is expected of it; None if it cannot be."""
         found = self.outcome(schedule)
-        return found if isinstance(found, _Candidate) else None
+        return found if isinstance(found, AutoChoice) else None
 
-    def outcome(self, schedule: Schedule) -> _Candidate | InputError:
-        """A schedule with what is expected of it, or why it cannot be."""
+    def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         key = repr(schedule)
         if key not in self.known:
             try:
-                self.known[key] = self.decided(self.resolved(schedule))
+                compiled = self.request.compiled(schedule)
+                cycles = expected_cycles(compiled, self.request.statistics)
+                self.known[key] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
                 self.known[key] = error
         return self.known[key]
-
-    def decided(self, schedule: Schedule) -> _Candidate:
-        request = self.request
-        first = make_lowerable(
-            self.program, schedule, capacity=request.capacity(schedule), entries=request.entries
-        )
-        return _Candidate(schedule, first, *decide(first, schedule, request.value, request.arch))
-
-    def resolved(self, schedule: Schedule) -> Schedule:
-        """With lists in the place of `module`."""
-        if schedule.fuse != "module" or self.request.scopes is None:
-            return schedule
-        program = apply_brackets(self.program, schedule.brackets)
-        return replace(schedule, fuse=module_regions(program, self.request.scopes))
-
-
-def _cycles(cycles: float) -> str:
-    return f"about {cycles:,.0f} cycles"
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
     less = choice.before / max(1.0, choice.after)
     return (
-        f"brackets: {choice.result} = {choice.text}, {less:.1f} times less work ({_cycles(after)} in place "
-        f"of {before:,.0f})"
+        f"brackets: {choice.result} = {choice.text}, {less:.1f} times less work (about {after:,.0f} cycles "
+        f"in place of {before:,.0f})"
+    )
+
+
+def _formats_line(before: AutoChoice, after: AutoChoice) -> str:
+    known = before.schedule.formats
+    changed = ", ".join(f"{n} {f}" for n, f in after.schedule.formats.items() if f != known.get(n))
+    return (
+        f"formats: {changed}, nearly full (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
     )

@@ -147,19 +147,27 @@ class _Chain:
         """The text of the best bracket, and its work; None for one that cannot be written."""
         self.extents = self.extents_of(products)
         lhs = set(self.statement.lhs.variables)
-        terms: list[tuple[bool, Node]] = []
-        work, groups = 0.0, dict[str, float]()
+        found: list[tuple[bool, list[_Part], _Part | None, list[_Part]]] = []
         for negative, parts in _merged([self.term(n, product) for n, product in enumerate(products)]):
             divisors = [p for p in parts if isinstance(p.tree, Leaf) and p.tree.divides]
             if any(lhs.isdisjoint(p.variables) and p.variables for p in divisors):
                 return None
             whole = self.quickest([p for p in parts if p.variables and p not in divisors])
-            scalars = [part for p in parts if not p.variables and p not in divisors for part in p.parts]
-            factors = (*scalars, *(whole.parts if whole else ()), *(p.tree for p in divisors))
-            terms.append((negative, factors[0] if len(factors) == 1 else Quantity(factors)))
-            if whole:
+            scalars = [p for p in parts if not p.variables and p not in divisors]
+            found.append((negative, scalars, whole, divisors))
+        groups = {text: work for *_, whole, _ in found if whole for text, work in whole.groups.items()}
+        terms: list[tuple[bool, Node]] = []
+        work = 0.0
+        for negative, scalars, whole, divisors in found:
+            factors = [part for p in scalars for part in p.parts]
+            if whole is not None and f"({whole.tree})" in groups:
+                # Another term computes the same.
+                factors.append(Group(whole.tree))
+            elif whole is not None:
+                factors += whole.parts
                 work += whole.work - sum(whole.groups.values())
-                groups |= whole.groups
+            factors += [p.tree for p in divisors]
+            terms.append((negative, factors[0] if len(factors) == 1 else Quantity(tuple(factors))))
         tree = terms[0][1] if len(terms) == 1 and not terms[0][0] else Total(tuple(terms))
         return (str(tree), work + sum(groups.values())) if _in_sequence(tree) else None
 

@@ -1,9 +1,10 @@
 """What is open of a program and a schedule is decided, and what was decided is lowered."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from samhw.compiler import Compiled, choose_value, lower_program
-from samhw.decision import Refusal
+from samhw.decision import Decision, Refusal
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
@@ -13,7 +14,24 @@ from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
 from samhw.search.choose import Choice, choose
 
-__all__ = ["decide", "lower_chosen", "make_lowerable"]
+__all__ = ["compile_given", "decide", "lower_chosen", "make_lowerable"]
+
+
+def compile_given(
+    program: Program,
+    schedule: Schedule,
+    *,
+    value: ValueType | None = None,
+    capacity: Capacity | None = None,
+    entries: Mapping[str, int] | None = None,
+    arch: Arch,
+) -> Compiled:
+    """Compiles a program under a schedule in which nothing is left to be chosen automatically; arguments and
+    errors as for `compile_program`."""
+    first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
+    lowerable, choice, kind = decide(first, schedule, value, arch)
+    used = _used(schedule, choice.decision, first.program)
+    return lower_chosen(lowerable, choice, kind, arch, used)
 
 
 def decide(
@@ -86,4 +104,26 @@ def make_lowerable(
         permute=schedule.permute,
         largest_copy=schedule.largest_copy,
         off_chip=schedule.off_chip,
+    )
+
+
+def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
+    """The schedule with what was chosen beside it. A copy is in the order of what it copies, and takes none.
+
+    Args:
+        program: before the passes, with the regions that were asked for; some have been split.
+    """
+    ends = {region.label for region in decision.regions}
+    fuse: list[list[str]] = []
+    for asked in program.regions:
+        fuse.append([])
+        for statement in asked.statements:
+            fuse[-1].append(statement.lhs.tensor)
+            if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
+                fuse.append([])
+    return replace(
+        schedule,
+        fuse=tuple(map(tuple, fuse)),
+        order={r.label: r.order for r in decision.regions if r.label is not None and r.order},
+        formats={decl.name: str(decl.format) for decl in program.tensors.values()},
     )

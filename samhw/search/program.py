@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from samhw.compiler import Compiled
-from samhw.decision import Decision
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import AUTO, Schedule
 from samhw.search.auto import Request, choose_schedule
-from samhw.search.compile import decide, lower_chosen, make_lowerable
+from samhw.search.compile import compile_given
 
 __all__ = ["compile_chosen", "compile_program"]
 
@@ -46,12 +45,9 @@ def compile_program(
     arch = arch or Arch()
     if schedule.fuse == AUTO:
         return compile_chosen(
-            Request(program, schedule, lambda _: capacity or Capacity(), value, arch, {}, entries)
+            Request(program, schedule, lambda _: capacity or Capacity(), value, arch, entries=entries)
         )
-    first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
-    lowerable, choice, kind = decide(first, schedule, value, arch)
-    used = _used(schedule, choice.decision, first.program)
-    return lower_chosen(lowerable, choice, kind, arch, used)
+    return compile_given(program, schedule, value=value, capacity=capacity, entries=entries, arch=arch)
 
 
 def compile_chosen(request: Request) -> Compiled:
@@ -61,28 +57,4 @@ def compile_chosen(request: Request) -> Compiled:
         InputError: as `choose_schedule` does.
     """
     found = choose_schedule(request)
-    used = _used(found.schedule, found.choice.decision, found.first.program)
-    compiled = lower_chosen(found.lowerable, found.choice, found.value, request.arch, used)
-    return replace(compiled, why=found.why)
-
-
-def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
-    """The schedule with what was chosen beside it. A copy is in the order of what it copies, and takes none.
-
-    Args:
-        program: before the passes, with the regions that were asked for; some have been split.
-    """
-    ends = {region.label for region in decision.regions}
-    fuse: list[list[str]] = []
-    for asked in program.regions:
-        fuse.append([])
-        for statement in asked.statements:
-            fuse[-1].append(statement.lhs.tensor)
-            if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
-                fuse.append([])
-    return replace(
-        schedule,
-        fuse=tuple(map(tuple, fuse)),
-        order={r.label: r.order for r in decision.regions if r.label is not None and r.order},
-        formats={decl.name: str(decl.format) for decl in program.tensors.values()},
-    )
+    return replace(found.compiled, why=found.why)

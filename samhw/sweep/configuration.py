@@ -101,6 +101,7 @@ class Configuration:
             **{name: chosen[name] for name in COLUMNS},
             **{f"order.{result}": ",".join(order) for result, order in orders.items()},
             **{f"formats.{name}": text for name, text in schedule.formats.items()},
+            **{f"brackets.{result}": text for result, text in schedule.brackets.items()},
             **{f"arch.{name}": value for name, value in self.settings},
         }
 

@@ -13,11 +13,11 @@ from samhw.sweep.configuration import COLUMNS, Configuration
 
 __all__ = ["AXES", "product", "read_description"]
 
-AXES = (*COLUMNS, "schedule", "formats")
+AXES = (*COLUMNS, "schedule", "formats", "brackets")
 """Beside these each setting of `Arch` is one. `schedule` is a file, which the other fields of a schedule
-override; `formats` a table, and each of its entries an axis, as `order` may be."""
+override; `formats` and `brackets` are tables, and each of their entries an axis, as `order` may be."""
 
-_TABLES = ("order", "formats")
+_TABLES = ("order", "formats", "brackets")
 
 _CONFIGURED = ("program", "data", "value", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
@@ -42,7 +42,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
     chosen: dict[str, list[Any]] = {}
-    for name in ("schedule", *COLUMNS, "formats"):
+    for name in ("schedule", *COLUMNS, "formats", "brackets"):
         if name in axes:
             chosen |= _entries(name, axes[name])
     settings = {name: _list(values) for name, values in _flat(arch or {})}
@@ -56,8 +56,8 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
 
 def _entries(name: str, axis: object) -> dict[str, list[Any]]:
     """The values of an axis, or of each entry of a table of axes, with the table's name before its own."""
-    if name == "formats" and not isinstance(axis, Mapping):
-        raise InputError("'formats' is no table; write 'formats.T = [..]' for a tensor T.")
+    if name in ("formats", "brackets") and not isinstance(axis, Mapping):
+        raise InputError(f"'{name}' is no table; write '{name}.T = [..]' for a tensor T.")
     if name not in _TABLES or not isinstance(axis, Mapping):
         return {name: _values(name, axis)}
     return {f"{name}.{entry}": _values(f"{name}.{entry}", values) for entry, values in axis.items()}
@@ -72,7 +72,7 @@ def _schedule(picked: Mapping[str, Any]) -> Schedule:
 
 @cache
 def _load(name: str) -> Schedule:
-    return Schedule.load(Path(name))
+    return Schedule.of(name)
 
 
 def read_description(path: Path) -> list[Configuration]:
@@ -125,9 +125,9 @@ def _exclusion(table: dict[str, Any]) -> dict[str, list[Any]]:
     settings = {f"arch.{name}": _list(values) for name, values in _flat(table.pop("arch", {}))}
     found: dict[str, list[object]] = {}
     for name, values in table.items():
-        if name not in (*COLUMNS, "formats"):
+        if name not in (*COLUMNS, "formats", "brackets"):
             raise InputError(
-                f"[[exclude]] names '{name}'; the axes are {', '.join(COLUMNS)}, formats and arch."
+                f"[[exclude]] names '{name}'; the axes are {', '.join(COLUMNS)}, formats, brackets and arch."
             )
         found |= _entries(name, values)
     return found | settings

@@ -140,7 +140,9 @@ class ModuleDesign:
                 fuse=module_regions(apply_brackets(imported.program, schedule.brackets), imported.scopes),
             )
         schedule.apply(imported.program)
-        return RunnableDesign(imported.program, schedule, value=self._value, arch=self._arch)
+        return RunnableDesign(
+            imported.program, schedule, value=self._value, arch=self._arch, scopes=imported.scopes
+        )
 
     def __repr__(self) -> str:
         fixed = f", fixed for {', '.join(self.fixed)}" if self.fixed else ""
@@ -167,7 +169,8 @@ def compile(
     Args:
         arguments: example arguments, whose shapes and layouts count: a sparse layout is a format.
         value: as for `samhw.compile`.
-        fuse: as a schedule has it, or `module`: regions by the module tree.
+        fuse: as a schedule has it; `module`: regions by the module tree; or `auto`, which chooses by
+            estimate, also between these.
         formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
         sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
         schedule, arch: as for `samhw.compile`.

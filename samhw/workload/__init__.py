@@ -1,7 +1,7 @@
 """Programs bound to data, and compiled with room for it."""
 
 from samhw.workload.bind import bind_program, make_workload
-from samhw.workload.compile import compile_workload, scheduled
+from samhw.workload.compile import compile_workload, request_for, scheduled
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, predict_effort
 from samhw.workload.model import make_model_workload
@@ -20,5 +20,6 @@ __all__ = [
     "make_model_workload",
     "make_workload",
     "predict_effort",
+    "request_for",
     "scheduled",
 ]

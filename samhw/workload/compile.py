@@ -46,7 +46,7 @@ def request_for(
         lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
         workload.value(value),
         arch or Arch(),
-        {name: tensor.nnz for name, tensor in workload.tensors.items()},
+        workload.statistics(),
         entries,
         workload.scopes,
     )

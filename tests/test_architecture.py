@@ -79,9 +79,10 @@ ALLOWED = {
         *("backends", "compiler", "frontend", "graph", "numerics", "reference", "schedule", "search", "sim"),
         *("tensors", "workload"),
     },
-    "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "workload"},
+    "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "sweep", "workload"},
     "sweep": {
-        *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "workload"),
+        *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
+        "workload",
     },
     "api": {
         *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),

@@ -40,6 +40,7 @@ COMMANDS = {
     "sweep": (
         "Simulate every combination of programs, data, schedules and hardware parameters, into one table."
     ),
+    "tune": "Search a schedule for PROGRAM on data, and write it.",
 }
 """The commands, each in a file of its name, with the first sentence of its help."""
 

@@ -3,6 +3,7 @@
 from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import decide, lower_chosen, make_lowerable
+from samhw.search.explore import Explored, explore
 from samhw.search.modules import module_regions
 from samhw.search.program import compile_chosen, compile_program
 from samhw.search.spaces import OrderSpace, order_spaces
@@ -11,6 +12,7 @@ from samhw.search.work import Sizes, work_of
 __all__ = [
     "AutoChoice",
     "BracketChoice",
+    "Explored",
     "OrderSpace",
     "Request",
     "Sizes",
@@ -19,6 +21,7 @@ __all__ = [
     "compile_chosen",
     "compile_program",
     "decide",
+    "explore",
     "lower_chosen",
     "make_lowerable",
     "module_regions",

@@ -6,6 +6,7 @@ is written is always among them, and stands unless something else is expected to
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from samhw.brackets import apply_brackets
@@ -18,6 +19,7 @@ from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
 from samhw.search.modules import module_regions
+from samhw.search.storage import turned_schedules
 from samhw.search.work import Sizes, work_of
 from samhw.statistics import TensorStatistics
 
@@ -110,9 +112,11 @@ def choose_schedule(request: Request) -> AutoChoice:
 def expected_cycles(compiled: Compiled, statistics: TensorStatistics | None) -> float:
     """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
     there is room for."""
-    if statistics is None:
-        return sum(region.expected.cycles for region in compiled.regions)
-    return estimate_compiled(compiled, statistics).cycles
+    if statistics is not None:
+        # Of an operand that a fused concatenation takes twice, coordinates cannot be followed: KeyError.
+        with suppress(KeyError):
+            return estimate_compiled(compiled, statistics).cycles
+    return sum(region.expected.cycles for region in compiled.regions)
 
 
 class _Auto:
@@ -135,9 +139,13 @@ class _Auto:
                 best = found
         if notes:
             best = self.regrouped(best)
+        found = self.turned(best)
+        if found.cycles < CLEARLY * best.cycles:
+            notes.append(_formats_line(best, found, "so that what computes their operands streams"))
+            best = found
         found = self.with_formats(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_formats_line(best, found))
+            notes.append(_formats_line(best, found, "nearly full"))
             best = found
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best is first:
@@ -180,6 +188,16 @@ class _Auto:
         found = bracket_choices(self.program, self.request.sizes())
         return sorted(found, key=lambda choice: choice.after - choice.before)
 
+    def turned(self, best: AutoChoice) -> AutoChoice:
+        """The same, or with everything fused, with inputs stored the other way round."""
+        for fuse in FUSED[::-1]:
+            for schedule in turned_schedules(self.program, replace(best.schedule, fuse=fuse)):
+                found = self.tried(schedule)
+                if found is not None:
+                    best = min(best, found, key=lambda way: way.cycles)
+                    break
+        return best
+
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
         program = best.schedule.apply(self.program).bind({})
@@ -221,9 +239,7 @@ def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
     )
 
 
-def _formats_line(before: AutoChoice, after: AutoChoice) -> str:
+def _formats_line(before: AutoChoice, after: AutoChoice, why: str) -> str:
     known = before.schedule.formats
     changed = ", ".join(f"{n} {f}" for n, f in after.schedule.formats.items() if f != known.get(n))
-    return (
-        f"formats: {changed}, nearly full (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
-    )
+    return f"formats: {changed}, {why} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"

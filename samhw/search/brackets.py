@@ -45,8 +45,13 @@ class BracketChoice:
     after: float
 
 
-def bracket_choices(program: Program, sizes: Sizes) -> list[BracketChoice]:
-    """The best bracket of each statement that gains by one, in the order of the program."""
+def bracket_choices(program: Program, sizes: Sizes, worth: float | None = None) -> list[BracketChoice]:
+    """The best bracket of each statement that gains by one, in the order of the program.
+
+    Args:
+        worth: what the work of a statement must come down to, as a share; by default `WORTH`.
+    """
+    worth = WORTH if worth is None else worth
     work = work_of(program, sizes)
     found: list[BracketChoice] = []
     inlined: set[str] = set()
@@ -54,7 +59,7 @@ def bracket_choices(program: Program, sizes: Sizes) -> list[BracketChoice]:
         if statement.lhs.tensor in inlined or not statement.reduction_indices or not is_sum(statement):
             continue
         chain = _Chain(program, statement, sizes, work)
-        best = chain.best()
+        best = chain.best(worth)
         if best is not None:
             found.append(best)
             inlined |= chain.inlined
@@ -124,7 +129,7 @@ class _Chain:
                     open_ones.append(self.defined[tensor])
         return found
 
-    def best(self) -> BracketChoice | None:
+    def best(self, worth: float) -> BracketChoice | None:
         """The bracket of the least work, if it is worth it."""
         result = self.statement.lhs.tensor
         for inlined in (self.inlined, set[str]()):
@@ -134,7 +139,7 @@ class _Chain:
                 continue
             before = sum(self.work.points[name] for name in (result, *inlined))
             found = self.bracket(products)
-            if found is None or not found[1] < WORTH * before:
+            if found is None or not found[1] < worth * before:
                 continue
             try:
                 apply_brackets(self.program, {result: found[0]})

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-import samhw.search.brackets
 from samhw.backends import run
 from samhw.brackets import apply_brackets
 from samhw.checking import check
@@ -50,13 +49,10 @@ def test_brackets_keep_the_results(data: st.DataObject, program: Program, seed: 
 @given(program=anything, seed=st.integers(0, 1 << 30))
 @COMMON
 def test_what_is_searched_keeps_the_results(program: Program, seed: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(samhw.search.brackets, "WORTH", np.inf)
-        tensors = random_tensors(program, np.random.default_rng(seed))
-        bound = program.bind({name: tensor.shape for name, tensor in tensors.items()})
-        entries = {name: tensor.nnz for name, tensor in tensors.items()}
-        sizes = Sizes.of_entries(bound, Capacity(), entries)
-        choices = bracket_choices(bound, sizes)
+    tensors = random_tensors(program, np.random.default_rng(seed))
+    bound = program.bind({name: tensor.shape for name, tensor in tensors.items()})
+    entries = {name: tensor.nnz for name, tensor in tensors.items()}
+    choices = bracket_choices(bound, Sizes.of_entries(bound, Capacity(), entries), worth=np.inf)
     same_results(program, {choice.result: choice.text for choice in choices}, seed)
 
 

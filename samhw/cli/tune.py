@@ -1,0 +1,185 @@
+"""`samhw tune`."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import click
+from rich.console import Console
+
+from samhw.cli.options import data_option, load_schedule
+from samhw.cli.output import OUTPUT, command_line, print_json, print_table
+from samhw.cli.pictures import plot_option, write_plot
+from samhw.cli.programs import complete_programs
+from samhw.cli.progress import Line, line
+from samhw.compiler import AUTO, asked_type
+from samhw.errors import InputError, RunError
+from samhw.files import write_text
+from samhw.graph import Arch
+from samhw.schedule import AUTO as AUTO_FUSION
+from samhw.search import Explored, explore
+from samhw.sweep import Configuration, sweep
+from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.workload import bind_program, request_for
+
+__all__ = ["tune"]
+
+SEARCH = 0.5
+"""The share of the budget that the search by estimate has; the rest is for simulations."""
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@data_option("As for run.")
+@click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@click.option("--schedule", "file", metavar="FILE", help="A schedule whose fields stay as they are.")
+@click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    default="cycles",
+    show_default=True,
+    help="What is to become small: cycles, or cycles times primitives.",
+)
+@click.option("--area", metavar="nodes=N", help="At most N primitives.")
+@click.option("--lanes", type=click.Choice(["auto"]), help="auto: try lanes too.")
+@click.option(
+    "--confirm",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many of the best by estimate are simulated.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one for each processor.")
+@click.option("--scheduler", metavar="ADDRESS", help="Simulate on the cluster of a Dask scheduler.")
+@click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The schedule's file.")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
+@plot_option("Draw cycles against primitives, with their Pareto front")
+def tune(
+    program: str,
+    data: Sequence[str],
+    value: str,
+    file: str | None,
+    budget: float,
+    objective: Objective,
+    area: str | None,
+    lanes: str | None,
+    confirm: int,
+    jobs: int | None,
+    scheduler: str | None,
+    output: str,
+    json_target: str | None,
+    plot: str | None,
+) -> None:
+    """Search a schedule for PROGRAM on data, and write it.
+
+    Schedules are compared by estimate, and the best are simulated. What was simulated stays in a table beside
+    the schedule and in the table's journal: the same command goes on from there.
+    """
+    if not 0 < budget < float("inf"):
+        raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
+    if output == "-":
+        raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
+    most = _most(area)
+    end = monotonic() + budget
+    asked = asked_type(value)
+    workload = bind_program(program, data, value=asked)
+    request = request_for(workload, replace(load_schedule(file), fuse=AUTO_FUSION), value=asked, arch=Arch())
+    with line("tune", "{task.completed:.0f} schedules") as shown:
+        found = explore(
+            request,
+            SEARCH * budget,
+            cost_of(objective, most),
+            lanes=lanes is not None,
+            progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
+        )
+        listed = {
+            one: Configuration(program, "+".join(data), asked, one.schedule)
+            for one in shortlist(found, written_one(found), confirm)
+        }
+        trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
+    tuned = Tuned(workload.name, tuple(trials), len(found), objective, most)
+    write_text(Path(output), tuned.dumps(command_line()))
+    if json_target:
+        print_json(json_target, tuned.to_json())
+    if json_target != "-":
+        print_table(Console(), _grid(tuned), title=f"{program} on {workload.name}: cycles and primitives")
+        best, written = tuned.best, tuned.written
+        click.echo(
+            f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
+            f"{len(found):,} designs estimated, {len(trials)} simulated"
+        )
+    if plot:
+        from samhw.report.tune_plot import plot_tuned
+
+        write_plot(plot, lambda: plot_tuned(tuned))
+
+
+def _most(area: str | None) -> int | None:
+    """What --area limits."""
+    if area is None:
+        return None
+    name, _, count = area.partition("=")
+    if name != "nodes" or not count.isdecimal() or not int(count[:18]) > 0:
+        raise InputError(f"--area {area}: give the most primitives of a design, as in nodes=200.")
+    return int(count[:18])
+
+
+def _show(shown: Line | None, count: int, note: str) -> None:
+    if shown is not None:
+        shown.show(count, None, note)
+
+
+def _trials(
+    listed: dict[Explored, Configuration],
+    table: Path,
+    end: float,
+    jobs: int | None,
+    scheduler: str | None,
+    shown: Line | None,
+) -> list[Trial]:
+    """What simulations say of the schedules, as many as the budget allows, but two at least."""
+    configurations = list(listed.values())
+    step = jobs or os.cpu_count() or 1
+    done = 0
+    while done < len(configurations) and (done < 2 or monotonic() < end):
+        done = min(done + max(2, step), len(configurations))
+        _show(shown, done, f"of {len(configurations)} to simulate")
+        rows = sweep(configurations[:done], table, jobs=jobs, scheduler=scheduler)
+    found = [
+        Trial(one, row["cycles"], bool(row["checked"]))
+        for one, row in zip(listed, rows, strict=False)
+        if "cycles" in row
+    ]
+    if not found:
+        raise RunError(f"No schedule ran to its end: {rows[0].get('error', 'the table says why')}")
+    return found
+
+
+def _grid(tuned: Tuned) -> list[list[str]]:
+    """A row for each trial, the fastest first."""
+    rows = [["cycles", "expected", "primitives", "regions", "front", "result", "schedule"]]
+    front = tuned.front
+    for trial in sorted(tuned.trials, key=lambda trial: (trial.cycles, trial.found.nodes)):
+        found = trial.found
+        marks = [
+            "written" if trial is tuned.written else "",
+            "best" if trial is tuned.best else "",
+            *(f"{result} = {text}" for result, text in found.schedule.brackets.items()),
+            found.schedule.fuse_text(),
+        ]
+        rows.append(
+            [
+                f"{trial.cycles:,}",
+                f"{found.cycles:,.0f}",
+                str(found.nodes),
+                str(found.regions),
+                "yes" if trial in front else "",
+                "right" if trial.checked else "unproved",
+                ", ".join(filter(None, marks)),
+            ]
+        )
+    return rows

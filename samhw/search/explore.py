@@ -1,0 +1,232 @@
+"""A beam search over schedules by estimate, for those who have more time than `--schedule auto` takes.
+
+It begins with the program as it is written and with what is chosen automatically, and goes on from the best
+schedules that it knows to all that differ from them in one choice.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import inf
+from time import monotonic
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError, ScheduleError
+from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
+from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
+from samhw.search.brackets import bracket_choices
+from samhw.search.spaces import OrderSpace, order_spaces
+from samhw.search.storage import turned_schedules
+
+__all__ = ["Explored", "explore"]
+
+BEAM = 6
+"""From how many schedules the search goes on at a time."""
+
+ORDERS = 4
+"""How many orders of a region are tried."""
+
+LANES = (2, 4, 8, 16)
+"""How many lanes of an index are tried."""
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A schedule that was looked at.
+
+    Attributes:
+        schedule: with nothing left open.
+        cycles: what is expected of a run.
+        nodes: the primitives of the design: how large it is.
+        regions: how many regions it has.
+        is_written: it is the program's own, but for what was given.
+    """
+
+    schedule: Schedule
+    cycles: float
+    nodes: int
+    regions: int
+    is_written: bool = False
+
+
+def explore(
+    request: Request,
+    seconds: float,
+    cost: Callable[[float, int], float],
+    *,
+    lanes: bool = False,
+    progress: Callable[[int, float], None] | None = None,
+) -> list[Explored]:
+    """The schedules that were found, each design once, the cheapest first.
+
+    Args:
+        request: with the fields of the schedule that are to stay.
+        seconds: after which nothing more is looked at.
+        cost: what is to become small, of cycles and primitives.
+        lanes: whether lanes are tried too.
+        progress: is told how many schedules have been looked at, and the fewest cycles so far.
+
+    Raises:
+        InputError: if no schedule can be lowered.
+    """
+    return _Explorer(request, seconds, cost, lanes, progress).found()
+
+
+class _Explorer:
+    def __init__(
+        self,
+        request: Request,
+        seconds: float,
+        cost: Callable[[float, int], float],
+        lanes: bool,
+        progress: Callable[[int, float], None] | None,
+    ) -> None:
+        self.request = request
+        self.end = monotonic() + seconds
+        self.cost = cost
+        self.lanes = lanes
+        self.progress = progress
+        self.known: dict[str, Explored | None] = {}
+        self.compiled: dict[str, Compiled] = {}
+        self.asked: dict[str, Schedule] = {}
+        self.open: set[str] = set()
+        self.least = inf
+
+    def found(self) -> list[Explored]:
+        """All that was looked at."""
+        choice = choose_schedule(self.request)
+        self.take(choice)
+        for fuse in FUSION_LEVELS:
+            self.look(replace(self.request.schedule, fuse=fuse))
+        while monotonic() < self.end:
+            beam = [key for key in self.ranked()[:BEAM] if key in self.open]
+            if not beam:
+                break
+            for key in beam:
+                self.open.discard(key)
+                for schedule in self.neighbours(key):
+                    if monotonic() >= self.end:
+                        break
+                    self.look(schedule)
+        return self.distinct()
+
+    def ranked(self) -> list[str]:
+        """The keys of all schedules that can be lowered, the cheapest first."""
+        known = [
+            (self.cost(found.cycles, found.nodes), key)
+            for key, found in self.known.items()
+            if found is not None
+        ]
+        return [key for _, key in sorted(known)]
+
+    def distinct(self) -> list[Explored]:
+        """Of schedules that give the same design, the first one."""
+        designs: dict[str, Explored] = {}
+        for key in self.ranked():
+            found = self.known[key]
+            assert found is not None
+            design = repr(self.compiled[key].schedule)
+            known = designs.setdefault(design, found)
+            designs[design] = replace(known, is_written=known.is_written or found.is_written)
+        return list(designs.values())
+
+    def look(self, schedule: Schedule) -> None:
+        """Compiles a schedule, and estimates what it takes."""
+        if repr(schedule) in self.known:
+            return
+        try:
+            compiled = self.request.compiled(schedule)
+        except InputError:
+            self.known[repr(schedule)] = None
+            return
+        self.take(AutoChoice(schedule, compiled, expected_cycles(compiled, self.request.statistics)))
+
+    def take(self, choice: AutoChoice) -> None:
+        nodes = sum(len(region.graph.nodes) for region in choice.compiled.regions)
+        used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
+        key = repr(choice.schedule)
+        written = choice.schedule == replace(self.request.schedule, fuse="partial")
+        self.known[key] = Explored(used, choice.cycles, nodes, len(choice.compiled.regions), written)
+        self.compiled[key] = choice.compiled
+        self.open.add(key)
+        self.asked[key] = choice.schedule
+        if self.progress:
+            self.least = min(self.least, choice.cycles)
+            self.progress(len(self.known), self.least)
+
+    # What differs in one choice
+
+    def neighbours(self, key: str) -> Iterator[Schedule]:
+        schedule, compiled = self.asked[key], self.compiled[key]
+        given = self.request.schedule
+        levels: tuple[FusionLevel | FusionRule, ...] = (*FUSION_LEVELS, "kinds")
+        yield from (replace(schedule, fuse=fuse, order=given.order) for fuse in levels)
+        yield from self.rebracketed(schedule)
+        yield from turned_schedules(self.request.program, schedule)
+        if isinstance(schedule.share, str):
+            yield from (replace(schedule, share=share) for share in ("auto", "all", "none"))
+        yield replace(schedule, permute=not schedule.permute)
+        yield from self.regrouped(schedule, compiled)
+        yield from self.reordered(schedule, compiled)
+        if self.lanes:
+            yield from self.with_lanes(schedule, compiled)
+
+    def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
+        """With one bracket more, or one less."""
+        given = self.request.schedule
+        if given.brackets:
+            return
+        for choice in bracket_choices(self.request.program, self.request.sizes(), worth=2.0):
+            brackets = {**schedule.brackets, choice.result: choice.text}
+            if choice.result in schedule.brackets:
+                del brackets[choice.result]
+            for fuse in ("partial", "full"):
+                yield replace(schedule, brackets=brackets, fuse=fuse, order=given.order)
+
+    def regrouped(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+        """With two neighbouring regions as one, and with a region in two."""
+        given = self.request.schedule.order
+        regions = [tuple(region) for region in compiled.schedule.fuse]
+        for n in range(len(regions) - 1):
+            merged = (*regions[:n], regions[n] + regions[n + 1], *regions[n + 2 :])
+            yield replace(schedule, fuse=merged, order=given)
+        for n, region in enumerate(regions):
+            for cut in range(1, len(region)):
+                parts = (region[:cut], region[cut:])
+                yield replace(schedule, fuse=(*regions[:n], *parts, *regions[n + 1 :]), order=given)
+
+    def reordered(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+        """With another order of one region."""
+        if self.request.schedule.order:
+            return
+        grouped = replace(schedule, fuse=compiled.schedule.fuse)
+        known = schedule.order if isinstance(schedule.order, Mapping) else {}
+        try:
+            program = replace(grouped, order={}).apply(self.request.program).bind({})
+        except InputError:
+            return
+        for region in program.regions:
+            if region.reshapes or region.label is None:
+                continue
+            # Statements' own orders, which the result does not depend on, are open too.
+            free = replace(region, statements=tuple(replace(s, order=None) for s in region.statements))
+            freed = program.in_regions(free if r is region else r for r in program.regions)
+            for space in order_spaces(freed, free):
+                yield from (
+                    replace(grouped, order={**known, region.label: order}) for order in _first(space, ORDERS)
+                )
+
+    def with_lanes(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+        """With other lanes of an index that stands outermost in a region."""
+        outer = dict.fromkeys(region.order[0] for region in compiled.regions if region.order)
+        for index in outer:
+            for count in LANES:
+                yield replace(schedule, lanes={**schedule.lanes, index: count})
+
+
+def _first(space: OrderSpace, count: int) -> list[tuple[str, ...]]:
+    """The first orders of a space; none where storage leaves none."""
+    try:
+        return list(islice(space.orders(), count))
+    except ScheduleError:
+        return []

@@ -1,0 +1,88 @@
+"""Inputs stored the other way round, so that what computes an operand and what reads it can stream.
+
+In `T[n, g] = H[n, h] * W[g, h]`, with W by its rows, every g reads all of H's row again: where H is computed
+in the same region, it is computed again, or stored. With W by its columns each h is used once, as it comes.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from samhw.errors import InputError
+from samhw.frontend import Program, Statement
+from samhw.schedule import Schedule
+from samhw.search.spaces import order_spaces
+from samhw.tensors import Format
+
+__all__ = ["turned_schedules"]
+
+ORDERS = 3
+"""How many orders of a region are proposed."""
+
+
+def turned_schedules(program: Program, schedule: Schedule) -> Iterator[Schedule]:
+    """The schedule with other mode orders of such inputs, and orders of the regions that follow from them.
+
+    Args:
+        program: as it is written.
+    """
+    applied = schedule.apply(program)
+    turned: dict[str, Format] = {}
+    for statement in applied.statements:
+        turned |= _turned(applied, statement, set(schedule.formats))
+    if not turned:
+        return
+    chosen = replace(schedule, formats={**schedule.formats, **{n: str(f) for n, f in turned.items()}})
+    try:
+        applied = chosen.apply(program).bind({})
+        orders = list(islice(_orders(applied, set(turned)), ORDERS))
+    except InputError:
+        return
+    for order in orders:
+        known = schedule.order if isinstance(schedule.order, Mapping) else {}
+        yield replace(chosen, order={**known, **order})
+
+
+def _turned(program: Program, statement: Statement, given: set[str]) -> dict[str, Format]:
+    """The inputs of a statement that are stored against its computed operands, in the other order."""
+    if statement.reduction != "sum" or statement.is_move:
+        return {}
+    inputs = {decl.name for decl in program.inputs}
+    summed = set(statement.reduction_indices)
+    computed = {i for a in statement.reads if a.tensor not in inputs for i in a.variables} & summed
+    found = {}
+    for access in statement.reads:
+        decl = program.tensors[access.tensor]
+        if access.tensor not in inputs or access.tensor in given or decl.rank != 2 or decl.format.block:
+            continue
+        outer, inner = (access.names[mode] for mode in decl.format.mode_order)
+        alone = sum(a.tensor == access.tensor for s in program.statements for a in s.reads) == 1
+        if alone and inner in computed and outer in statement.lhs.variables:
+            found[access.tensor] = Format(decl.format.levels, decl.format.mode_order[::-1])
+    return found
+
+
+def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str, ...]]]:
+    """Orders of all regions that read what was turned: the first of each, then the second, and so on."""
+    free = [
+        replace(
+            region,
+            statements=tuple(
+                replace(s, order=None) if turned.intersection(a.tensor for a in s.reads) else s
+                for s in region.statements
+            ),
+        )
+        for region in program.regions
+    ]
+    freed = program.in_regions(free)
+    spaces = {
+        region.label: order_spaces(freed, region)[0].orders()
+        for region, old in zip(free, program.regions, strict=True)
+        if region != old and region.label is not None
+    }
+    while True:
+        orders = {label: next(space, None) for label, space in spaces.items()}
+        found = {label: order for label, order in orders.items() if order is not None}
+        if not found:
+            return
+        yield found

@@ -1,0 +1,161 @@
+"""What `--schedule auto` chooses: no worse than the levels of fusion, for every program that any accepts."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import samhw
+from samhw.backends import RTL, run
+from samhw.checking import check
+from samhw.cli import main
+from samhw.errors import InputError
+from samhw.frontend import Program, parse
+from samhw.reference import evaluate_program
+from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.workload import Workload, bind_program, compile_workload
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.programs import programs
+
+AUTO = Schedule.of("auto")
+RUNS = int(os.environ.get("SAMHW_RANDOM_CHOICES", "25"))
+"""How many random programs are drawn."""
+
+CHAIN = """
+tensor A[i, k] : csr
+tensor X[k, f] : dense
+tensor W[f, h] : dense
+T[i, f] = A[i, k] * X[k, f]    order i, k, f
+Y[i, h] = T[i, f] * W[f, h]    order i, f, h
+"""
+
+
+def cycles(workload: Workload, schedule: Schedule) -> int:
+    return run(compile_workload(workload, schedule), workload.tensors).cycles
+
+
+@pytest.mark.parametrize("model", ["gat", "gcn", "mlp", "sae"])
+def test_it_is_as_fast_as_the_best_level(model: str) -> None:
+    workload = bind_program(model)
+    best = min(cycles(workload, Schedule(fuse=level)) for level in FUSION_LEVELS)
+    assert cycles(workload, AUTO) <= 1.05 * best
+
+
+def test_brackets_are_chosen_where_they_take_less_work() -> None:
+    workload = Workload("dense", *bound(parse(CHAIN), i=30, k=30, f=20, h=2))
+    compiled = compile_workload(workload, AUTO)
+    assert compiled.schedule.brackets == {"Y": "A * (X * W)"}
+    assert compiled.decision.brackets == compiled.schedule.brackets
+    regions, brackets = compiled.why
+    assert re.fullmatch(r"regions: \w+, about [\d,]+ cycles \([\d,]+ as written\)", regions)
+    assert brackets.startswith("brackets: Y = A * (X * W), ")
+    result = run(compiled, workload.tensors)
+    assert check(workload, compiled, result.outputs).good
+    assert result.cycles < 0.5 * cycles(workload, Schedule(fuse="none"))
+    # A wide result is better off with the other ones.
+    workload = Workload("wide", *bound(parse(CHAIN), i=30, k=30, f=2, h=20))
+    assert not compile_workload(workload, AUTO).schedule.brackets
+
+
+def bound(program: Program, **extents: int) -> tuple[Program, dict[str, samhw.tensors.Tensor]]:
+    program = program.with_extents(
+        {"i": extents["i"], "f": extents["f"], "h": extents["h"]}
+        | ({"k": extents["k"]} if "k" in program.dimensions.extents else {})
+    )
+    return program, random_tensors(program, np.random.default_rng(7))
+
+
+def test_what_is_given_stays() -> None:
+    workload = Workload("dense", *bound(parse(CHAIN), i=30, k=30, f=20, h=2))
+    schedule = Schedule(fuse="auto", brackets={"Y": "A * X * W"}, formats={"X": "csr"})
+    compiled = compile_workload(workload, schedule)
+    assert compiled.schedule.brackets == {"Y": "A * X * W"}
+    assert compiled.schedule.formats["X"] == "csr"
+
+
+def test_operands_that_stream() -> None:
+    workload = bind_program("sae")
+    compiled = compile_workload(workload, AUTO)
+    assert {compiled.schedule.formats[name] for name in ("W2", "W3")} == {"csc"}
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
+def test_storage_that_conflicts_is_copied() -> None:
+    program = parse("tensor A[i, k] : csr\ntensor B[i, k] : csc\nC[i, k] = A[i, k] + B[i, k]")
+    program = program.with_extents({"i": 5, "k": 4})
+    workload = Workload("both", program, random_tensors(program, np.random.default_rng(0)))
+    with pytest.raises(InputError):
+        compile_workload(workload, Schedule())
+    compiled = compile_workload(workload, AUTO)
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
+@given(
+    program=st.one_of(programs(), chained_programs(), chained_programs(concordant=False)),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=RUNS, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_any_level_accepts_it_accepts(program: Program, seed: int) -> None:
+    tensors = random_tensors(program, np.random.default_rng(seed))
+    workload = Workload("random", program, tensors)
+    try:
+        compiled = compile_workload(workload, AUTO)
+    except InputError:
+        for level in FUSION_LEVELS:
+            with pytest.raises(InputError):
+                compile_workload(workload, Schedule(fuse=level, permute=True))
+        return
+    outputs = run(compiled, tensors).outputs
+    assert check(workload, compiled, outputs).good
+    wanted = evaluate_program(program, tensors)
+    for decl in program.outputs:
+        np.testing.assert_allclose(outputs[decl.name].to_dense(), wanted[decl.name], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize("model", ["gcn", "mlp", "sae"])
+def test_what_it_chooses_runs_in_rtl(model: str) -> None:
+    workload = bind_program(model)
+    compiled = compile_workload(workload, AUTO)
+    ours, theirs = run(compiled, workload.tensors), run(compiled, workload.tensors, RTL)
+    assert [r.cycles for r in ours.regions] == [r.cycles for r in theirs.regions]
+    assert check(workload, compiled, theirs.outputs).good
+
+
+# Commands and Python
+
+
+def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
+    text = CHAIN.replace("f]", "f=20]", 1).replace("h]", "h=2]", 1).replace("[i, k]", "[i=30, k=30]", 1)
+    (tmp_path / "chain.ein").write_text(text, encoding="utf-8")
+    arguments = [str(tmp_path / "chain.ein"), "--data", "random"]
+    found = CliRunner().invoke(main, ["run", *arguments])
+    assert found.exit_code == 0
+    assert "note: Y = A * (X * W) is expected to take " in found.stderr
+    assert "'--schedule auto' chooses it" in found.stderr
+    found = CliRunner().invoke(main, ["run", *arguments, "--schedule", "auto"])
+    assert found.exit_code == 0
+    assert "  chosen     brackets: Y = A * (X * W), " in found.stdout
+    assert not found.stderr
+    found = CliRunner().invoke(main, ["compile", *arguments, "--schedule", "auto", "--json", "-"])
+    assert '"why"' in found.stdout
+    found = CliRunner().invoke(main, ["compare", *arguments, "--fuse", "none,auto"])
+    assert found.exit_code == 0
+    assert "auto" in found.stdout
+
+
+def test_python_chooses_for_the_first_data() -> None:
+    design = samhw.compile("T[i,j] = A[i,k] * X[k,l] * W[l,j]", schedule="auto")
+    rng = np.random.default_rng(0)
+    a, x, w = rng.random((12, 12)), rng.random((12, 12)), rng.random((12, 2))
+    result = design.run(A=a, X=x, W=w)
+    np.testing.assert_allclose(result["T"], a @ x @ w, rtol=1e-5)
+    assert design.compiled.schedule.brackets
+    assert design.compiled.why

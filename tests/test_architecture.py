@@ -86,7 +86,7 @@ ALLOWED = {
     },
     "api": {
         *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),
-        *("search", "tensors", "workload"),
+        *("search", "sweep", "tensors", "workload"),
     },
     "torch": {
         *(

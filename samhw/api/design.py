@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
 from samhw.backends import MODEL, Backend, check_options, run
+from samhw.checking import measure
 from samhw.compiler import Compiled, FusionTable, asked_text
 from samhw.errors import InputError, shown
 from samhw.files import write_text
@@ -17,7 +19,8 @@ from samhw.graph import Arch, Dram
 from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import AUTO, Schedule
-from samhw.search import choose_schedule, compile_program
+from samhw.search import choose_schedule, compile_program, explore
+from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import SavedDesign, Workload, fingerprint, request_for
 
@@ -35,7 +38,7 @@ class RunnableDesign:
 
     Attributes:
         program: as it was written; an input without a format gets that of its first data.
-        schedule: what was chosen beside it.
+        schedule: what was given beside it.
         value: the value type that was asked for; None leaves it to the program and its data.
         arch: the latencies.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
@@ -66,6 +69,7 @@ class RunnableDesign:
         self._last: Workload | None = None
         self._chosen: Schedule | None = None
         self._why: tuple[str, ...] = ()
+        self._is_tuned = False
 
     @property
     def compiled(self) -> Compiled:
@@ -121,6 +125,48 @@ class RunnableDesign:
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload)
 
+    def tune(
+        self,
+        data: Mapping[str, Data],
+        /,
+        *,
+        budget: float = 60.0,
+        objective: Objective = "cycles",
+        lanes: bool = False,
+        confirm: int = 8,
+    ) -> Tuned:
+        """Searches a schedule for data, by estimate and then by simulation, and keeps the best for the runs
+        to come (docs/choosing.md).
+
+        Args:
+            data: the inputs by name, as for `run`.
+            budget: seconds that it may take.
+            objective: what is to become small: `cycles`, or `area-delay`, which is cycles times primitives.
+            lanes: whether lanes are tried too.
+            confirm: how many of the best by estimate are simulated.
+
+        Raises:
+            InputError: as `run` does, and for an objective that there is not.
+            RunError: for a simulation that ends with an error.
+        """
+        if objective not in OBJECTIVES:
+            raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(OBJECTIVES)}.")
+        workload, end = self.bind(data), monotonic() + budget
+        value = self._value(workload)
+        given = replace(self.schedule, fuse=AUTO)
+        request = request_for(workload, given, value=value, arch=self.arch, entries=self.entries)
+        found = explore(request, budget / 2, cost_of(objective), lanes=lanes)
+        trials: list[Trial] = []
+        for one in shortlist(found, written_one(found), confirm):
+            if len(trials) > 1 and monotonic() > end:
+                break
+            measured = measure(workload, one.schedule, value=value, arch=self.arch)
+            trials.append(Trial(one, measured.cycles, measured.checked))
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective)
+        self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
+        self._compiled, self._capacity = None, Capacity()
+        return tuned
+
     def bind(self, data: Mapping[str, Data]) -> Workload:
         """The program with these data; raises as `run` does."""
         for name in data:
@@ -154,7 +200,7 @@ class RunnableDesign:
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
-            if self.schedule.fuse == AUTO:
+            if self.schedule.fuse == AUTO and not self._is_tuned:
                 needed |= self._choose(workload, value)
             compiled = self._compile(program, value, needed | self._capacity)
             self.program = program

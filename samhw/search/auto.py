@@ -5,9 +5,10 @@ intermediates. Each is compiled as a user's own schedule would be, and nothing i
 is written is always among them, and stands unless something else is expected to be faster.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import inf
 
 from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled, estimate_compiled
@@ -16,7 +17,7 @@ from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule
-from samhw.search.brackets import BracketChoice, bracket_choices
+from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
 from samhw.search.modules import module_regions
 from samhw.search.storage import turned_schedules
@@ -31,8 +32,13 @@ CLEARLY = 0.97
 FUSED: tuple[FusionLevel, ...] = ("partial", "full")
 """The levels of fusion that win most often."""
 
-SMALL = 16
-"""Up to how many statements the levels of fusion that seldom win are tried too."""
+UNLIKELY = 1.5
+"""How much of a statement's work a bracket may take at the most: more products may still take fewer cycles,
+where regions run side by side that waited for each other."""
+
+PATIENCE = 60
+"""How many statements are compiled, over all candidates, before those that seldom win are left out. A
+statement takes about 10 ms."""
 
 FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
@@ -125,20 +131,14 @@ class _Auto:
         self.program = request.program
         self.given = replace(request.schedule, fuse="partial")
         self.known: dict[str, AutoChoice | InputError] = {}
+        self.spent = 0
 
     def choice(self) -> AutoChoice:
         first = self.accepted()
-        best = self.regrouped(first)
-        notes = []
-        for bracket in self.brackets():
-            texts = {**best.schedule.brackets, bracket.result: bracket.text}
-            ways = (replace(best.schedule, brackets=texts, fuse=fuse) for fuse in FUSED)
-            found = min(filter(None, map(self.tried, ways)), key=lambda way: way.cycles, default=best)
-            if found.cycles < CLEARLY * best.cycles:
-                notes.append(_bracket_line(bracket, best.cycles, found.cycles))
-                best = found
-        if notes:
-            best = self.regrouped(best)
+        best = self.regrouped(first, FUSED if self.request.scopes is None else (*FUSED, MODULE))
+        notes: list[str] = []
+        likely, unlikely = self.brackets()
+        best = self.bracketed(best, likely, notes)
         found = self.turned(best)
         if found.cycles < CLEARLY * best.cycles:
             notes.append(_formats_line(best, found, "so that what computes their operands streams"))
@@ -147,12 +147,30 @@ class _Auto:
         if found.cycles < CLEARLY * best.cycles:
             notes.append(_formats_line(best, found, "nearly full"))
             best = found
+        best = self.bracketed(best, unlikely, notes, PATIENCE)
+        best = self.regrouped(best, ("kinds", "none"), PATIENCE)
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best is first:
             others = "nothing else that was tried is expected to be faster"
             return replace(best, why=(f"{regions}; {others}",))
         asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
         return replace(best, why=(f"{regions} ({first.cycles:,.0f} {asked})", *notes))
+
+    def bracketed(
+        self, best: AutoChoice, choices: Sequence[BracketChoice], notes: list[str], patience: float = inf
+    ) -> AutoChoice:
+        """With those of some brackets that are expected to help, each noted."""
+        for bracket in choices:
+            texts = {**best.schedule.brackets, bracket.result: bracket.text}
+            for fuse in FUSED:
+                if self.spent < patience:
+                    self.tried(replace(best.schedule, brackets=texts, fuse=fuse))
+            ways = (self.seen(replace(best.schedule, brackets=texts, fuse=fuse)) for fuse in FUSED)
+            found = min(filter(None, ways), key=lambda way: way.cycles, default=best)
+            if found.cycles < CLEARLY * best.cycles:
+                notes.append(_bracket_line(bracket, best.cycles, found.cycles))
+                best = found
+        return best
 
     def accepted(self) -> AutoChoice:
         """The program as it is written; or, if that cannot be lowered, the first other way that can."""
@@ -166,27 +184,27 @@ class _Auto:
         assert first is not None
         raise first
 
-    def regrouped(self, best: AutoChoice) -> AutoChoice:
-        """The best of the ways to group the statements."""
-        for fuse in self.levels():
+    def regrouped(
+        self, best: AutoChoice, levels: Sequence[FusionLevel | FusionRule], patience: float = inf
+    ) -> AutoChoice:
+        """The best of some ways to group the statements."""
+        for fuse in levels:
+            if self.spent >= patience:
+                break
             found = self.tried(replace(best.schedule, fuse=fuse))
             if found is not None and found.cycles < CLEARLY * best.cycles:
                 best = found
         return best
 
-    def levels(self) -> Iterator[FusionLevel | FusionRule]:
-        yield from FUSED
-        if self.request.scopes is not None:
-            yield MODULE
-        if len(self.program.statements) <= SMALL:
-            yield from ("kinds", "none")
-
-    def brackets(self) -> list[BracketChoice]:
-        """What may be gained, the most first; nothing where brackets are given."""
+    def brackets(self) -> tuple[list[BracketChoice], list[BracketChoice]]:
+        """Those that take clearly less work, what is gained most first, and others. Nothing where brackets
+        are given."""
         if self.given.brackets:
-            return []
-        found = bracket_choices(self.program, self.request.sizes())
-        return sorted(found, key=lambda choice: choice.after - choice.before)
+            return [], []
+        found = bracket_choices(self.program, self.request.sizes(), UNLIKELY)
+        found.sort(key=lambda choice: choice.after - choice.before)
+        likely = [choice for choice in found if choice.after < WORTH * choice.before]
+        return likely, [choice for choice in found if choice not in likely]
 
     def turned(self, best: AutoChoice) -> AutoChoice:
         """The same, or with everything fused, with inputs stored the other way round."""
@@ -219,9 +237,15 @@ class _Auto:
         found = self.outcome(schedule)
         return found if isinstance(found, AutoChoice) else None
 
+    def seen(self, schedule: Schedule) -> AutoChoice | None:
+        """The same, if it has been tried already."""
+        found = self.known.get(repr(schedule))
+        return found if isinstance(found, AutoChoice) else None
+
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         key = repr(schedule)
         if key not in self.known:
+            self.spent += len(self.program.statements)
             try:
                 compiled = self.request.compiled(schedule)
                 cycles = expected_cycles(compiled, self.request.statistics)
@@ -232,10 +256,9 @@ class _Auto:
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
-    less = choice.before / max(1.0, choice.after)
     return (
-        f"brackets: {choice.result} = {choice.text}, {less:.1f} times less work (about {after:,.0f} cycles "
-        f"in place of {before:,.0f})"
+        f"brackets: {choice.result} = {choice.text}, at {choice.after:,.0f} points in place of "
+        f"{choice.before:,.0f} (about {after:,.0f} cycles in place of {before:,.0f})"
     )
 
 

@@ -19,7 +19,7 @@ from samhw.errors import InputError
 from samhw.frontend import Access, Add, Expr, Literal, Mul, Neg, Program, Statement, Sub, accesses
 from samhw.search.work import ProgramWork, Sizes, joined, kept_density, work_of
 
-__all__ = ["BracketChoice", "bracket_choices"]
+__all__ = ["WORTH", "BracketChoice", "bracket_choices"]
 
 WORTH = 0.8
 """What the work of a statement must come down to before its bracket is a candidate."""

@@ -12,6 +12,7 @@ from time import monotonic
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
+from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import bracket_choices
@@ -111,24 +112,29 @@ class _Explorer:
         return self.distinct()
 
     def ranked(self) -> list[str]:
-        """The keys of all schedules that can be lowered, the cheapest first."""
+        """The keys of all schedules that can be lowered, the cheapest first, and of equal ones the shortest."""
         known = [
-            (self.cost(found.cycles, found.nodes), key)
+            (self.cost(found.cycles, found.nodes), len(key), key)
             for key, found in self.known.items()
             if found is not None
         ]
-        return [key for _, key in sorted(known)]
+        return [key for *_, key in sorted(known)]
 
     def distinct(self) -> list[Explored]:
         """Of schedules that give the same design, the first one."""
-        designs: dict[str, Explored] = {}
+        designs: dict[tuple[float, int], list[tuple[Design, Explored]]] = {}
         for key in self.ranked():
-            found = self.known[key]
+            found, design = self.known[key], self.compiled[key].design
             assert found is not None
-            design = repr(self.compiled[key].schedule)
-            known = designs.setdefault(design, found)
-            designs[design] = replace(known, is_written=known.is_written or found.is_written)
-        return list(designs.values())
+            alike = designs.setdefault((found.cycles, found.nodes), [])
+            for n, (other, first) in enumerate(alike):
+                if other == design:
+                    written = first.is_written or found.is_written
+                    alike[n] = design, replace(first, is_written=written)
+                    break
+            else:
+                alike.append((design, found))
+        return [found for alike in designs.values() for _, found in alike]
 
     def look(self, schedule: Schedule) -> None:
         """Compiles a schedule, and estimates what it takes."""

@@ -1,0 +1,96 @@
+"""Tuning: what is simulated of what was found, what is best of it, and the command from end to end."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import samhw
+from samhw.cli import main
+from samhw.schedule import Schedule
+from samhw.search import Explored
+from samhw.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
+
+
+def explored(cycles: float, nodes: int, *, written: bool = False) -> Explored:
+    return Explored(Schedule(fuse=[[f"T{cycles:.0f}"]]), cycles, nodes, 1, written)
+
+
+FAST, SMALL, WRITTEN, WORSE = (
+    explored(10, 50),
+    explored(40, 20),
+    explored(30, 30, written=True),
+    explored(50, 60),
+)
+FOUND = [FAST, WRITTEN, SMALL, WORSE]
+
+
+def test_what_is_simulated() -> None:
+    assert written_one(FOUND) is WRITTEN
+    assert written_one([FAST]) is FAST
+    assert shortlist(FOUND, WRITTEN, 1) == [WRITTEN, FAST]
+    # The front of cycles and primitives, too; what is worse in both is not.
+    assert shortlist(FOUND, WRITTEN, 3) == [WRITTEN, FAST, SMALL]
+
+
+def test_what_is_best() -> None:
+    trials = tuple(Trial(found, round(found.cycles), True) for found in (WRITTEN, FAST, SMALL, WORSE))
+    assert Tuned("data", trials, 4, "cycles").best.found is FAST
+    assert Tuned("data", trials, 4, "area-delay").best.found is FAST
+    assert Tuned("data", trials, 4, "cycles", 30).best.found is WRITTEN
+    assert [trial.found for trial in Tuned("data", trials, 4, "cycles").front] == [FAST, WRITTEN, SMALL]
+    assert cost_of("cycles", 30)(10, 50) > cost_of("cycles", 30)(1e9, 30)
+    wrong = (trials[0], Trial(FAST, 10, False), *trials[2:])
+    assert Tuned("data", wrong, 4, "cycles").best.found is WRITTEN
+
+
+def test_the_command(tmp_path: Path) -> None:
+    output, plot = tmp_path / "tuned.toml", tmp_path / "tuned.svg"
+    arguments = ["tune", "sae", "--budget", "4", "--confirm", "2", "-o", str(output), "--jobs", "1"]
+    found = CliRunner().invoke(main, [*arguments, "--plot", str(plot), "--json", "-"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    written, best = told["trials"][0], told["best"]
+    assert best["cycles"] < 0.6 * written["cycles"]
+    text = output.read_text(encoding="utf-8")
+    assert text.startswith("# Found by: samhw tune sae --budget 4")
+    assert f"{best['cycles']:,} cycles" in text
+    assert Schedule.from_fields(tomllib.loads(text)).to_json() == best["schedule"]
+    assert "<svg" in plot.read_text(encoding="utf-8")
+    run = CliRunner().invoke(main, ["run", "sae", "--schedule", str(output), "--json", "-"])
+    assert json.loads(run.stdout)["cycles"] == best["cycles"]
+    # What was simulated is not simulated again.
+    journal = output.with_name("tuned.csv.journal")
+    lines = journal.read_text(encoding="utf-8").count("\n")
+    again = CliRunner().invoke(main, arguments)
+    assert again.exit_code == 0
+    assert "best" in again.stdout
+    assert journal.read_text(encoding="utf-8").count("\n") <= lines + 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--budget", "0"], "give more than 0"),
+        (["--area", "luts=5"], "as in nodes=200"),
+        (["-o", "-"], "give a file"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    found = CliRunner().invoke(main, ["tune", "spmv", "-o", str(tmp_path / "s.toml"), *options])
+    assert found.exit_code == 2
+    assert message in found.stderr
+
+
+def test_python() -> None:
+    design = samhw.compile("T[i,l] = A[i,k] * X[k,l]\nY[i,j] = T[i,l] * W[l,j]")
+    rng = np.random.default_rng(0)
+    data = {"A": rng.random((9, 9)), "X": rng.random((9, 9)), "W": rng.random((9, 2))}
+    before = design.run(data).cycles
+    tuned = design.tune(data, budget=2, confirm=1)
+    result = design.run(data)
+    assert result.cycles == tuned.best.cycles < before == tuned.written.cycles
+    np.testing.assert_allclose(result["Y"], data["A"] @ data["X"] @ data["W"], rtol=1e-5)

@@ -55,7 +55,7 @@ ALLOWED = {
     },
     "search": {
         *("brackets", "compiler", "cost", "decision", "frontend", "fusion", "graph", "numerics", "passes"),
-        *("schedule", "statistics"),
+        *("schedule", "statistics", "tensors"),
     },
     "workload": {
         *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),

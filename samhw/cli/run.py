@@ -113,7 +113,7 @@ def run(
     compiled = options.compile(workload, backend.arch)
     if json_target != "-":
         print_choice(compiled)
-    note_brackets(workload, schedule)
+        note_brackets(workload, schedule)
     recorded = recording(trace, window)
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)

@@ -112,7 +112,7 @@ class _Explorer:
         return self.distinct()
 
     def ranked(self) -> list[str]:
-        """The keys of all schedules that can be lowered, the cheapest first, and of equal ones the shortest."""
+        """The keys of all schedules that can be lowered, the cheapest first; of equal ones the shortest."""
         known = [
             (self.cost(found.cycles, found.nodes), len(key), key)
             for key, found in self.known.items()

@@ -100,10 +100,13 @@ def test_in_a_table() -> None:
         ),
         ("share = 3", "'share' is 3; give a table"),
         ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, recompute."),
-        ('fuse = "most"', "There is no fuse 'most'; the choices are none, partial, full, kinds, module."),
+        (
+            'fuse = "most"',
+            "There is no fuse 'most'; the choices are none, partial, full, kinds, module, auto.",
+        ),
         (
             "fuse = 3",
-            "'fuse' is 3; give one of none, partial, full, kinds, module, or for each region a list",
+            "'fuse' is 3; give one of none, partial, full, kinds, module, auto, or for each region a list",
         ),
         ('fuse = ["T"]', "'fuse' is 'T'; give a list of names"),
         ('fuse = [["T"], []]', "A list of 'fuse' is empty"),

@@ -19,12 +19,12 @@ class Threshold(nn.Module):
 
 class Complex(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        return x.to(torch.complex64).abs()
+        return x.to(torch.complex64).angle()
 
 
 class Spectrum(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        return torch.fft.rfft(x).real
+        return torch.fft.rfft(x, n=2048).real
 
 
 class Parts(nn.Module):
@@ -41,12 +41,8 @@ class Count(nn.Module):
     ("module", "line", "words"),
     [
         (Threshold(), "F.threshold", "'aten.threshold' has the number inf; use a finite one"),
-        (Complex(), "torch.complex64", "'aten.to' computes complex numbers; compute with their real"),
-        (
-            Spectrum(),
-            "torch.fft.rfft",
-            r"'aten.fft_rfft' \(by 'aten._fft_r2c'\) is an operator that the importer",
-        ),
+        (Complex(), "angle()", "'aten.angle' takes or gives complex numbers; compute with their real"),
+        (Spectrum(), "torch.fft.rfft", "transforms 2,048 elements as a product with a matrix"),
         (
             Parts(),
             "x.values()",

@@ -1,10 +1,12 @@
 """Windows along dimensions: views where they lie side by side, else products with constant matrices."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 
-from samhw.importers.core import Hints, Value
+from samhw.importers.core import Hints, UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
@@ -125,3 +127,67 @@ def import_im2col(
     made = replace(made, modes=tuple(made.modes[dim] for dim in order))
     count = windows[0].count * windows[1].count
     return importer.views.view(made, [*batch, channels * kernels[0] * kernels[1], count])
+
+
+@operator("col2im")
+def import_col2im(
+    importer: Importer,
+    x: Operand,
+    size: Ints,
+    kernel: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> Value:
+    """The sum of windows (batch.., channels and places in a window, windows) where they lie in images."""
+    made = importer.value(x)
+    *batch, channels, _ = importer.build.shape(made)
+    sizes, kernels, dilations, pads, steps = (
+        each_of(n, 2) for n in (size, kernel, dilation, padding, stride)
+    )
+    windows = [
+        Windows(one, k, step, (pad, pad), d)
+        for one, k, d, pad, step in zip(sizes, kernels, dilations, pads, steps, strict=True)
+    ]
+    counts = [window.count for window in windows]
+    made = importer.views.view(made, [*batch, channels // prod(kernels), *kernels, *counts])
+    matrices = [window.matrix(importer) for window in windows]
+    own = "abcd"[: len(batch) + 1]
+    found = contract(importer.tensors, f"LKY,{own}KkLl->{own}Ykl", matrices[0], made)
+    return contract(importer.tensors, f"lkX,{own}Ykl->{own}YX", matrices[1], found)
+
+
+@operator("as_strided", "as_strided_copy")
+def import_as_strided(
+    importer: Importer, x: Operand, sizes: Sequence[int], strides: Sequence[int], start: int | None = None
+) -> Value:
+    """Windows of what lies in memory: along the dimensions that are not the same before and after."""
+    made = importer.value(x)
+    shape, memory = list(importer.build.shape(made)), importer.memory
+    if memory is None or list(memory.strides) != _row_by_row(shape):
+        raise UnsupportedError("reads memory that its tensor has in another order", "call contiguous() first")
+    first = 0 if start is None else start - memory.start
+    inner = 0
+    while inner < min(len(shape), len(sizes)) - 1 and (
+        (sizes[-1 - inner], strides[-1 - inner]) == (shape[-1 - inner], memory.strides[-1 - inner])
+    ):
+        inner += 1
+    unit = prod(shape[len(shape) - inner :])
+    if first % unit or any(stride % unit for stride in strides[: len(sizes) - inner]):
+        inner, unit = 0, 1
+    places = torch.tensor(first // unit)
+    for size, stride in zip(sizes[: len(sizes) - inner], strides, strict=False):
+        places = places[..., None] + torch.arange(size) * (stride // unit)
+    kept, count = shape[len(shape) - inner :], prod(shape) // unit
+    if bool(((places < 0) | (places >= count)).any()):
+        raise UnsupportedError("reads memory beyond its tensor", "take slices of a larger tensor")
+    made = importer.views.view(made, [count, *kept])
+    flat = places.flatten().tolist()
+    if flat != list(range(count)):
+        made = importer.views.index_select(made, 0, flat)
+    return importer.views.view(made, list(sizes))
+
+
+def _row_by_row(shape: Sequence[int]) -> list[int]:
+    """The strides of a tensor that is contiguous."""
+    return [prod(shape[dim + 1 :]) for dim in range(len(shape))]

@@ -126,8 +126,8 @@ class RegionSplitter:
 
     def _ends(self, whole: Candidate, start: int, stop: int, most: float) -> list[int]:
         """Where the region may end: behind what is computed more often than what reads it, or right before
-        its first reader. What would take more than `most` cycles by itself, were its readers computed once, is
-        parted from one of them."""
+        its first reader. It ends between what would take more than `most` cycles by itself, were its readers
+        computed once, and one of these."""
         place = {s.lhs.tensor: n for n, s in enumerate(self._region.statements[:stop])}
         original = self._original(whole, start)
         times = {original(c.tensor): c.times for c in whole.main.computations}

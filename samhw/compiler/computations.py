@@ -129,17 +129,14 @@ def computations(
 def own_cycles(found: Sequence[Computation], graph: Graph, expected: Expected) -> dict[str, float]:
     """The cycles that each intermediate takes at the least, as often as it is computed, by its tensor: those
     of its busiest node, of all behind the intermediates that it reads."""
-    sources = {place.source: computation.tensor for computation in found for place in computation.places}
+    sources = {place.source for computation in found for place in computation.places}
     busiest: dict[str, float] = {}
-    cycles: dict[str, float] = {}
     for node in graph.nodes:
         values = (port for port in node.inputs if port.stream.kind is StreamKind.VAL)
         before = (graph.fanin[Endpoint(node.name, port.name)].source for port in values)
         own = (busiest[source.node] for source in before if source not in sources)
         busiest[node.name] = max((expected.busy[node.name], *own))
-    for source, tensor in sources.items():
-        cycles[tensor] = max(busiest[source.node], cycles.get(tensor, 0.0))
-    return cycles
+    return {c.tensor: max(busiest[place.source.node] for place in c.places) for c in found}
 
 
 def with_waits(

@@ -119,8 +119,9 @@ def computations(
         if source in places and len(inside) >= len(places[source].inside):
             continue
         places[source] = Occurrence(source, inside, expected.payloads(source))
+    readers = _readers(region)
     return tuple(
-        Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
+        Computation(tensor, readers[tensor], tuple(found[tensor].values()), points[tensor])
         for tensor in region.written
         if found.get(tensor)
     )
@@ -156,6 +157,10 @@ def with_waits(
     return tuple(replace(c, places=tuple(map(waiting, c.places))) for c in found)
 
 
-def _readers(region: Region, tensor: str) -> tuple[str, ...]:
-    readers = (s.lhs.tensor for s in region.statements if any(a.tensor == tensor for a in s.reads))
-    return tuple(dict.fromkeys(readers))
+def _readers(region: Region) -> dict[str, tuple[str, ...]]:
+    """The results whose statements read each tensor, in the order of the statements."""
+    found: dict[str, dict[str, None]] = {}
+    for statement in region.statements:
+        for access in statement.reads:
+            found.setdefault(access.tensor, {})[statement.lhs.tensor] = None
+    return {tensor: tuple(names) for tensor, names in found.items()}

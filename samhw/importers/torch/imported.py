@@ -79,9 +79,19 @@ class ImportedModule:
         """An argument that is fixed, and has another value."""
         for name, held in self.fixed.items():
             given = env[name]
-            if not isinstance(given, torch.Tensor) or not torch.equal(given, held):
+            if not isinstance(given, torch.Tensor) or not _is_equal(given, held):
                 return name
         return None
+
+
+def _is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether they hold the same, in one layout; sparse ones at the same places."""
+    if one.layout != other.layout or one.shape != other.shape:
+        return False
+    if one.layout == torch.strided:
+        return torch.equal(one, other)
+    held = [tensor.to_sparse().coalesce() for tensor in (one, other)]
+    return all(torch.equal(a, b) for a, b in zip(*([t.indices(), t.values()] for t in held), strict=True))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from torch.export import ExportedProgram
 from samhw.errors import InputError
 from samhw.importers.core import emit, input_sources
 from samhw.importers.torch.annotations import annotation_of
-from samhw.importers.torch.export import argument_names, arguments_by_name, exported, sparse_parts
+from samhw.importers.torch.export import argument_names, arguments_by_name, exported
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
@@ -41,12 +41,12 @@ def import_module(
         raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
     check_arguments(arguments)
     check_module(module)
-    program, places = exported(module, arguments)
+    program, places, sparse = exported(module, arguments)
     _check_signature(module, program)
     given = arguments_by_name(program, arguments)
     names = argument_names(program)
     fixed = {names[place]: held for place in places if isinstance(held := given[names[place]], Tensor)}
-    walked = walk(program, sparse_parts(module), _annotated(module), given, fixed, sparsify)
+    walked = walk(program, sparse, _annotated(module), given, fixed, sparsify)
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
     for output in found:

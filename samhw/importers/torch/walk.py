@@ -90,6 +90,8 @@ class GraphWalk:
         example = self.arguments[node.name]
         if not isinstance(example, Tensor):
             return example
+        if node.name in self.fixed and example.layout != torch.strided:
+            return Known(None, node.name, example.detach())
         if not example.numel() or node.name in self.fixed:
             return Known(example.detach(), node.name)
         name = node.name

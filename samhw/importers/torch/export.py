@@ -15,7 +15,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from samhw.errors import InputError
@@ -24,7 +24,14 @@ from samhw.importers.torch.followed import followed
 from samhw.importers.torch.registry import handler_of
 from samhw.importers.torch.state import restored
 
-__all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
+__all__ = [
+    "argument_names",
+    "arguments_by_name",
+    "exported",
+    "in_users_file",
+    "user_outputs",
+    "without_fast_path",
+]
 
 T = TypeVar("T")
 
@@ -213,6 +220,13 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "
         f"the module, or its example arguments.{line}"
     )
+
+
+def user_outputs(program: ExportedProgram) -> list[object]:
+    """What the module returns, of all that the graph's last node gives."""
+    (last,) = (node for node in program.graph.nodes if node.op == "output")
+    pairs = zip(program.graph_signature.output_specs, last.args[0], strict=True)
+    return [output for spec, output in pairs if spec.kind is OutputKind.USER_OUTPUT]
 
 
 def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:

@@ -12,7 +12,7 @@ from torch.export import ExportedProgram
 from samhw.errors import InputError
 from samhw.frontend.program import Program
 from samhw.importers.core import Arguments, InputSource
-from samhw.importers.torch.export import arguments_by_name
+from samhw.importers.torch.export import arguments_by_name, user_outputs
 from samhw.tensors import Tensor
 
 __all__ = ["ImportedModule", "OutputSource"]
@@ -59,7 +59,7 @@ class ImportedModule:
         env = self._arguments(arguments)
         flat = [result.of(tensors, env) for result in self.results]
         if not exact:
-            kinds = map(_type_of, _outputs(self._exported))
+            kinds = map(_type_of, user_outputs(self._exported))
             flat = [
                 item.to(kind) if kind is not None and isinstance(item, torch.Tensor) else item
                 for item, kind in zip(flat, kinds, strict=True)
@@ -113,12 +113,6 @@ class OutputSource:
         return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
 
     shape_of_atoms: tuple[int, ...] = ()
-
-
-def _outputs(exported: ExportedProgram) -> Sequence[object]:
-    """What the graph's last node gives."""
-    (last,) = [node for node in exported.graph.nodes if node.op == "output"]
-    return list(last.args[0])
 
 
 def _type_of(output: object) -> torch.dtype | None:

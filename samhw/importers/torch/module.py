@@ -4,7 +4,6 @@ them."""
 from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
-from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.importers.core import emit, input_sources
@@ -15,6 +14,7 @@ from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
 from samhw.importers.torch.value import Known
 from samhw.importers.torch.walk import GraphWalk
+from samhw.importers.torch.written import check_written
 
 __all__ = ["import_module"]
 
@@ -42,7 +42,7 @@ def import_module(
     check_arguments(arguments)
     check_module(module)
     program, places, sparse = exported(module, arguments)
-    _check_signature(module, program)
+    check_written(module, program)
     given = arguments_by_name(program, arguments)
     names = argument_names(program)
     fixed = {names[place]: held for place in places if isinstance(held := given[names[place]], Tensor)}
@@ -70,16 +70,3 @@ def _annotated(module: nn.Module) -> dict[str, str]:
     named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
     found = {name: annotation_of(tensor) for name, tensor in named}
     return {name: text for name, text in found.items() if text is not None}
-
-
-def _check_signature(module: nn.Module, program: ExportedProgram) -> None:
-    signature = program.graph_signature
-    for target in signature.buffers_to_mutate.values():
-        raise InputError(
-            f"{type(module).__name__} changes its buffer '{target}' as it runs, and hardware keeps nothing "
-            "between runs; call model.eval(), or give the state as an argument and return the new one."
-        )
-    for target in signature.user_inputs_to_mutate.values():
-        raise InputError(
-            f"{type(module).__name__} changes its argument '{target}'; compute a new tensor and return it."
-        )

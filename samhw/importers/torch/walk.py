@@ -17,6 +17,7 @@ from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Valu
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
+from samhw.importers.torch.export import user_outputs
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
@@ -66,7 +67,7 @@ class GraphWalk:
             elif node.op == "call_function":
                 self.env[node] = self.call(node)
             elif node.op == "output":
-                return [self.real(self.mapped(arg)) for arg in node.args[0]]
+                return [self.real(self.mapped(arg)) for arg in user_outputs(self.exported)]
             else:
                 raise InputError(f"the operator '{node.op}' of torch.export is not known; fix the module.")
         return []

@@ -252,6 +252,9 @@ def strided(x: Tensor, w: Tensor) -> Iterator[Tensor]:
     yield made.as_strided((rows * columns - 1, 2), (1, 1))
     yield made.as_strided((2, columns - 1), (columns, 1), 1)
     yield made.as_strided((rows, columns), (columns, 1))
+    heads = made[:, None].expand(-1, 3, -1).contiguous().transpose(0, 1)
+    yield heads.as_strided((3, rows - 1, 2, columns), (columns, 3 * columns, 3 * columns, 1))
+    yield made[None].as_strided((1, 2, rows - 1, columns), (7, columns, columns, 1))
 
 
 def spectra(x: Tensor) -> Iterator[Tensor]:

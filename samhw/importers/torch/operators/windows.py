@@ -161,33 +161,57 @@ def import_col2im(
 def import_as_strided(
     importer: Importer, x: Operand, sizes: Sequence[int], strides: Sequence[int], start: int | None = None
 ) -> Value:
-    """Windows of what lies in memory: along the dimensions that are not the same before and after."""
-    made = importer.value(x)
-    shape, memory = list(importer.build.shape(made)), importer.memory
-    if memory is None or list(memory.strides) != _row_by_row(shape):
-        raise UnsupportedError("reads memory that its tensor has in another order", "call contiguous() first")
+    """Windows of what lies in memory. Dimensions stand by their strides, those of the data and those of the
+    result; the outermost and innermost ones that are the same in both stay as they are."""
+    made, memory = importer.value(x), importer.memory
+    shape = importer.build.shape(made)
+    if memory is None or (have := _by_stride(shape, memory.strides)) is None:
+        raise UnsupportedError("reads memory that its tensor does not fill", "call contiguous() first")
+    want = sorted((dim for dim, size in enumerate(sizes) if size > 1), key=lambda dim: -strides[dim])
+    before = [(shape[dim], memory.strides[dim]) for dim in have]
+    after = [(sizes[dim], strides[dim]) for dim in want]
     first = 0 if start is None else start - memory.start
-    inner = 0
-    while inner < min(len(shape), len(sizes)) - 1 and (
-        (sizes[-1 - inner], strides[-1 - inner]) == (shape[-1 - inner], memory.strides[-1 - inner])
-    ):
-        inner += 1
-    unit = prod(shape[len(shape) - inner :])
-    if first % unit or any(stride % unit for stride in strides[: len(sizes) - inner]):
-        inner, unit = 0, 1
-    places = torch.tensor(first // unit)
-    for size, stride in zip(sizes[: len(sizes) - inner], strides, strict=False):
-        places = places[..., None] + torch.arange(size) * (stride // unit)
-    kept, count = shape[len(shape) - inner :], prod(shape) // unit
-    if bool(((places < 0) | (places >= count)).any()):
+    outer, inner = _ends(before, after, first)
+    kept = [size for size, _ in before]
+    held, behind = prod(kept[outer : len(kept) - inner]), prod(kept[len(kept) - inner :])
+    places = torch.tensor(first // behind)
+    for size, stride in after[outer : len(after) - inner]:
+        places = places[..., None] + torch.arange(size) * (stride // behind)
+    if bool(((places < 0) | (places >= held)).any()):
         raise UnsupportedError("reads memory beyond its tensor", "take slices of a larger tensor")
-    made = importer.views.view(made, [count, *kept])
+    made = replace(made, modes=tuple(made.modes[dim] for dim in have))
+    made = importer.views.view(made, [*kept[:outer], held, *kept[len(kept) - inner :]])
     flat = places.flatten().tolist()
-    if flat != list(range(count)):
-        made = importer.views.index_select(made, 0, flat)
-    return importer.views.view(made, list(sizes))
+    if flat != list(range(held)):
+        made = importer.views.index_select(made, outer, flat)
+    made = importer.views.view(made, [size for size, _ in after])
+    modes = dict(zip(want, made.modes, strict=True))
+    return replace(made, modes=tuple(modes.get(dim, ()) for dim in range(len(sizes))))
 
 
-def _row_by_row(shape: Sequence[int]) -> list[int]:
-    """The strides of a tensor that is contiguous."""
-    return [prod(shape[dim + 1 :]) for dim in range(len(shape))]
+def _by_stride(shape: Sequence[int], strides: Sequence[int]) -> list[int] | None:
+    """The dimensions of more than one element, outermost first, of a tensor that fills its memory."""
+    dims = sorted((dim for dim, size in enumerate(shape) if size > 1), key=lambda dim: -strides[dim])
+    sizes = [shape[dim] for dim in dims]
+    is_full = [strides[dim] for dim in dims] == [prod(sizes[n + 1 :]) for n in range(len(sizes))]
+    return dims if is_full else None
+
+
+def _ends(before: list[tuple[int, int]], after: list[tuple[int, int]], first: int) -> tuple[int, int]:
+    """How many of the outermost and of the innermost dimensions, each a size and a stride, a view of memory
+    leaves as they are."""
+    least = min(len(before), len(after))
+    inner = 0
+    while inner < least and before[-1 - inner] == after[-1 - inner]:
+        inner += 1
+    while inner and any(
+        n % prod(size for size, _ in before[len(before) - inner :])
+        for n in (first, *(stride for _, stride in after[: len(after) - inner]))
+    ):
+        inner -= 1
+    outer = 0
+    while outer < least - inner and before[outer] == after[outer]:
+        outer += 1
+    block = prod(size for size, _ in before[outer:])
+    reach = first + sum((size - 1) * stride for size, stride in after[outer:])
+    return (outer if reach < block else 0), inner

@@ -7,8 +7,9 @@ from samhw.compiler.table import FusionTable
 from samhw.cost import Expected
 from samhw.frontend import Region
 from samhw.graph import Endpoint, Graph, levels
+from samhw.spec import StreamKind
 
-__all__ = ["Computation", "Occurrence", "computations", "with_waits"]
+__all__ = ["Computation", "Occurrence", "computations", "own_cycles", "with_waits"]
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,25 @@ def computations(
         if source in places and len(inside) >= len(places[source].inside):
             continue
         places[source] = Occurrence(source, inside, expected.payloads(source))
+    readers = _readers(region)
     return tuple(
-        Computation(tensor, _readers(region, tensor), tuple(found[tensor].values()), points[tensor])
+        Computation(tensor, readers[tensor], tuple(found[tensor].values()), points[tensor])
         for tensor in region.written
         if found.get(tensor)
     )
+
+
+def own_cycles(found: Sequence[Computation], graph: Graph, expected: Expected) -> dict[str, float]:
+    """The cycles that each intermediate takes at the least, as often as it is computed, by its tensor: those
+    of its busiest node, of all behind the intermediates that it reads."""
+    sources = {place.source for computation in found for place in computation.places}
+    busiest: dict[str, float] = {}
+    for node in graph.nodes:
+        values = (port for port in node.inputs if port.stream.kind is StreamKind.VAL)
+        before = (graph.fanin[Endpoint(node.name, port.name)].source for port in values)
+        own = (busiest[source.node] for source in before if source not in sources)
+        busiest[node.name] = max((expected.busy[node.name], *own))
+    return {c.tensor: max(busiest[place.source.node] for place in c.places) for c in found}
 
 
 def with_waits(
@@ -142,6 +157,10 @@ def with_waits(
     return tuple(replace(c, places=tuple(map(waiting, c.places))) for c in found)
 
 
-def _readers(region: Region, tensor: str) -> tuple[str, ...]:
-    readers = (s.lhs.tensor for s in region.statements if any(a.tensor == tensor for a in s.reads))
-    return tuple(dict.fromkeys(readers))
+def _readers(region: Region) -> dict[str, tuple[str, ...]]:
+    """The results whose statements read each tensor, in the order of the statements."""
+    found: dict[str, dict[str, None]] = {}
+    for statement in region.statements:
+        for access in statement.reads:
+            found.setdefault(access.tensor, {})[statement.lhs.tensor] = None
+    return {tensor: tuple(names) for tensor, names in found.items()}

@@ -8,7 +8,7 @@ compared by identity: an intermediate with several uses is one node with several
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 from samhw.frontend import vanishing
 from samhw.tensors import LevelType
@@ -29,7 +29,6 @@ __all__ = [
     "Sieve",
     "Unary",
     "View",
-    "operands",
     "reachable",
     "rebuilt",
     "vanishes",
@@ -64,14 +63,14 @@ class _Node:
     @cached_property
     def free_of_reductions(self) -> frozenset[str]:
         """The free indices of all reductions, the node itself included."""
-        below = frozenset[str]().union(*(o.free_of_reductions for o in self._operands))
+        below = frozenset[str]().union(*(o.free_of_reductions for o in cast("Einsum", self).operands))
         return below | self.free if isinstance(self, Reduce) else below
 
     @cached_property
     def free_of_parts(self) -> frozenset[str]:
         """The indices of all running reductions, patterns of intermediates and parts of concatenations,
         likewise."""
-        below = frozenset[str]().union(*(o.free_of_parts for o in self._operands))
+        below = frozenset[str]().union(*(o.free_of_parts for o in cast("Einsum", self).operands))
         match self:
             case Segment():
                 return below | {self.index}
@@ -80,13 +79,25 @@ class _Node:
             case _:
                 return below
 
+
+class _Leaf(_Node):
+    """Without operands."""
+
+    operands: "ClassVar[tuple[Einsum, ...]]" = ()
+
+
+class _Unary(_Node):
+    """With one operand."""
+
+    operand: "Einsum"
+
     @property
-    def _operands(self) -> "tuple[Einsum, ...]":
-        return operands(cast("Einsum", self))
+    def operands(self) -> "tuple[Einsum, ...]":
+        return (self.operand,)
 
 
 @dataclass(frozen=True, eq=False)
-class View(_Node):
+class View(_Leaf):
     """One use of a tensor. `indices` and `levels` are in storage order, outermost first.
 
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
@@ -107,7 +118,7 @@ class View(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Number(_Node):
+class Number(_Leaf):
     """A number of the program's text."""
 
     value: int | float
@@ -127,7 +138,7 @@ class Apply(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Reduce(_Node):
+class Reduce(_Unary):
     """The sum (`op`: `sum`, `max`, `min` or `prod`) of the operand over an index, named for the table."""
 
     name: str
@@ -141,7 +152,7 @@ class Reduce(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Intermediate(_Node):
+class Intermediate(_Unary):
     """The values of a tensor that a statement of the region computes.
 
     `indices` are those of the use, by mode. `recomputed` says that other uses of the tensor share nothing
@@ -160,7 +171,7 @@ class Intermediate(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Sieve(_Node):
+class Sieve(_Unary):
     """The pattern of an intermediate, as a mask: the coordinates at which it is not zero."""
 
     name: str
@@ -174,7 +185,7 @@ class Sieve(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class RunningReduce(_Node):
+class RunningReduce(_Unary):
     """The running reduction of the operand along an index, the innermost of its rows: at each coordinate all
     up to it, or before it if `exclusive`."""
 
@@ -190,7 +201,7 @@ class RunningReduce(_Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Segment(_Node):
+class Segment(_Unary):
     """An intermediate as a part of a concatenation along `index`: its own index there, and the dimensions of
     the parts before it, behind which its coordinates come."""
 
@@ -211,53 +222,42 @@ Unary = Reduce | Intermediate | RunningReduce | Sieve | Segment
 Einsum = View | Number | Apply | Unary
 
 
-def operands(e: Einsum) -> tuple[Einsum, ...]:
-    """The direct operands."""
-    match e:
-        case Apply():
-            return e.operands
-        case View() | Number():
-            return ()
-        case _:
-            return (e.operand,)
-
-
 def reachable(roots: Iterable[Einsum], leaves: Collection[Einsum] = ()) -> Iterator[Einsum]:
     """Every node below the roots and the roots themselves, once each, operands first; nothing below the
     leaves."""
-    found: list[Einsum] = []
-    seen: set[Einsum] = set()
-
-    def visit(e: Einsum) -> None:
-        if e in seen:
-            return
-        seen.add(e)
-        if e not in leaves:
-            for operand in operands(e):
-                visit(operand)
-        found.append(e)
-
+    found: dict[Einsum, None] = {}
     for root in roots:
-        visit(root)
+        _reach(root, leaves, found)
     return iter(found)
+
+
+def _reach(e: Einsum, leaves: Collection[Einsum], found: dict[Einsum, None]) -> None:
+    if e in found:
+        return
+    if e not in leaves:
+        for operand in e.operands:
+            _reach(operand, leaves, found)
+    found[e] = None
 
 
 def rebuilt(e: Einsum, change: Callable[[Einsum], Einsum | None]) -> Einsum:
     """e with new nodes: `change` gives the node to put in place of another, or None to go on below it. What
     has no change below it stays the same object."""
-    done: dict[Einsum, Einsum] = {}
+    return _rebuilt(e, change, {})
 
-    def visit(e: Einsum) -> Einsum:
-        if e not in done:
-            done[e] = change(e) or with_operands(e, tuple(visit(o) for o in operands(e)))
-        return done[e]
 
-    return visit(e)
+def _rebuilt(e: Einsum, change: Callable[[Einsum], Einsum | None], done: dict[Einsum, Einsum]) -> Einsum:
+    if e not in done:
+        made = change(e)
+        if made is None:
+            made = with_operands(e, tuple([_rebuilt(o, change, done) for o in e.operands]))
+        done[e] = made
+    return done[e]
 
 
 def with_operands(e: Einsum, changed: tuple[Einsum, ...]) -> Einsum:
     """e itself, if these are its operands, or else a node like it with them."""
-    if changed == operands(e):
+    if changed == e.operands:
         return e
     if isinstance(e, Apply):
         return replace(e, operands=changed)

@@ -26,6 +26,8 @@ class Expected:
 
     cycles: float
     counts: Mapping[Endpoint, Counts]
+    busy: Mapping[str, float]
+    """The cycles in which a node takes or gives a token, by its name."""
 
     def payloads(self, source: Endpoint) -> float:
         """How many payloads an output gives."""
@@ -42,6 +44,7 @@ def estimate(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Expected:
     indices = levels(graph)
     counts: dict[Endpoint, Counts] = {}
     begin: dict[str, float] = {}
+    busy: dict[str, float] = {}
     cycles = 0.0
     for node in graph.nodes:
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
@@ -50,17 +53,17 @@ def estimate(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Expected:
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
             counts[end] = _given(graph, node, port.name, taken, indices[end], extent)
-        busy = max(
+        busy[node.name] = max(
             map(_tokens, (*taken.values(), *(counts[Endpoint(node.name, p.name)] for p in node.outputs)))
         )
-        cycles = max(cycles, start + busy)
+        cycles = max(cycles, start + busy[node.name])
         kept = node.spec.kept(node.params)
         if kept is not None:
             (longest,) = [taken[p] for p in taken if len(taken[p]) == max(map(len, taken.values()))][:1]
             outer = longest[: len(longest) - 1 - kept]
             start += _tokens(longest) / max(1.0, _last(outer))
         begin[node.name] = start + node.spec.inside(node.params, arch, graph.value)
-    return Expected(cycles, counts)
+    return Expected(cycles, counts, busy)
 
 
 def _given(

@@ -142,8 +142,12 @@ class Program:
         return tuple(
             tensor
             for tensor in region.written
-            if not self._readers.get(tensor, frozenset()) <= written or tensor not in self._readers
+            if not self.readers(tensor) <= written or tensor not in self._readers
         )
+
+    def readers(self, tensor: str) -> frozenset[str]:
+        """The results of the statements that read a tensor."""
+        return self._readers.get(tensor, frozenset())
 
     def is_read(self, tensor: str) -> bool:
         """Whether a statement reads a tensor."""

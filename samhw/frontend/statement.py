@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from samhw.frontend.expr import (
     Access,
@@ -37,7 +38,7 @@ class Statement:
     "min" and "prod" take the whole right side."""
     mask: Access | None = field(default=None, kw_only=True)
 
-    @property
+    @cached_property
     def indices(self) -> tuple[str, ...]:
         """All index variables: those on the left, then the others in order of appearance."""
         return tuple(dict.fromkeys(self.lhs.variables + free_indices(self.rhs)))
@@ -49,7 +50,7 @@ class Statement:
             return ()
         return tuple(index for index in free_indices(self.rhs) if index not in self.lhs.variables)
 
-    @property
+    @cached_property
     def reads(self) -> tuple[Access, ...]:
         """The tensor accesses of the right side from left to right, then the mask."""
         return (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))

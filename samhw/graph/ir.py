@@ -52,7 +52,7 @@ class Node:
     """The lanes in which it is, the outermost one first: the index, and the number of the lane. With more
     lanes on an index than a scatter has, there are several of the same index."""
 
-    @property
+    @cached_property
     def spec(self) -> Spec:
         """What its kind is; raises `InputError` if there is no such kind."""
         return spec_of(self.kind)

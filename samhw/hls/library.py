@@ -6,7 +6,6 @@ from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
-from samhw.hls.processes import is_blocked
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables
 from samhw.hls.templates import render
@@ -135,7 +134,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         for value in (graph.value, graph.operand_type(n), graph.result_type(n))
     }
     blocked, running_blocked = (
-        [is_blocked(graph.operand_type(n), n.params["op"]) for graph, n in by_kind.get(kind, [])]
+        [graph.operand_type(n).block(n.params["op"]) > 1 for graph, n in by_kind.get(kind, [])]
         for kind in ("reduce_scalar", "running")
     )
     return {

@@ -10,9 +10,9 @@ from samhw.graph import Node
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import Float, ValueType, start_word
+from samhw.numerics import start_word
 
-__all__ = ["LOWERINGS", "alu_operator", "is_blocked"]
+__all__ = ["LOWERINGS", "alu_operator"]
 
 
 def _root(to: RegionBuilder, node: Node) -> None:
@@ -123,11 +123,6 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
     return f"samhw::{functor}"
 
 
-def is_blocked(value: ValueType, op: str) -> bool:
-    """Whether a scalar reduction goes in blocks of eight: sums of floating-point numbers and products do."""
-    return op == "prod" or (op == "sum" and isinstance(value, Float))
-
-
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
     value = to.graph.operand_type(node)
     op, number, type = node.params["op"], to.number(node), value_class(value)
@@ -139,7 +134,7 @@ def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
             node, f"stop{suffix}", INDEX, depth
         )
 
-    if is_blocked(value, op):
+    if value.block(op) > 1:
         here = pair("0", to.arch.internal_depth(to.arch.step))
         to.process("reduce_scalar_mark", val, *here, reads=(val,), writes=here)
         for stage in range(4):
@@ -179,7 +174,7 @@ def _running(to: RegionBuilder, node: Node) -> None:
     op, number, type = node.params["op"], to.number(node), value_class(value)
     latency, functor = to.arch.reduce_latency(op, value), f"samhw::{op}"
     val = to.input(node, "val")
-    exclusive, blocked = node.params.get("exclusive", False), is_blocked(value, op)
+    exclusive, blocked = node.params.get("exclusive", False), value.block(op) > 1
 
     def internal(name: str, depth: int) -> HlsStream:
         return to.internal(node, name, type, depth)

@@ -9,13 +9,13 @@ What can be lowered statement by statement is never refused: parts become shorte
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 from samhw.compiler import Scope
-from samhw.compiler.computations import Computation
+from samhw.compiler.computations import Computation, own_cycles
 from samhw.decision import Refusal
 from samhw.frontend import Region
 from samhw.schedule import Schedule
@@ -98,7 +98,7 @@ class RegionSplitter:
         """A region that can be lowered, split if that is quicker."""
         cycles: dict[int, float] = {}
         most = math.inf if self._schedule.share == "all" else BETTER * whole.cycles
-        for end in () if self._is_whole else self._ends(whole, start, stop):
+        for end in () if self._is_whole else self._ends(whole, start, stop, most):
             expected = self._both(start, end, stop, min((most, *cycles.values())))
             if expected is not None:
                 cycles[end] = expected
@@ -124,20 +124,25 @@ class RegionSplitter:
                 return None
         return cycles
 
-    def _ends(self, whole: Candidate, start: int, stop: int) -> Iterator[int]:
+    def _ends(self, whole: Candidate, start: int, stop: int, most: float) -> list[int]:
         """Where the region may end: behind what is computed more often than what reads it, or right before
-        its first reader."""
+        its first reader. It ends between what would take more than `most` cycles by itself, were its readers
+        computed once, and one of these."""
         place = {s.lhs.tensor: n for n, s in enumerate(self._region.statements[:stop])}
         original = self._original(whole, start)
         times = {original(c.tensor): c.times for c in whole.main.computations}
+        cycles = own_cycles(whole.main.computations, whole.main.graph, whole.main.expected)
         ends = set()
+        between = set(range(start + 1, stop))
         for computation in whole.main.computations:
             tensor = original(computation.tensor)
             readers = [name for reader in computation.readers if (name := original(reader)) in place]
-            rises = computation.times > RISE * max(times.get(reader, 1.0) for reader in readers)
-            if self._may_end_behind(computation, tensor) and rises:
+            anew = max(times.get(reader, 1.0) for reader in readers)
+            if self._may_end_behind(computation, tensor) and computation.times > RISE * anew:
                 ends |= {place[tensor] + 1, min(place[r] for r in readers)}
-        yield from (end for end in sorted(ends) if start < end < stop)
+            if not computation.is_once and cycles[computation.tensor] > most * anew:
+                between &= set(range(place[tensor] + 1, max(place[r] for r in readers) + 1))
+        return sorted(ends & between)
 
     def _may_end_behind(self, computation: Computation, tensor: str) -> bool:
         return not computation.is_once and self._schedule.share_of(tensor) in ("auto", "all")

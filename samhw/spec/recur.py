@@ -13,7 +13,6 @@ class _Recur(KeepsLevels):
     kind = "recur"
     params = parameters(value=VALUE)
     inner_latency = None
-    ordered_inputs = ()
     thins = False
     carries = True
     cell = None

@@ -17,7 +17,6 @@ class _Running(KeepsLevels):
         value=VALUE,
     )
     inner_latency = None
-    ordered_inputs = ()
     thins = False
     carries = True
     cell = None

@@ -8,7 +8,6 @@ from samhw.compiler.einsum import (
     Intermediate,
     Unary,
     View,
-    operands,
     reachable,
     rebuilt,
     with_operands,
@@ -253,21 +252,20 @@ class _TakesUp:
     def _uses(self, space: Space, e: Einsum) -> bool:
         """e uses the node, and not only within what is a stream."""
         seen: set[Einsum] = set()
-
-        def visit(e: Einsum) -> bool:
-            if e is self._node:
+        left = [e]
+        while left:
+            below = left.pop()
+            if below is self._node:
                 return True
-            if e in seen or e in space.streams or not self._has(e):
-                return False
-            seen.add(e)
-            return any(visit(operand) for operand in operands(e))
-
-        return visit(e)
+            if below not in seen and below not in space.streams and self._has(below):
+                seen.add(below)
+                left += below.operands
+        return False
 
     def _has(self, e: Einsum) -> bool:
         """The node is somewhere in e."""
         if e not in self._having:
-            self._having[e] = e is self._node or any(self._has(operand) for operand in operands(e))
+            self._having[e] = e is self._node or any(self._has(operand) for operand in e.operands)
         return self._having[e]
 
 
@@ -281,7 +279,7 @@ def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collecti
         if below in streams:
             made[below] = below
             continue
-        fresh = with_operands(below, tuple(made[o] for o in operands(below)))
+        fresh = with_operands(below, tuple(made[o] for o in below.operands))
         if isinstance(fresh, View | Unary):
             fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
         if isinstance(below, View) and below in space.cursors:

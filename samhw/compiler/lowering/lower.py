@@ -21,7 +21,6 @@ from samhw.compiler.einsum import (
     Segment,
     Sieve,
     View,
-    operands,
     reachable,
     rebuilt,
 )
@@ -173,20 +172,18 @@ class _Lowering:
     def settle(self, space: Space, e: Einsum) -> None:
         """Computes every operation below e whose indices are all bound, so that its result is repeated by the
         rows to come, and not computed again at each of their coordinates."""
-        seen: set[Einsum] = set()
+        self._settle(space, e, set())
 
-        def visit(e: Einsum) -> None:
-            if e in seen or e in space.streams:
-                return
-            seen.add(e)
-            for operand in operands(e):
-                done = operand.free <= space.bound and not closed(space, operand)
-                if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
-                    space.streams[operand] = ValueStream(ValueRow(self.builder, space).of(operand))
-                else:
-                    visit(operand)
-
-        visit(e)
+    def _settle(self, space: Space, e: Einsum, seen: set[Einsum]) -> None:
+        if e in seen or e in space.streams:
+            return
+        seen.add(e)
+        for operand in e.operands:
+            done = operand.free <= space.bound and not closed(space, operand)
+            if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
+                space.streams[operand] = ValueStream(ValueRow(self.builder, space).of(operand))
+            else:
+                self._settle(space, operand, seen)
 
     # What has a space of its own
 

@@ -4,7 +4,7 @@ right before its last row."""
 
 from collections.abc import Callable, Iterator
 
-from samhw.compiler.einsum import Einsum, Reduce, RunningReduce, Segment, Sieve, operands
+from samhw.compiler.einsum import Einsum, Reduce, RunningReduce, Segment, Sieve
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Space
 
@@ -25,21 +25,19 @@ def everywhere(_: Einsum) -> bool:
 
 def closed(space: Space, e: Einsum, where: Where = everywhere) -> list[Reduce]:
     """The outermost reductions of e that are no streams of the space yet."""
-    found: dict[Reduce, None] = {}
+    found: list[Reduce] = []
     seen: set[Einsum] = set()
-
-    def visit(below: Einsum) -> None:
+    left = [e]
+    while left:
+        below = left.pop()
         if below in seen or below in space.streams or not where(below):
-            return
+            continue
         seen.add(below)
         if isinstance(below, Reduce):
-            found[below] = None
-            return
-        for operand in operands(below):
-            visit(operand)
-
-    visit(e)
-    return list(found)
+            found.append(below)
+        else:
+            left.extend(reversed(below.operands))
+    return found
 
 
 def ready(builder: TableBuilder, space: Space, e: Einsum, where: Where = everywhere) -> Iterator[Own]:
@@ -78,7 +76,7 @@ def _due(
         yield e
     if isinstance(e, RunningReduce | Sieve) and e.free - space.bound == {row}:
         yield e
-    for operand in operands(e):
+    for operand in e.operands:
         yield from _due(space, operand, row, where, seen)
 
 

@@ -15,7 +15,6 @@ from samhw.compiler.einsum import (
     Segment,
     Sieve,
     View,
-    operands,
 )
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream
@@ -104,7 +103,7 @@ def _makes_zeros(builder: TableBuilder, e: Einsum) -> bool:
         factors = e.operands if e.op == MUL else e.operands[:1]
         if any(isinstance(o, Number) and o.value == 0 for o in factors):
             return True
-    return any(_makes_zeros(builder, o) for o in operands(e))
+    return any(_makes_zeros(builder, o) for o in e.operands)
 
 
 def formula(e: Einsum, val: str) -> str:
@@ -129,7 +128,7 @@ def formula(e: Einsum, val: str) -> str:
         case Apply(op="neg"):
             return f"-{_grouped(e.operands[0], val)}"
         case _:
-            return f"{e.op}({', '.join(formula(o, val) for o in operands(e))})"
+            return f"{e.op}({', '.join(formula(o, val) for o in e.operands)})"
 
 
 def _grouped(e: Einsum, val: str) -> str:

@@ -4,7 +4,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import Access, Concat, Expr, Literal, Reshape, accesses, renamed, with_accesses
+from samhw.frontend.expr import (
+    Access,
+    Concat,
+    Expr,
+    Literal,
+    Reshape,
+    RunningReduction,
+    accesses,
+    renamed,
+    with_accesses,
+)
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
@@ -35,9 +45,10 @@ class Made:
         return tuple(dict.fromkeys(found))
 
     @property
-    def is_move(self) -> bool:
-        """Whether it only moves elements."""
-        return isinstance(self.rhs, Reshape | Concat)
+    def stands_alone(self) -> bool:
+        """Whether its right side is a whole that nothing goes into: elements that move, or a running
+        reduction."""
+        return isinstance(self.rhs, Reshape | Concat | RunningReduction)
 
     @property
     def indices(self) -> Indices:

@@ -14,6 +14,7 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Reshape,
+    RunningReduction,
     free_indices,
     with_accesses,
 )
@@ -135,7 +136,8 @@ class _Emitter:
         rows = [found or access.names for found, access in zip(storage, read, strict=True)]
         indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.names) for index in row))
         kept = indices if isinstance(made.rhs, Concat) else made.lhs.names
-        order, against = loop_order(indices, storage, wanted, kept)
+        running = made.rhs.index if isinstance(made.rhs, RunningReduction) else None
+        order, against = loop_order(indices, storage, wanted, kept, innermost=running)
         for number in against:
             made = self.transposed(made, read[number], order)
         self.write(made, order, self.pattern(made))
@@ -315,7 +317,7 @@ def push_masks(made: Sequence[Made]) -> None:
             readers.setdefault(access.tensor, []).append((statement, access))
     for statement in reversed(made):
         found = readers.get(statement.lhs.tensor, [])
-        plain = not isinstance(statement.rhs, Reshape | Concat) and statement.reduction == "sum"
+        plain = not statement.stands_alone and statement.reduction == "sum"
         if not found or statement.mask is not None or not plain:
             continue
         masks: dict[Access | None, None] = {}

@@ -100,7 +100,7 @@ class Operations:
         if not isinstance(x.expr, Access) or not build.statements:
             return total
         made = build.statements[-1]
-        plain = made.lhs.tensor == x.expr.tensor and made.mask is None and not made.is_move
+        plain = made.lhs.tensor == x.expr.tensor and made.mask is None and not made.stands_alone
         if not plain or not isinstance(total.expr, Add) or total.mask is not None:
             return total
         access, added = total.expr.left, total.expr.right

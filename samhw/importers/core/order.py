@@ -16,14 +16,18 @@ def loop_order(
     storage: Sequence[Indices],
     hint: Sequence[str] = (),
     kept: Sequence[str] = (),
+    innermost: str | None = None,
 ) -> tuple[Indices, tuple[int, ...]]:
     """An order of the indices that follows storage orders, and the numbers of those that it cannot follow.
 
     Inside of a sum at most one of the `kept` indices stands: a sum that keeps more gives fibers of fibers,
     which a dense result cannot take. Where there is a choice, as many storage orders as can be are followed;
-    then the hint comes first, and then the order in which the indices are given.
+    then the hint comes first, and then the order in which the indices are given. An index may have to be the
+    innermost one.
     """
     rank = {index: place for place, index in enumerate(dict.fromkeys((*hint, *indices)))}
+    if innermost is not None:
+        return _order(indices, [(index, innermost) for index in indices if index != innermost], storage, rank)
     removed = [index for index in indices if index not in kept]
     inner = sorted(kept, key=lambda index: -rank[index]) if removed else []
     best: tuple[Indices, tuple[int, ...]] | None = None

@@ -46,7 +46,7 @@ class Piece:
         (made,) = [s for s in build.statements if s.lhs.tensor == access.tensor]
         own = build.axes.resolved(made.lhs.names)[place]
         mask = None if made.mask is None else build.resolve_access(made.mask)
-        if not depth or (mask is not None and own in mask.names) or made.is_move:
+        if not depth or (mask is not None and own in mask.names) or made.stands_alone:
             return None
         fresh = None if new is None else build.axes.like(new)
         rhs = self.slice_expr(build.resolve_expr(made.rhs), own, fresh, depth - 1)

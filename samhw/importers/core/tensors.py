@@ -60,11 +60,7 @@ class Tensors:
         wanted = value.indices if modes is None else tuple(i for mode in modes for i in value.modes[mode])
         for index in wanted:
             if index not in free_indices(value.expr):
-                ones = self._ones(self.build.axes.size([index]))
-                self.build.axes.align([index], ones.indices)
-                (named,) = self.build.renamed(ones, {ones.indices[0]: index}).indices
-                assert isinstance(ones.expr, Access)
-                value = replace(value, expr=Mul(value.expr, Access.of(ones.expr.tensor, (named,))))
+                value = replace(value, expr=Mul(value.expr, self._ones(index)))
         return self.build.resolve(value)
 
     def expanded_over(self, x: Value, indices: Sequence[str]) -> Value:
@@ -72,8 +68,15 @@ class Tensors:
         modes = [n for n, mode in enumerate(x.modes) if set(mode) & set(indices)]
         return self.expanded(x, modes)
 
-    def _ones(self, size: int) -> Value:
-        return self.build.constant(HostArray.ones(size), f"ones_{size}")
+    def _ones(self, index: str) -> Access:
+        """Ones along an index. Each axis has its own: none splits since another one does."""
+        axes = self.build.axes
+        size = axes.size([index])
+        held = HostArray.ones(size)
+        ones = self.build.input(("ones", axes.key(index)), f"ones_{size}", held, lambda _: held)
+        axes.align([index], ones.indices)
+        assert isinstance(ones.expr, Access)
+        return Access.of(ones.expr.tensor, (index,))
 
     # Elements that move
 

@@ -9,10 +9,11 @@ from samhw.importers.torch.given import check_arguments
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.module import import_module
-from samhw.importers.torch.registry import OPERATORS, mapping
+from samhw.importers.torch.registry import COMPLEX, OPERATORS, mapping
 from samhw.importers.torch.value import Host, Known
 
 __all__ = [
+    "COMPLEX",
     "OPERATORS",
     "Explanation",
     "Host",

@@ -15,7 +15,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from samhw.errors import InputError
@@ -24,7 +24,14 @@ from samhw.importers.torch.followed import followed
 from samhw.importers.torch.registry import handler_of
 from samhw.importers.torch.state import restored
 
-__all__ = ["exported", "in_users_file", "sparse_parts", "without_fast_path"]
+__all__ = [
+    "argument_names",
+    "arguments_by_name",
+    "exported",
+    "in_users_file",
+    "user_outputs",
+    "without_fast_path",
+]
 
 T = TypeVar("T")
 
@@ -33,19 +40,23 @@ _PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib",
 """Where Python keeps packages that somebody has installed."""
 
 
-def exported(module: nn.Module, arguments: Sequence[object]) -> tuple[ExportedProgram, list[int]]:
+def exported(
+    module: nn.Module, arguments: Sequence[object]
+) -> tuple[ExportedProgram, list[int], dict[str, Tensor]]:
     """The exported program of a module, in operators that the importer knows as far as PyTorch can say them;
-    and the arguments whose integers have decided something in it, by their places among all leaves.
+    the arguments whose integers have decided something in it, by their places among all leaves; and the
+    parameters, buffers and constants that are sparse, for which there are stand-ins in the program.
 
     Raises:
         InputError: for what PyTorch cannot export, with the user's line.
     """
+    sparse = sparse_parts(module)
     stand_ins = [dense_stand_in(argument) for argument in arguments]
     try:
         with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
             _make_dense(module)
             _make_attributes(module)
-            with followed(module, stand_ins) as follower:
+            with followed(module, arguments, sparse) as follower:
                 program = torch.export.export(module, tuple(stand_ins), strict=False)
             program = program.run_decompositions({})
             unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
@@ -56,7 +67,16 @@ def exported(module: nn.Module, arguments: Sequence[object]) -> tuple[ExportedPr
         raise
     except Exception as error:
         raise _export_error(module, error) from error
-    return program, sorted(follower.fixed)
+    for stand_in, held in follower.sparse.made:
+        constants = program.constants.items()
+        names = [name for name, one in constants if isinstance(one, Tensor) and _is_same(one, stand_in)]
+        sparse |= dict.fromkeys(names, held)
+    return program, sorted(follower.fixed), sparse
+
+
+def _is_same(one: Tensor, other: Tensor) -> bool:
+    """Whether both lie in the same place of memory."""
+    return one.layout == other.layout and one.data_ptr() == other.data_ptr()
 
 
 @contextmanager
@@ -190,7 +210,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             + (f"\n  {users[-1].line}" if users else "")
         )
     line = f"\n  {users[-1].line}" if users else ""
-    if "expected sparse" in first or re.search(r"aten(::|\.)_(nnz|values|indices)", first):
+    if re.search(r"\bexpected sparse|aten(::|\.)_(nnz|values|indices|sparse_)", first):
         return InputError(
             f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "
             f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
@@ -200,6 +220,13 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "
         f"the module, or its example arguments.{line}"
     )
+
+
+def user_outputs(program: ExportedProgram) -> list[object]:
+    """What the module returns, of all that the graph's last node gives."""
+    (last,) = (node for node in program.graph.nodes if node.op == "output")
+    pairs = zip(program.graph_signature.output_specs, last.args[0], strict=True)
+    return [output for spec, output in pairs if spec.kind is OutputKind.USER_OUTPUT]
 
 
 def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:

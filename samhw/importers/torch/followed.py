@@ -13,14 +13,17 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samhw.importers.torch import places
+from samhw.importers.torch.sparse_layouts import KEPT, LAYOUT, MAKERS, PARTS, SAME, SparseLayouts, asked_for
 
 __all__ = ["Followed", "followed"]
 
 
 @contextmanager
-def followed(module: nn.Module, arguments: Sequence[object]) -> Iterator["Followed"]:
-    """Lets a module be traced with its integers followed, for these arguments."""
-    follower = Followed(dict(module.named_buffers(remove_duplicate=False)))
+def followed(
+    module: nn.Module, arguments: Sequence[object], sparse: Mapping[str, Tensor]
+) -> Iterator["Followed"]:
+    """Lets a module be traced with its integers followed, for these arguments, and with its sparse parts."""
+    follower = Followed(dict(module.named_buffers(remove_duplicate=False)), sparse)
     examples = torch.utils._pytree.tree_leaves(tuple(arguments))
     kind = type(module)
 
@@ -53,10 +56,13 @@ class Followed(TorchFunctionMode):
 
     Attributes:
         fixed: the arguments that have decided something, by their places among all leaves.
+        sparse: the stand-ins of sparse tensors.
     """
 
-    def __init__(self, buffers: Mapping[str, Tensor]) -> None:
+    def __init__(self, buffers: Mapping[str, Tensor], sparse: Mapping[str, Tensor]) -> None:
         super().__init__()
+        self.sparse = SparseLayouts()
+        self._sparse_parts = sparse
         self.fixed: set[int] = set()
         self.has_begun = False
         self._buffers = {name: buffer for name, buffer in buffers.items() if buffer.layout == torch.strided}
@@ -69,11 +75,20 @@ class Followed(TorchFunctionMode):
         """Says what the tensors of a trace are: those of the module, and its arguments."""
         self.has_begun = True
         with _untraced():
+            for name, part in module.named_parameters(remove_duplicate=False):
+                if name in self._sparse_parts:
+                    self.sparse.add(part, self._sparse_parts[name])
             for name, buffer in module.named_buffers(remove_duplicate=False):
-                if name in self._buffers:
+                if name in self._sparse_parts:
+                    self.sparse.add(buffer, self._sparse_parts[name])
+                elif name in self._buffers:
                     self._keep(buffer, self._buffers[name].detach().clone(), ())
             for place, (tensor, example) in enumerate(zip(traced, examples, strict=True)):
-                if isinstance(tensor, Tensor) and isinstance(example, Tensor) and is_discrete(example):
+                if not isinstance(tensor, Tensor) or not isinstance(example, Tensor):
+                    continue
+                if example.layout != torch.strided:
+                    self.sparse.add(tensor, example.detach(), (place,))
+                elif is_discrete(example):
                     self._keep(tensor, example.detach().clone(), (place,))
 
     def __torch_function__(
@@ -82,6 +97,8 @@ class Followed(TorchFunctionMode):
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
         tensors = places.tensors_of((args, kwargs))
+        if (found := self._of_sparse(function, args, kwargs, tensors)) is not NotImplemented:
+            return found
         values = [self.value(tensor) for tensor in tensors]
         if (place := _ASKED_FOR_ITS_SHAPE.get(name)) is not None and len(args) > place:
             asked = args[place]
@@ -102,6 +119,8 @@ class Followed(TorchFunctionMode):
     def value(self, tensor: Tensor) -> Tensor | None:
         """What a tensor is for the example arguments; None if that depends on more than integers."""
         if tensor not in self._values:
+            if tensor in self.sparse:
+                return None
             if isinstance(tensor, FakeTensor) or type(tensor) not in (Tensor, nn.Parameter):
                 return None
             if tensor.layout != torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
@@ -114,8 +133,9 @@ class Followed(TorchFunctionMode):
 
     def constant(self, value: Any, of: Iterable[Tensor]) -> Any:
         """A value as a constant of the trace, decided by these tensors."""
-        sources = self._fix(of)
+        return self._constant(value, self._fix(of))
 
+    def _constant(self, value: Any, sources: set[int]) -> Any:
         def traced(item: Any) -> Any:
             if not isinstance(item, Tensor):
                 return item
@@ -131,6 +151,68 @@ class Followed(TorchFunctionMode):
         """What a function gives, outside of the trace."""
         with _untraced():
             return compute()
+
+    def _of_sparse(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, tensors: Sequence[Tensor]
+    ) -> Any:
+        """What a function gives that takes a sparse tensor apart, or makes one; else `NotImplemented`."""
+        name = asked_for(function)
+        if name in MAKERS:
+            return self._sparse_of_parts(function, args, kwargs, tensors)
+        if not args or not isinstance(args[0], Tensor) or args[0] not in self.sparse:
+            return NotImplemented
+        first, (stand_in, *rest) = self.sparse[args[0]], args
+        if name in LAYOUT:
+            return getattr(first.held, name)
+        if name in SAME or name in KEPT:
+            with _untraced():
+                held = first.held if name == "_coalesced_" else function(first.held, *rest, **kwargs)
+            found = stand_in.view(stand_in.shape) if name in SAME else function(*args, **kwargs)
+            self.sparse.add(found, held, first.sources)
+            return found
+        if name in PARTS:
+            self.fixed |= first.sources
+            with _untraced():
+                is_loose = name in ("indices", "values") and first.held.layout == torch.sparse_coo
+                found = function(first.held.coalesce() if is_loose else first.held, *rest, **kwargs)
+                found = found.clone() if isinstance(found, Tensor) else found
+            return self._constant(found, set(first.sources))
+        if name == "_sparse_mm" and len(args) > 2:
+            return self._reduced_product(*args)
+        return NotImplemented
+
+    def _sparse_of_parts(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, tensors: Sequence[Tensor]
+    ) -> Any:
+        """A sparse tensor of parts that are all known."""
+        values = {id(tensor): self.value(tensor) for tensor in tensors}
+        if any(value is None for value in values.values()):
+            return NotImplemented
+        real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: values[id(tensor)])
+        sources = self._fix(tensors)
+        with _untraced():
+            return self.sparse.constant(function(*real_args, **real_kwargs), sources)
+
+    def _reduced_product(self, matrix: Tensor, x: Tensor, reduce: str) -> Any:
+        """A product with a sparse matrix in which other than sums stand, as PyTorch has it for processors."""
+        if reduce == "sum":
+            return torch.ops.aten._sparse_mm(matrix, x)
+        first = self.sparse[matrix]
+        self.fixed |= first.sources
+        with _untraced():
+            held = first.held.to_sparse().coalesce()
+            (rows, columns), values = held.indices().clone(), held.values().clone()
+            counts = torch.bincount(rows, minlength=held.shape[0]).clamp(min=1)
+        given = rows, columns, values, counts
+        rows, columns, values, counts = self._constant(given, set(first.sources))
+        if reduce == "mean":
+            return torch.ops.aten._sparse_mm(matrix, x) / counts[:, None]
+        terms = x[columns] * values[:, None]
+        kind = reduce if reduce.startswith("a") else f"a{reduce}"
+        goals = rows[:, None].expand_as(terms)
+        return terms.new_zeros(matrix.shape[0], x.shape[1]).scatter_reduce(
+            0, goals, terms, kind, include_self=False
+        )
 
     def _beside(
         self,

@@ -104,12 +104,14 @@ def rows_of(tensor: Tensor, compressed: int = 1) -> str:
     return f"({', '.join(kinds[::-1])})"
 
 
-def one_hot(ids: Known | Host, size: int) -> Host:
-    """For each index a row with a one at its place."""
+def one_hot(ids: Known | Host, size: int, *, ignored: int | None = None) -> Host:
+    """For each index a row with a one at its place; with none for an index that is ignored."""
 
     def hot(tensor: Tensor) -> Tensor:
-        where = checked(tensor, size)
-        coords = torch.cat([_places(tensor.shape), where.reshape(1, -1)])
+        flat = tensor.reshape(-1)
+        kept = torch.ones_like(flat, dtype=torch.bool) if ignored is None else flat != ignored
+        where = checked(flat[kept], size)
+        coords = torch.cat([_places(tensor.shape)[:, kept], where.reshape(1, -1)])
         return torch.sparse_coo_tensor(coords, torch.ones(where.numel()), (*tensor.shape, size)).coalesce()
 
     return of_data(ids, hot)

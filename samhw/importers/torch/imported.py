@@ -12,7 +12,7 @@ from torch.export import ExportedProgram
 from samhw.errors import InputError
 from samhw.frontend.program import Program
 from samhw.importers.core import Arguments, InputSource
-from samhw.importers.torch.export import arguments_by_name
+from samhw.importers.torch.export import arguments_by_name, user_outputs
 from samhw.tensors import Tensor
 
 __all__ = ["ImportedModule", "OutputSource"]
@@ -59,7 +59,7 @@ class ImportedModule:
         env = self._arguments(arguments)
         flat = [result.of(tensors, env) for result in self.results]
         if not exact:
-            kinds = map(_type_of, _outputs(self._exported))
+            kinds = map(_type_of, user_outputs(self._exported))
             flat = [
                 item.to(kind) if kind is not None and isinstance(item, torch.Tensor) else item
                 for item, kind in zip(flat, kinds, strict=True)
@@ -79,9 +79,19 @@ class ImportedModule:
         """An argument that is fixed, and has another value."""
         for name, held in self.fixed.items():
             given = env[name]
-            if not isinstance(given, torch.Tensor) or not torch.equal(given, held):
+            if not isinstance(given, torch.Tensor) or not _is_equal(given, held):
                 return name
         return None
+
+
+def _is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether they hold the same, in one layout; sparse ones at the same places."""
+    if one.layout != other.layout or one.shape != other.shape:
+        return False
+    if one.layout == torch.strided:
+        return torch.equal(one, other)
+    held = [tensor.to_sparse().coalesce() for tensor in (one, other)]
+    return all(torch.equal(a, b) for a, b in zip(*([t.indices(), t.values()] for t in held), strict=True))
 
 
 @dataclass(frozen=True)
@@ -103,12 +113,6 @@ class OutputSource:
         return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
 
     shape_of_atoms: tuple[int, ...] = ()
-
-
-def _outputs(exported: ExportedProgram) -> Sequence[object]:
-    """What the graph's last node gives."""
-    (last,) = [node for node in exported.graph.nodes if node.op == "output"]
-    return list(last.args[0])
 
 
 def _type_of(output: object) -> torch.dtype | None:

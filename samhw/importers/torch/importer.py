@@ -1,7 +1,7 @@
 """What importers of operators work with."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -15,7 +15,15 @@ from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.registry import OPERATORS, Results
 from samhw.importers.torch.value import Known
 
-__all__ = ["Importer"]
+__all__ = ["Importer", "MemoryLayout"]
+
+
+@dataclass(frozen=True)
+class MemoryLayout:
+    """How a tensor lies in memory: where it starts, and how far neighbours of each dimension are apart."""
+
+    start: int
+    strides: tuple[int, ...]
 
 
 class Importer:
@@ -32,6 +40,7 @@ class Importer:
         masks: conditions, and what they mask.
         indices: index tensors as matrices.
         operator: the name of the operator at hand: `aten.linear`.
+        memory: how its first argument lies in PyTorch's memory, where that is a tensor.
     """
 
     def __init__(self, build: Build, sparsify: float | None = None) -> None:
@@ -43,6 +52,7 @@ class Importer:
         self.masks = Masks(self.operands, self.tensors, self.operations)
         self.indices = IndexMatrices(self.operands)
         self.operator = ""
+        self.memory: MemoryLayout | None = None
 
     def value(self, x: Operand) -> Value:
         """Any operand as a value."""

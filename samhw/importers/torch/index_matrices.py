@@ -23,11 +23,12 @@ class IndexMatrices:
 
     operands: Operands
 
-    def one_hot(self, ids: Operand, size: int) -> Value:
-        """A matrix with a one in each row, at the place that an index tensor names."""
+    def one_hot(self, ids: Operand, size: int, *, ignored: int | None = None) -> Value:
+        """A matrix with a one in each row, at the place that an index tensor names; with none for an index
+        that is ignored."""
         ids = _known_indices(ids)
-        hot = host.one_hot(ids, size)
-        return self._input("hot", ids, (size,), hot)
+        how = (size,) if ignored is None else (size, ignored)
+        return self._input("hot", ids, how, host.one_hot(ids, size, ignored=ignored))
 
     def placing(self, ids: Operand, dim: int, size: int, *, once: bool = False) -> Value:
         """The matrix of `host.placing`."""

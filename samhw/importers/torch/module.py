@@ -4,17 +4,17 @@ them."""
 from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
-from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.importers.core import emit, input_sources
 from samhw.importers.torch.annotations import annotation_of
-from samhw.importers.torch.export import argument_names, arguments_by_name, exported, sparse_parts
+from samhw.importers.torch.export import argument_names, arguments_by_name, exported
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
 from samhw.importers.torch.value import Known
 from samhw.importers.torch.walk import GraphWalk
+from samhw.importers.torch.written import check_written
 
 __all__ = ["import_module"]
 
@@ -41,12 +41,12 @@ def import_module(
         raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
     check_arguments(arguments)
     check_module(module)
-    program, places = exported(module, arguments)
-    _check_signature(module, program)
+    program, places, sparse = exported(module, arguments)
+    check_written(module, program)
     given = arguments_by_name(program, arguments)
     names = argument_names(program)
     fixed = {names[place]: held for place in places if isinstance(held := given[names[place]], Tensor)}
-    walked = walk(program, sparse_parts(module), _annotated(module), given, fixed, sparsify)
+    walked = walk(program, sparse, _annotated(module), given, fixed, sparsify)
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
     for output in found:
@@ -70,16 +70,3 @@ def _annotated(module: nn.Module) -> dict[str, str]:
     named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
     found = {name: annotation_of(tensor) for name, tensor in named}
     return {name: text for name, text in found.items() if text is not None}
-
-
-def _check_signature(module: nn.Module, program: ExportedProgram) -> None:
-    signature = program.graph_signature
-    for target in signature.buffers_to_mutate.values():
-        raise InputError(
-            f"{type(module).__name__} changes its buffer '{target}' as it runs, and hardware keeps nothing "
-            "between runs; call model.eval(), or give the state as an argument and return the new one."
-        )
-    for target in signature.user_inputs_to_mutate.values():
-        raise InputError(
-            f"{type(module).__name__} changes its argument '{target}'; compute a new tensor and return it."
-        )

@@ -9,6 +9,7 @@ from torch.fx import Node
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.export import in_users_file
+from samhw.importers.torch.importer import MemoryLayout
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "is_condition",
     "located",
     "makes_integers",
+    "memory_of",
     "name_of",
     "of_shape",
     "place_of",
@@ -112,6 +114,15 @@ def makes_integers(node: Node) -> bool:
     """Whether it gives a tensor of whole numbers, or of conditions."""
     meta = node.meta.get("val")
     return isinstance(meta, Tensor) and not meta.is_floating_point()
+
+
+def memory_of(node: Node) -> MemoryLayout | None:
+    """How its first argument lies in PyTorch's memory, where that is a tensor whose shape is known."""
+    first = node.args[0] if node.args else None
+    meta = first.meta.get("val") if isinstance(first, Node) else None
+    if not isinstance(meta, Tensor) or meta.layout != torch.strided or any(map(depends_on_data, meta.shape)):
+        return None
+    return MemoryLayout(int(meta.storage_offset()), tuple(int(stride) for stride in meta.stride()))
 
 
 def is_complex(node: Node) -> bool:

@@ -7,6 +7,7 @@ import torch
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
 from samhw.importers.core import Build, Emitted, Tensors, Value
+from samhw.importers.torch.complex_pair import Complex
 from samhw.importers.torch.imported import OutputSource
 from samhw.importers.torch.value import Host, Known
 
@@ -47,6 +48,8 @@ class Outputs:
             return OutputSource(None, tuple(tensor.shape), fetch=lambda _: tensor)
         if isinstance(output, Host):
             return OutputSource(None, tuple(output.example.shape), fetch=output.fetch)
+        if isinstance(output, Complex):
+            raise InputError("An output of the module is complex; return torch.view_as_real() of it.")
         if not isinstance(output, Value):
             return OutputSource(None, (), fetch=lambda _: output)
         if output.mask is not None:

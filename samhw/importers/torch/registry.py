@@ -1,12 +1,22 @@
 """Which function imports which operator of PyTorch."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.value import Known
 
-__all__ = ["OPERATORS", "VIEWS", "Handler", "Result", "Results", "handler_of", "mapping", "operator"]
+__all__ = [
+    "COMPLEX",
+    "OPERATORS",
+    "VIEWS",
+    "Handler",
+    "Result",
+    "Results",
+    "handler_of",
+    "mapping",
+    "operator",
+]
 
 Result = Value | Known | UnsupportedError
 """Of an operator: a tensor, or an error for one that is not there, but may be asked for."""
@@ -20,6 +30,9 @@ H = TypeVar("H", bound=Handler)
 
 OPERATORS: dict[str, Handler] = {}
 """By the operator's name, without its overload: `aten.linear`."""
+
+COMPLEX: dict[str, Callable[..., Any]] = {}
+"""By the operator's name: what it does to complex tensors, or makes complex ones of real ones."""
 
 MASKED: set[str] = set()
 """Operators that know what to do with values that count as -inf."""

@@ -1,8 +1,10 @@
 """A module's own state, as its user has left it, after others have called the module."""
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import _lru_cache_wrapper
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,14 +20,28 @@ _WITHOUT_STATE = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionTyp
 def restored(module: nn.Module) -> Iterator[None]:
     """Undoes in the end what a call of the module has set, added or removed: attributes and flags,
     parameters, buffers, submodules and hooks, and what the lists, sets and dictionaries hold that its
-    attributes lead to; and the elements of tensors that are neither parameters nor buffers."""
+    attributes lead to; and the elements of tensors that are neither parameters nor buffers. What functions of
+    its files remember (`functools.cache`) is forgotten if it has changed."""
     own = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
     before = list(_containers(module, own))
+    remembered = [(function, function.cache_info()) for function in _caches(module)]
     try:
         yield
     finally:
+        for function, held in remembered:
+            # A miss has put something in, and perhaps something else out.
+            if function.cache_info().misses != held.misses:
+                function.cache_clear()
         for container, content in before:
             _put_back(container, content)
+
+
+def _caches(module: nn.Module) -> list[Any]:
+    """The functions with a cache in the files in which the module and its submodules are defined."""
+    files = {kind.__module__ for part in module.modules() for kind in type(part).__mro__}
+    own = [sys.modules[name] for name in files if name in sys.modules and name.partition(".")[0] != "torch"]
+    found = [item for file in own for item in vars(file).values() if isinstance(item, _lru_cache_wrapper)]
+    return list(dict.fromkeys(found))
 
 
 def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]]:

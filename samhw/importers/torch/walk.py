@@ -3,6 +3,7 @@ computes indices is left to the host, and for the rest there are importers."""
 
 import operator as python_operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,6 +16,8 @@ from samhw.errors import InputError
 from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
+from samhw.importers.torch.complex_pair import Complex, as_real_numbers
+from samhw.importers.torch.export import user_outputs
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
@@ -22,10 +25,12 @@ from samhw.importers.torch.node import (
     is_condition,
     located,
     makes_integers,
+    memory_of,
     name_of,
     of_shape,
     scope_of,
 )
+from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
 from samhw.importers.torch.registry import MASKED, PLACES, VIEWS, Handler, handler_of, operator_name
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
@@ -62,7 +67,7 @@ class GraphWalk:
             elif node.op == "call_function":
                 self.env[node] = self.call(node)
             elif node.op == "output":
-                return [self.mapped(arg) for arg in node.args[0]]
+                return [self.real(self.mapped(arg)) for arg in user_outputs(self.exported)]
             else:
                 raise InputError(f"the operator '{node.op}' of torch.export is not known; fix the module.")
         return []
@@ -86,6 +91,8 @@ class GraphWalk:
         example = self.arguments[node.name]
         if not isinstance(example, Tensor):
             return example
+        if node.name in self.fixed and example.layout != torch.strided:
+            return Known(None, node.name, example.detach())
         if not example.numel() or node.name in self.fixed:
             return Known(example.detach(), node.name)
         name = node.name
@@ -125,11 +132,11 @@ class GraphWalk:
         name = operator_name(node.target)
         if name.startswith(_CHECKS):
             return None
-        self.importer.operator = name
+        self.importer.operator, self.importer.memory = name, memory_of(node)
         self.build.scope = scope_of(node)
         self.build.result_name = name_of(self.build.scope, name)
         try:
-            return self.kept(node, self.made(node, name, arguments, named))
+            return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
         except InputError as error:
             raise located(node, name, error) from None
 
@@ -137,18 +144,20 @@ class GraphWalk:
         held = [
             item
             for item in _flat([arguments, list(named.values())])
-            if isinstance(item, Value | Known | Host)
+            if isinstance(item, Value | Known | Host | Complex)
         ]
         handler = handler_of(node.target)
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if not any(isinstance(item, Value) for item in held):
+        if not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
+        if is_complex(node) or any(isinstance(item, Complex) for item in held):
+            return of_complex(self.importer, name, [_as_number(item) for item in arguments], named)
         if handler is None:
             raise UnsupportedError(
                 "is an operator that the importer does not know",
@@ -156,14 +165,24 @@ class GraphWalk:
             )
         if name not in MASKED:
             check_unmasked(*held)
-        if is_complex(node):
-            raise UnsupportedError("computes complex numbers", "compute with their real and imaginary parts")
-        if makes_integers(node) and name not in _OF_CONDITIONS | PLACES and not is_condition(node):
+        if makes_integers(node) and not is_condition(node) and name not in _WHOLE | PLACES | VIEWS:
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )
         plain = [_as_number(item) for item in arguments]
         return handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
+
+    def without_pairs(self, name: str, arguments: list[object]) -> list[object]:
+        """Arguments in which the pairs that a complex tensor is viewed as are a tensor of real numbers, but
+        for what takes one number of each, or makes them complex again."""
+        return arguments if name in TAKES_PAIRS else [self.real(item) for item in arguments]
+
+    def real(self, item: object) -> object:
+        """Pairs as real numbers, in lists too, and anything else as it is."""
+        if isinstance(item, list):
+            return [self.real(each) for each in item]
+        is_viewed = isinstance(item, Complex) and item.viewed
+        return as_real_numbers(self.importer, item) if is_viewed else item  # type: ignore[arg-type]
 
     def folded(
         self,
@@ -241,8 +260,13 @@ class GraphWalk:
         if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
             (source, *_) = node.all_input_nodes
             raise located(node, operator_name(source.target), found)
-        if isinstance(found, Value) and len(node.users) > 1:
-            return self.importer.tensors.materialized(found)
+        if len(node.users) > 1:
+            if isinstance(found, Value):
+                return self.importer.tensors.materialized(found)
+            if isinstance(found, Complex):
+                keep = self.importer.tensors.materialized
+                parts = [keep(p) if isinstance(p, Value) else p for p in (found.real, found.imag)]
+                return replace(found, real=parts[0], imag=parts[1])
         return found
 
 
@@ -265,13 +289,20 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
-_OF_CONDITIONS = frozenset(f"aten.{name}" for name in ("where", "masked_fill"))
+_WHOLE = frozenset(
+    f"aten.{name}"
+    for name in (
+        *("add", "sub", "rsub", "mul", "neg", "abs", "sum", "cumsum", "amax", "amin", "maximum", "minimum"),
+        *("clamp", "clamp_min", "clamp_max", "where", "masked_fill"),
+    )
+)
+"""What gives whole numbers of whole numbers, in hardware's one type of values too."""
 
 
 def _as_number(item: object) -> object:
     """A constant without dimensions as a number."""
     if isinstance(item, Known) and item.tensor is not None and item.held is None and item.tensor.dim() == 0:
-        return float(item.tensor)
+        return complex(item.tensor) if item.tensor.is_complex() else float(item.tensor)
     return item
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.frontend import Access, Expr, Program, Statement
 from samhw.schedule import Schedule, in_sequence
+from samhw.search.patterns.run_order import RunOrder
 from samhw.search.patterns.shapes import Found, Shape, Subject
 
 __all__ = ["Match", "PatternMatches", "Refused", "StatementPattern", "find_patterns"]
@@ -36,9 +37,8 @@ class Match:
     @property
     def uses_elsewhere(self) -> tuple[str, ...]:
         """The results, but for that of the root, that other statements of the program read too."""
-        others = [s for s in self.program.statements if s.lhs.tensor not in self.results]
-        read = {access.tensor for statement in others for access in statement.reads}
-        return tuple(name for name in self.results[:-1] if name in read)
+        own = frozenset(self.results)
+        return tuple(name for name in self.results[:-1] if not self.program.readers(name) <= own)
 
     @property
     def form(self) -> tuple[str, ...]:
@@ -117,51 +117,51 @@ def find_patterns(program: Program, patterns: Sequence[StatementPattern]) -> Pat
     Raises:
         InputError: for fields of a schedule that no schedule has, or that matches contradict each other in.
     """
-    taken: list[tuple[StatementPattern, Match]] = []
+    order = RunOrder(program)
+    taken: dict[str, tuple[StatementPattern, Match]] = {}  # by each of its results
     refused: list[Refused] = []
     for pattern in patterns:
         for match in _matches(program, pattern):
+            met = [taken[name] for name in match.results if name in taken]
             results = set(match.results)
-            met = [(other, m) for other, m in taken if results.intersection(m.results)]
-            rest = [pair for pair in taken if pair not in met]
             whole = all(other is pattern and results.issuperset(m.results) for other, m in met)
-            why = pattern.check(match) if whole else f"'{met[0][1].pattern}' has some of its statements"
-            if not why:
-                _, needed = _sequence(program, [m for _, m in (*rest, (pattern, match))])
-                why = f"it needs {needed}, which needs one of its statements" if needed else ""
+            why = pattern.check(match) if whole else f"'{met[0][0].name}' has some of its statements"
+            if not why and (needed := order.unite(match.results)) is not None:
+                why = f"it needs {needed}, which needs one of its statements"
             if why:
                 refused.append(Refused(match, why))
             else:
-                taken = [*rest, (pattern, match)]
-    place = {statement.lhs.tensor: n for n, statement in enumerate(program.statements)}
-    taken.sort(key=lambda pair: place[pair[1].results[-1]])
+                taken |= dict.fromkeys(match.results, (pattern, match))
+    ends = {match.results[-1]: (pattern, match) for pattern, match in taken.values()}
+    kept = [ends[s.lhs.tensor] for s in program.statements if s.lhs.tensor in ends]
     fields: dict[str, Any] = {}
-    for pattern, match in taken:
+    for pattern, match in kept:
         _merge(fields, pattern.schedule(match), match)
-    fuse, _ = _sequence(program, [match for _, match in taken])
-    return PatternMatches(tuple(match for _, match in taken), tuple(refused), {"fuse": fuse, **fields})
+    matches = tuple(match for _, match in kept)
+    return PatternMatches(matches, tuple(refused), {"fuse": _regions(program, matches), **fields})
 
 
 def _matches(program: Program, pattern: StatementPattern) -> Iterator[Match]:
     """The first match of each statement's right side."""
     writers = {statement.lhs.tensor: statement for statement in program.statements}
+    place = {tensor: n for n, tensor in enumerate(writers)}
     for root in program.statements:
         if isinstance(root.rhs, Access) and not root.reduction_indices:
             continue  # It is its operand, under another name or turned round.
         start = Found(results=frozenset([root.lhs.tensor]))
         found = next(pattern.shape.match(Subject(writers, root, root.rhs), start), None)
         if found is not None:
-            statements = [s for s in program.statements if s.lhs.tensor in found.results]
-            yield Match(pattern.name, program, tuple(statements), found.parts)
+            statements = tuple(writers[name] for name in sorted(found.results, key=place.__getitem__))
+            yield Match(pattern.name, program, statements, found.parts)
 
 
-def _sequence(program: Program, matches: Sequence[Match]) -> tuple[list[list[str]], str]:
-    """The results of regions in the order in which they run; and what keeps one from running."""
+def _regions(program: Program, matches: Sequence[Match]) -> list[list[str]]:
+    """The results of regions in the order in which they run: each match, and every other statement."""
     home = {name for match in matches for name in match.results}
     single = [(s,) for s in program.statements if s.lhs.tensor not in home]
     groups = [*(match.statements for match in matches), *single]
-    sequence, needed = in_sequence(program, groups)
-    return [[s.lhs.tensor for s in groups[n]] for n in sequence], needed[1] if needed else ""
+    sequence, _ = in_sequence(program, groups)
+    return [[s.lhs.tensor for s in groups[n]] for n in sequence]
 
 
 def _merge(fields: dict[str, Any], more: Mapping[str, Any], match: Match) -> None:

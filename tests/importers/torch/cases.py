@@ -218,6 +218,68 @@ def below(x: Tensor, least: float = -math.inf) -> Tensor:
     return x.masked_fill(x == x.max(), least)
 
 
+def losses(call: Call) -> Callable[[Draw], Call]:
+    """Of scores with batch and further dimensions, and of classes, some of which are ignored."""
+
+    def case(draw: Draw) -> Call:
+        kinds = draw.size()
+        shape = [draw.size(), kinds, *draw.shape(0, 2)]
+        x, weight = draw.tensor(*shape), draw.tensor(kinds, positive=True)
+        ids = draw.indices(shape[0], *shape[2:], below=kinds)
+        wanted = draw.tensor(*shape)
+
+        def several(given: Sequence[Tensor]) -> Iterator[Tensor]:
+            classes = torch.where(ids(given) == 1, -100, ids(given))
+            for reduction in ("none", "sum", "mean"):
+                yield call(x(given), ids(given), reduction=reduction, ignore_index=0)
+                yield call(x(given), classes, weight(given), reduction=reduction)
+            yield call(x(given)[0].flatten(1).T[0], ids(given).flatten()[0], weight(given))
+            if call is F.cross_entropy:
+                yield call(x(given), classes, weight(given), label_smoothing=0.2)
+                yield call(x(given), classes, label_smoothing=0.2, reduction="none")
+                yield call(x(given), wanted(given).softmax(1), weight(given), label_smoothing=0.1)
+
+        return lambda given: tuple(several(given))
+
+    return case
+
+
+def strided(x: Tensor, w: Tensor) -> Iterator[Tensor]:
+    """Windows over rows, over elements, from an offset, and the same again."""
+    made = (x @ w).contiguous()
+    rows, columns = made.shape
+    yield made.as_strided((rows - 1, 2, columns), (columns, columns, 1))
+    yield made.as_strided((rows * columns - 1, 2), (1, 1))
+    yield made.as_strided((2, columns - 1), (columns, 1), 1)
+    yield made.as_strided((rows, columns), (columns, 1))
+    heads = made[:, None].expand(-1, 3, -1).contiguous().transpose(0, 1)
+    yield heads.as_strided((3, rows - 1, 2, columns), (columns, 3 * columns, 3 * columns, 1))
+    yield made[None].as_strided((1, 2, rows - 1, columns), (7, columns, columns, 1))
+
+
+def spectra(x: Tensor) -> Iterator[Tensor]:
+    """Of the last dimension, of two, of another one; forth and back; with and without scales."""
+    half = torch.fft.rfft(x, norm="ortho")
+    yield half.real
+    yield half.imag
+    yield torch.fft.fft(torch.fft.fft(x, dim=-1), dim=0).real
+    yield torch.fft.rfft2(x, dim=(0, 1)).abs()
+    yield torch.fft.irfft(half * torch.fft.rfft(x.flip(-1)), n=x.shape[-1])
+    yield torch.fft.irfft(half, n=x.shape[-1] + 1, dim=-1, norm="forward")
+    yield torch.fft.ifft(torch.fft.fft2(x, norm="forward")).imag
+
+
+def turned(x: Tensor, y: Tensor) -> Iterator[Tensor]:
+    """Rotary positions as they were first written, and what else complex numbers do."""
+    a, b = (torch.view_as_complex(each.contiguous()) for each in (x, y))
+    angles = torch.polar(torch.ones(x.shape[1]), torch.arange(x.shape[1]).float())
+    yield torch.view_as_real(a * angles).flatten(1)
+    yield (a / (b * b.conj() + 1) + 2j * b).abs()
+    yield torch.view_as_real(torch.cat([a, b]).sum(0, keepdim=True) - a[:1])[..., 1]
+    yield torch.einsum("ab,cb->ac", a, b).real
+    yield torch.exp(1j * a.real).imag + torch.complex(a.imag, b.real).imag
+
+
 CASES: dict[str, Callable[[Draw], Call]] = {
     "linear": shaped(F.linear, "abi", "ci", "c"),
     "matmul": shaped(torch.matmul, "abij", "bjk"),
@@ -433,4 +495,68 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         "abcd",
     ),
     "to": shaped(lambda x: torch.where(x.relu().to(torch.bool), x, -x), "ab"),
+    "nll_loss": losses(lambda x, *args, **named: F.nll_loss(x.log_softmax(int(x.dim() > 1)), *args, **named)),
+    "cross_entropy_loss": losses(F.cross_entropy),
+    "cumprod": along(lambda x, dim, _: x.cumprod(dim)),
+    "cummax": along(lambda x, dim, _: x.cummax(dim)[0] + x.cumsum(0).cummax(dim)[0]),
+    "cummin": along(lambda x, dim, _: x.cummin(dim)[0][:1].relu()),
+    "prod": along(
+        lambda x, dim, keep: (x.prod(dim, keep), x.prod(), x[:, None].expand(-1, 2, *x.shape[1:]).prod(1))
+    ),
+    "any": along(lambda x, dim, keep: torch.where((x > 0.5).any(dim, keep), 1.0, 2.0)),
+    "all": along(lambda x, dim, keep: (x > -0.5).all(dim, keep) * (x > 0).sum(dim, keep)),
+    "var_mean": along(lambda x, dim, keep: torch.var_mean(x, dim, keepdim=keep)),
+    "std_mean": along(lambda x, dim, keep: torch.std_mean(x, dim, keepdim=keep)),
+    "logical_xor": binary(lambda a, b: torch.where((a > 0) ^ (b > 0), a, b)),
+    "sinh": unary(torch.sinh),
+    "cosh": unary(torch.cosh),
+    "hypot": binary(torch.hypot),
+    "logaddexp": binary(torch.logaddexp),
+    "xlogy": binary(lambda a, b: torch.xlogy(F.relu(a), b), positive=True),
+    "pairwise_distance": shaped(
+        lambda x, y: F.pairwise_distance(x, y) + F.pairwise_distance(x, y, 1), "abc", "bc"
+    ),
+    "linalg_cross": shaped(
+        lambda x, y: torch.linalg.cross(x[:, :1].expand(-1, 3, -1), y.repeat(1, 3, 1)[:, :3], dim=1),
+        *("abc", "abc"),
+    ),
+    "diagonal": shaped(
+        lambda x: (x.diagonal(), x.diagonal(1, -1, 0), x.diagonal(-1, 1, 2).relu(), x[0, :2, :2].trace()),
+        "abc",
+    ),
+    "diag_embed": shaped(
+        lambda x: (torch.diag_embed(x), torch.diag_embed(x, 1, 0, 2), torch.diag(x[0], -1)), "ab"
+    ),
+    "trace": shaped(torch.trace, "ab"),
+    "as_strided": shaped(lambda x, w: tuple(strided(x, w)), "ab", "bc"),
+    "col2im": shaped(
+        lambda x: (
+            F.fold(F.unfold(x, 2), x.shape[2:], 2),
+            F.fold(F.unfold(x, 2, 1, 1, 2) * 2, x.shape[2:], 2, 1, 1, 2),
+            F.fold(F.unfold(x[0], (1, 2)), x.shape[2:], (1, 2)),
+        ),
+        "abcd",
+    ),
+    "adaptive_max_pool2d": shaped(
+        lambda x: (
+            F.adaptive_max_pool2d(x, 1),
+            F.adaptive_max_pool1d(x[0], x.shape[3]),
+            F.adaptive_max_pool3d(torch.cat([x, x], 1)[None], 1),
+        ),
+        "abcd",
+    ),
+    "adaptive_avg_pool3d": shaped(lambda x: F.adaptive_avg_pool3d(x, (2, 1, 3)), "abcd"),
+    "upsample_bicubic2d": shaped(
+        lambda x: (
+            F.interpolate(x, (5, 7), mode="bicubic"),
+            F.interpolate(x, (3, 2), mode="bilinear", antialias=True),
+            F.interpolate(x, (3, 5), mode="bicubic", antialias=True, align_corners=True),
+        ),
+        "abcd",
+    ),
+    **dict.fromkeys(("_fft_r2c", "_fft_c2c", "_fft_c2r"), shaped(lambda x: tuple(spectra(x)), "abc")),
+    **dict.fromkeys(
+        ("view_as_complex", "view_as_real", "complex", "polar", "real", "imag", "conj"),
+        shaped(lambda x, y: tuple(turned(torch.stack([x, y], 2), torch.stack([y, y - x], 2))), "ab", "ab"),
+    ),
 }

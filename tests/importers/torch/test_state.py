@@ -1,5 +1,7 @@
 """The module of a user stays what it was, and is compared with as it was imported."""
 
+from functools import cache
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -116,3 +118,37 @@ def test_a_module_that_does_not_run_is_no_traceback():
     result = samhw.torch.compile(Stacked(), (torch.eye(3).to_sparse_csr(),), value="f32").run()
     with pytest.raises(RunError, match="PyTorch itself does not run Stacked on these arguments"):
         result.check()
+
+
+class Cached(nn.Module):
+    """Keeps what depends on shapes alone, and scales a parameter by 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin, self.first = nn.Linear(4, 4), True
+        self.register_buffer("angles", torch.zeros(8), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.first:
+            with torch.no_grad():
+                self.lin.weight.div_(1)
+            self.first = False
+        angles = torch.arange(len(x)) * 0.5
+        self.angles[: len(x)] = angles
+        return self.lin(x) * self.angles[: len(x), None] + positions(len(x))[:, None]
+
+
+@cache
+def positions(count: int) -> Tensor:
+    return torch.arange(count) / 7
+
+
+def test_a_module_may_write_what_constants_give():
+    module, x = Cached().eval(), torch.randn(3, 4)
+    weight = module.lin.weight.detach().clone()
+    design = samhw.torch.compile(module, (x,), value="f32")
+    design.run().check()
+    assert torch.equal(module.lin.weight, weight)
+    assert module.first
+    assert type(positions(3)) is Tensor
+    assert type(module(x)) is Tensor

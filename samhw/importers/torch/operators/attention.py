@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.products import import_matmul
@@ -16,7 +16,7 @@ from samhw.importers.torch.value import Known
 __all__: list[str] = []
 
 
-@operator("scaled_dot_product_attention")
+@operator("scaled_dot_product_attention", masked=True)
 def import_attention(
     importer: Importer,
     query: Operand,
@@ -31,6 +31,7 @@ def import_attention(
     """Shapes (batch.., rows, features). Rows that are masked out entirely give 0."""
     if dropout_p:
         raise UnsupportedError("draws random numbers (dropout)", "call model.eval() before")
+    check_unmasked(query, key, value)
     query, key, value = importer.value(query), importer.value(key), importer.value(value)
     shapes = [importer.build.shape(each) for each in (query, key, value)]
     if enable_gqa and shapes[0][-3] != shapes[1][-3]:

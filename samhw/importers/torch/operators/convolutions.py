@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from samhw.importers.core import Hints, Value, contract
+from samhw.importers.core import Hints, UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.reductions import reduced, total
@@ -208,7 +208,26 @@ def import_avg_pool(
     return made
 
 
-@operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
+@operator("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", places=True)
+def import_adaptive_max_pool(importer: Importer, x: Operand, size: Ints) -> Results:
+    made = importer.value(x)
+    count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)
+    have, want = importer.build.shape(made)[-count:], each_of(size, count)
+    for n, (one, other) in enumerate(zip(have, want, strict=True)):
+        if one % other:
+            raise UnsupportedError(
+                "pools windows of several sizes", "pool to a size that divides the image's"
+            )
+        dim = len(made.modes) - count + n
+        made = parted(importer, made, dim, Windows(one, one // other, one // other, (0, 0), 1))
+        made = reduced(importer, made, dim + 1, False, "max")
+    return made, importer.places_of_extremes
+
+
+@operator(
+    "adaptive_avg_pool1d",
+    *("adaptive_avg_pool2d", "_adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool3d"),
+)
 def import_adaptive_pool(importer: Importer, x: Operand, size: Sequence[int] | int) -> Value:
     made = importer.value(x)
     count = next(n for n in (1, 2, 3) if f"{n}d" in importer.operator)

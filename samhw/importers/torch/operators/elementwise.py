@@ -62,6 +62,16 @@ def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
         operator(name)(handler)
 
 
+def register_of_two(names: str, make: Maker) -> None:
+    """An operator of two tensors, which stand in its expression several times."""
+
+    def handler(importer: Importer, a: Operand, b: Operand) -> Value:
+        return importer.elementwise(make, importer.materialized(a), importer.materialized(b))
+
+    for name in names.split():
+        operator(name)(handler)
+
+
 _SINGLE: dict[str, Maker] = {
     "relu relu_": relu,
     "abs": abs_,
@@ -86,6 +96,14 @@ _SINGLE: dict[str, Maker] = {
 }
 for _names, _function in _SINGLE.items():
     register(_names, _function)
+
+_OF_TWO: dict[str, Maker] = {
+    "hypot": lambda a, b: sqrt(a * a + b * b),
+    "logaddexp": lambda a, b: max_(a, b) + log(1 + exp(-abs_(a - b))),
+    "xlogy special_xlogy": lambda a, b: select(eq(a, 0), 0, a * log(b)),
+}
+for _names, _function in _OF_TWO.items():
+    register_of_two(_names, _function)
 
 _CONDITIONS: dict[str, Maker] = {
     "lt": lt,
@@ -151,6 +169,8 @@ for _names, _function, _parameters in (
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
     ("tan tan_", lambda x: sin(x) / cos(x), 0),
     ("sinc sinc_", sinc, 0),
+    ("sinh", lambda x: (exp(x) - exp(-x)) * 0.5, 0),
+    ("cosh", lambda x: (exp(x) + exp(-x)) * 0.5, 0),
     ("tanhshrink", lambda x: x - tanh(x), 0),
 ):
     register_many(_names, _function, parameters=_parameters)
@@ -207,29 +227,30 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if isinstance(power, Known) and (number := host.uniform(power.dense())) is not None:
         # The power's own shape counts, where it is the greater one.
         x, power = importer.elementwise(lambda e, _: e, x, power), number
+    if isinstance(x, int | float) and x > 0:
+        factor = math.log(x)
+        return importer.elementwise(lambda e: exp(e * factor), power)
     if not isinstance(power, int | float):
         raise UnsupportedError("takes a tensor as the power", "use a number, or exp(p * log(x))")
-    if not isinstance(x, int | float):
-        x = importer.materialized(x)
-    else:
-        raise UnsupportedError("takes a tensor as the power", "write exp(p * log(base))")
+    x = importer.materialized(x)
     roots: dict[float, Callable[[Expr], Expr]] = {
         0.5: sqrt,
         -0.5: rsqrt,
         1.5: lambda e: e * sqrt(e),
-        -1.0: reciprocal,
-        -2.0: lambda e: reciprocal(e * e),
     }
     if float(power) in roots:
         return importer.elementwise(roots[float(power)], x)
-    if float(power) != int(power) or not 1 <= power <= 16:
-        raise UnsupportedError(f"has the power {power}", "use 0.5, 1.5, -0.5, -1, -2 or a whole one up to 16")
+    if float(power) != int(power):
+        # Of negative numbers that is NaN in PyTorch too.
+        return importer.elementwise(lambda e: exp(log(e) * power), x)
+    if not 1 <= abs(power) <= 16:
+        raise UnsupportedError(f"has the power {power}", "use a whole one from -16 to 16, or a fraction")
 
     def powered(e: Expr) -> Expr:
         made = e
-        for _ in range(int(power) - 1):
+        for _ in range(int(abs(power)) - 1):
             made = made * e
-        return made
+        return made if power > 0 else reciprocal(made)
 
     return importer.elementwise(powered, x)
 
@@ -244,6 +265,12 @@ def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
 def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(max_, a, b, condition=True)
+
+
+@operator("logical_xor", "bitwise_xor", "__xor__")
+def import_xor(importer: Importer, a: Operand, b: Operand) -> Value:
+    a, b = importer.masks.condition(a), importer.masks.condition(b)
+    return importer.elementwise(lambda x, y: 1 - eq(x, y), a, b, condition=True)
 
 
 @operator("bitwise_not")

@@ -60,16 +60,15 @@ def import_index(importer: Importer, x: Operand, indices: Sequence[Operand | Non
         if importer.masks.is_condition(ids):
             raise UnsupportedError("picks elements by a condition", "multiply by the condition")
         return _gathered(importer, x, dim, ids)
-    if given != list(range(given[0], given[-1] + 1)):
-        raise UnsupportedError(
-            "takes indices of dimensions that are apart", "index one dimension after another"
-        )
     shape = importer.build.shape(x)
     hot = importer.indices.one_hot_of(tensors, [shape[dim] for dim in given])
     rank = len(shape)
     own, places = letters(rank, "a"), letters(len(hot.modes) - len(given), "A")
     picked = "".join(own[dim] for dim in given)
     out = own[: given[0]] + places + own[given[-1] + 1 :]
+    if given != list(range(given[0], given[-1] + 1)):
+        # The places of dimensions that are apart stand in front.
+        out = places + "".join(letter for letter in own if letter not in picked)
     return contract(importer.tensors, f"{own},{places}{picked}->{out}", x, hot)
 
 
@@ -78,10 +77,9 @@ def import_gather(importer: Importer, x: Operand, dim: int, ids: Operand, **_: o
     x = importer.value(x)
     rank = len(x.modes)
     dim %= rank
-    if importer.shape(ids)[:dim] + importer.shape(ids)[dim + 1 :] != [
-        size for d, size in enumerate(importer.build.shape(x)) if d != dim
-    ]:
-        raise UnsupportedError("gathers a part only", "slice the tensor first")
+    for other, size in enumerate(importer.shape(ids)):
+        if other != dim:
+            x = importer.views.slice(x, other, 0, size)
     hot = importer.indices.one_hot(ids, importer.build.shape(x)[dim])
     own = letters(rank, "a")
     out = own[:dim] + "Z" + own[dim + 1 :]

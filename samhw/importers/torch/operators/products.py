@@ -62,6 +62,18 @@ def import_bilinear(
     return made if bias is None else importer.add_to_sum(made, bias)
 
 
+@operator("linalg_cross", "cross")
+def import_cross(importer: Importer, a: Operand, b: Operand, dim: int = -1) -> Value:
+    """Of each vector the elements turned by one, times those of the other turned by two."""
+    held = [importer.materialized(each) for each in (a, b)]
+
+    def turned(x: Value, by: int) -> Value:
+        return importer.views.index_select(x, dim, [(n + by) % 3 for n in range(3)])
+
+    (a1, a2), (b1, b2) = ([importer.materialized(turned(x, by)) for by in (1, 2)] for x in held)
+    return importer.elementwise(lambda p, q, r, s: p * q - r * s, a1, b2, a2, b1)
+
+
 def _explicit(importer: Importer, equation: str, values: list[Value]) -> str:
     """The equation with an output, and letters in the place of dots."""
     inputs, arrow, output = equation.partition("->")

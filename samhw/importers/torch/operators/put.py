@@ -33,27 +33,34 @@ def import_index_put(
     shape = importer.shape(x)
     if any(0 in importer.shape(each) for each in (source, *(i for i in indices if i is not None))):
         return importer.value(x)
-    given, first = _together(indices)
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    given = [index for index in indices if index is not None]
     if any(importer.masks.is_condition(index) for index in given):
         if len(given) == 1 and importer.shape(source) in ([], [1]) and not accumulate:
             (condition,) = given
             rank = len(importer.shape(condition))
-            spread = _followed_by(importer.value(condition), len(shape) - first - rank)
+            spread = _followed_by(importer.value(condition), len(shape) - dims[0] - rank)
             return importer.elementwise(select, spread, source, x)
         raise UnsupportedError("puts several elements by a condition", "use torch.where")
-    sizes = shape[first : first + len(given)]
+    sizes = [shape[dim] for dim in dims]
     matrix = importer.indices.one_hot_of(given, sizes, once=not accumulate)
     places = len(matrix.modes) - len(sizes)
     own, inside = letters(len(shape), "a"), letters(places, "A")
-    named = own[first : first + len(sizes)]
-    goal = own[:first] + inside + own[first + len(sizes) :]
-    target = [*shape[:first], *importer.build.shape(matrix)[:places], *shape[first + len(sizes) :]]
+    # The places of dimensions that are apart stand in front.
+    front = dims[0] if dims == list(range(dims[0], dims[-1] + 1)) else 0
+    rest = [dim for dim in range(len(shape)) if dim not in dims]
+    order = [*rest[:front], None, *rest[front:]]
+    goal = "".join(inside if dim is None else own[dim] for dim in order)
+    reached = importer.build.shape(matrix)[:places]
+    target = [size for dim in order for size in (reached if dim is None else (shape[dim],))]
     spread = importer.views.expand(importer.value(source), target)
+    named = "".join(own[dim] for dim in dims)
     made = contract(importer.tensors, f"{inside}{named},{goal}->{own}", matrix, spread)
     if accumulate:
         return importer.add(made, x)
-    counts = _followed_by(importer.indices.counts_of(given, sizes), len(shape) - first - len(sizes))
-    return _put(importer, x, made, counts)
+    counts = importer.indices.counts_of(given, sizes)
+    modes = dict(zip(dims, counts.modes, strict=True))
+    return _put(importer, x, made, replace(counts, modes=tuple(modes.get(d, ()) for d in range(len(shape)))))
 
 
 @operator("index_copy", "index_copy_")
@@ -158,13 +165,3 @@ def _put(importer: Importer, x: Operand, made: Operand, counts: Value) -> Value:
 def _followed_by(x: Value, count: int) -> Value:
     """With dimensions of extent 1 behind it."""
     return replace(x, modes=(*x.modes, *[()] * count))
-
-
-def _together(indices: Sequence[Operand | None]) -> tuple[list[Operand], int]:
-    """Index tensors of neighbouring dimensions, and the first of these."""
-    places = [dim for dim, index in enumerate(indices) if index is not None]
-    if places != list(range(places[0], places[-1] + 1)):
-        raise UnsupportedError(
-            "takes indices of dimensions that are apart", "index one dimension after another"
-        )
-    return [index for index in indices if index is not None], places[0]

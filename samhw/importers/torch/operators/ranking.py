@@ -13,7 +13,7 @@ def refuse_order(*_: object, **__: object) -> UnsupportedError:
     raise UnsupportedError("orders elements by their values, for which there is no hardware yet", _AFTER)
 
 
-@operator("argmax", "argmin", "cummax", "cummin", places=True)
+@operator("argmax", "argmin", places=True)
 def refuse_places(*_: object, **__: object) -> UnsupportedError:
     raise UnsupportedError("finds the places of extremes, for which there is no hardware yet", _AFTER)
 

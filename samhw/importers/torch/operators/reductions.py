@@ -8,8 +8,8 @@ import torch
 
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
-from samhw.frontend.functions import exp, log, sqrt
-from samhw.importers.core import Hints, UnsupportedError, Value, check_unmasked
+from samhw.frontend.functions import eq, exp, log, sqrt
+from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
@@ -92,6 +92,16 @@ def import_var(importer: Importer, x: Operand, *arguments: Any, **named: Any) ->
     return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
 
 
+@operator("var_mean", "std_mean")
+def import_var_mean(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> tuple[Value, Value]:
+    dim, correction, keepdim = _variance_arguments(*arguments, **named)
+    made = importer.materialized(x)
+    _, found = variance(importer, made, dim, correction, keepdim)
+    if importer.operator == "aten.std_mean":
+        found = importer.elementwise(sqrt, found)
+    return found, total(importer, made, dim, keepdim, 1 / count(importer, made, dim))
+
+
 @operator("amax", masked=True)
 def import_amax(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
     return reduced(importer, importer.value(x), dim, keepdim, "max")
@@ -113,16 +123,12 @@ def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepd
     return found if dim is None else (found, importer.places_of_extremes)
 
 
-@operator("cumsum")
-def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
-    """By a triangle of ones."""
-    x = importer.value(x)
-    if not x.modes:
-        return x
-    size = importer.build.shape(x)[dim]
-    held = torch.ones(size, size).tril()
-    triangle = importer.constant(held, f"triangle_{size}", Hints("csr"))
-    return importer.views.product_along(x, dim, triangle)
+@operator("prod")
+def import_prod(
+    importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False, **_: object
+) -> Value:
+    # What is the same all along a dimension is a factor as often.
+    return reduced(importer, importer.tensors.expanded(importer.materialized(x)), dim, keepdim, "prod")
 
 
 @operator("linalg_vector_norm", "norm")
@@ -142,6 +148,31 @@ def import_norm(
     if ord in (1, math.inf):
         return reduced(importer, magnitude, dim, keepdim, "sum" if ord == 1 else "max")
     raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
+
+
+@operator("pairwise_distance")
+def import_pairwise_distance(
+    importer: Importer, x: Operand, y: Operand, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Value:
+    apart = importer.elementwise(lambda a, b: a - b + eps, x, y)
+    return import_norm(importer, apart, p, -1, keepdim)
+
+
+@operator("trace")
+def import_trace(importer: Importer, x: Operand) -> Value:
+    diagonal = importer.call("diagonal", x)
+    assert isinstance(diagonal, Value)
+    return reduced(importer, diagonal, 0)
+
+
+@operator("any", "all")
+def import_any(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
+    """The greatest or the least of conditions, or of what is not 0."""
+    made = importer.value(x)
+    if not made.condition:
+        made = importer.elementwise(lambda e: 1 - eq(e, 0), made)
+    kind = "max" if importer.operator == "aten.any" else "min"
+    return replace(reduced(importer, made, dim, keepdim, kind), condition=True)
 
 
 @operator("cdist", "_cdist_forward", "_euclidean_dist")

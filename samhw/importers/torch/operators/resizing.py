@@ -85,6 +85,20 @@ def import_linear(
     return _resized(importer, importer.value(x), size, scales, stretched)
 
 
+@operator("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "upsample_bicubic2d")
+def import_smooth(
+    importer: Importer, x: Operand, size: Sequence[int] | None, corners: bool, *scales: Scale
+) -> Value:
+    """PyTorch has these of two dimensions alone: one of them stays as it is."""
+    resize = getattr(torch.ops.aten, importer.operator.removeprefix("aten."))
+
+    def stretched(eye: torch.Tensor, length: int, scale: float | None) -> torch.Tensor:
+        found: torch.Tensor = resize(eye[None], [eye.shape[1], length], corners, None, scale)[0]
+        return found
+
+    return _resized(importer, importer.value(x), size, scales, stretched)
+
+
 Stretch = Callable[[torch.Tensor, int, float | None], torch.Tensor]
 """Of PyTorch, along the last dimension, to a length, by a scale if there is one."""
 

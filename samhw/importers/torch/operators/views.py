@@ -46,6 +46,8 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
     if dtype == torch.bool and not importer.masks.is_condition(x):
         check_unmasked(x)
         return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
+    if importer.masks.is_condition(x) and dtype not in (None, torch.bool):
+        return replace(importer.value(x), condition=False)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         raise UnsupportedError(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
     return importer.value(x)

@@ -1,10 +1,12 @@
 """Windows along dimensions: views where they lie side by side, else products with constant matrices."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 
-from samhw.importers.core import Hints, Value
+from samhw.importers.core import Hints, UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
@@ -125,3 +127,91 @@ def import_im2col(
     made = replace(made, modes=tuple(made.modes[dim] for dim in order))
     count = windows[0].count * windows[1].count
     return importer.views.view(made, [*batch, channels * kernels[0] * kernels[1], count])
+
+
+@operator("col2im")
+def import_col2im(
+    importer: Importer,
+    x: Operand,
+    size: Ints,
+    kernel: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> Value:
+    """The sum of windows (batch.., channels and places in a window, windows) where they lie in images."""
+    made = importer.value(x)
+    *batch, channels, _ = importer.build.shape(made)
+    sizes, kernels, dilations, pads, steps = (
+        each_of(n, 2) for n in (size, kernel, dilation, padding, stride)
+    )
+    windows = [
+        Windows(one, k, step, (pad, pad), d)
+        for one, k, d, pad, step in zip(sizes, kernels, dilations, pads, steps, strict=True)
+    ]
+    counts = [window.count for window in windows]
+    made = importer.views.view(made, [*batch, channels // prod(kernels), *kernels, *counts])
+    matrices = [window.matrix(importer) for window in windows]
+    own = "abcd"[: len(batch) + 1]
+    found = contract(importer.tensors, f"LKY,{own}KkLl->{own}Ykl", matrices[0], made)
+    return contract(importer.tensors, f"lkX,{own}Ykl->{own}YX", matrices[1], found)
+
+
+@operator("as_strided", "as_strided_copy")
+def import_as_strided(
+    importer: Importer, x: Operand, sizes: Sequence[int], strides: Sequence[int], start: int | None = None
+) -> Value:
+    """Windows of what lies in memory. Dimensions stand by their strides, those of the data and those of the
+    result; the outermost and innermost ones that are the same in both stay as they are."""
+    made, memory = importer.value(x), importer.memory
+    shape = importer.build.shape(made)
+    if memory is None or (have := _by_stride(shape, memory.strides)) is None:
+        raise UnsupportedError("reads memory that its tensor does not fill", "call contiguous() first")
+    want = sorted((dim for dim, size in enumerate(sizes) if size > 1), key=lambda dim: -strides[dim])
+    before = [(shape[dim], memory.strides[dim]) for dim in have]
+    after = [(sizes[dim], strides[dim]) for dim in want]
+    first = 0 if start is None else start - memory.start
+    outer, inner = _ends(before, after, first)
+    kept = [size for size, _ in before]
+    held, behind = prod(kept[outer : len(kept) - inner]), prod(kept[len(kept) - inner :])
+    places = torch.tensor(first // behind)
+    for size, stride in after[outer : len(after) - inner]:
+        places = places[..., None] + torch.arange(size) * (stride // behind)
+    if bool(((places < 0) | (places >= held)).any()):
+        raise UnsupportedError("reads memory beyond its tensor", "take slices of a larger tensor")
+    made = replace(made, modes=tuple(made.modes[dim] for dim in have))
+    made = importer.views.view(made, [*kept[:outer], held, *kept[len(kept) - inner :]])
+    flat = places.flatten().tolist()
+    if flat != list(range(held)):
+        made = importer.views.index_select(made, outer, flat)
+    made = importer.views.view(made, [size for size, _ in after])
+    modes = dict(zip(want, made.modes, strict=True))
+    return replace(made, modes=tuple(modes.get(dim, ()) for dim in range(len(sizes))))
+
+
+def _by_stride(shape: Sequence[int], strides: Sequence[int]) -> list[int] | None:
+    """The dimensions of more than one element, outermost first, of a tensor that fills its memory."""
+    dims = sorted((dim for dim, size in enumerate(shape) if size > 1), key=lambda dim: -strides[dim])
+    sizes = [shape[dim] for dim in dims]
+    is_full = [strides[dim] for dim in dims] == [prod(sizes[n + 1 :]) for n in range(len(sizes))]
+    return dims if is_full else None
+
+
+def _ends(before: list[tuple[int, int]], after: list[tuple[int, int]], first: int) -> tuple[int, int]:
+    """How many of the outermost and of the innermost dimensions, each a size and a stride, a view of memory
+    leaves as they are."""
+    least = min(len(before), len(after))
+    inner = 0
+    while inner < least and before[-1 - inner] == after[-1 - inner]:
+        inner += 1
+    while inner and any(
+        n % prod(size for size, _ in before[len(before) - inner :])
+        for n in (first, *(stride for _, stride in after[: len(after) - inner]))
+    ):
+        inner -= 1
+    outer = 0
+    while outer < least - inner and before[outer] == after[outer]:
+        outer += 1
+    block = prod(size for size, _ in before[outer:])
+    reach = first + sum((size - 1) * stride for size, stride in after[outer:])
+    return (outer if reach < block else 0), inner

@@ -1,0 +1,228 @@
+"""Operators of complex tensors, by those of their real and imaginary parts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from samhw.frontend.functions import cos, exp, sin, sqrt
+from samhw.importers.core import UnsupportedError
+from samhw.importers.torch.complex_pair import (
+    Complex,
+    as_complex,
+    as_real_numbers,
+    is_zero,
+    minus,
+    plus,
+    zeros,
+)
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.registry import COMPLEX, OPERATORS, VIEWS
+
+__all__ = ["TAKES_PAIRS", "complex_operator", "of_complex"]
+
+Handler = Callable[..., Any]
+
+TAKES_PAIRS = frozenset(("aten.select", "aten.view_as_complex", "aten.view_as_complex_copy"))
+"""Operators that know what to do with the pairs that a complex tensor is viewed as."""
+
+_LINEAR = {
+    "neg": (0,),
+    "sum": (0,),
+    "mean": (0,),
+    "roll": (0,),
+    "flip": (0,),
+    "index": (0,),
+    "index_select": (0,),
+    "gather": (0,),
+    "constant_pad_nd": (0,),
+    "cumsum": (0,),
+    "diagonal": (0,),
+    "cat": (0,),
+    "stack": (0,),
+    "add": (0, 1),
+    "sub": (0, 1),
+    "copy": (0, 1),
+    "slice_scatter": (0, 1),
+    "select_scatter": (0, 1),
+    "index_put": (0, 2),
+    "where": (1, 2),
+}
+"""What goes through real and imaginary parts apart: the arguments that are complex. Views do so too."""
+
+_PRODUCTS = ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer")
+
+
+def of_complex(importer: Importer, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """What an operator gives, some of whose arguments or results are complex.
+
+    Raises:
+        UnsupportedError: for operators that are not known for complex tensors.
+    """
+    short = name.removeprefix("aten.")
+    if name in COMPLEX:
+        return COMPLEX[name](importer, *args, **named)
+    if short.removesuffix("_") in _PRODUCTS:
+        return _product(importer, lambda a, b: OPERATORS[name](importer, a, b), *args)
+    if name in VIEWS or short.removesuffix("_") in _LINEAR:
+        places = _LINEAR.get(short.removesuffix("_"), (0,))
+        return _by_parts(importer, OPERATORS[name], places, args, named)
+    raise UnsupportedError(
+        "takes or gives complex numbers", "compute with their real and imaginary parts (torch.view_as_real)"
+    )
+
+
+def complex_operator(*names: str) -> Callable[[Handler], Handler]:
+    """Registers what an operator does to complex tensors."""
+
+    def register(handler: Handler) -> Handler:
+        COMPLEX.update({f"aten.{name}": handler for name in names})
+        return handler
+
+    return register
+
+
+def _by_parts(
+    importer: Importer, handler: Handler, places: Sequence[int], args: Sequence[Any], named: dict[str, Any]
+) -> Any:
+    def part(pick: Callable[[Complex], Operand]) -> Any:
+        given = [_picked(importer, arg, pick) if place in places else arg for place, arg in enumerate(args)]
+        return handler(importer, *given, **named)
+
+    real, imag = part(lambda x: x.real), part(lambda x: x.imag)
+    if isinstance(real, list | tuple):
+        return [Complex(*pair) for pair in zip(real, imag, strict=True)]
+    return Complex(real, imag)
+
+
+def _picked(importer: Importer, item: Any, pick: Callable[[Complex], Operand]) -> Any:
+    if isinstance(item, list | tuple):
+        return [_picked(importer, each, pick) for each in item]
+    return pick(as_complex(importer, item))
+
+
+def _product(importer: Importer, multiply: Callable[[Operand, Operand], Any], a: Any, b: Any) -> Complex:
+    """Four real products, or two with a real tensor."""
+    one, other = as_complex(importer, a), as_complex(importer, b)
+    if is_zero(other.imag):
+        return Complex(multiply(one.real, other.real), multiply(one.imag, other.real))
+    if is_zero(one.imag):
+        return Complex(multiply(one.real, other.real), multiply(one.real, other.imag))
+    one, other = _used_often(importer, one), _used_often(importer, other)
+    return Complex(
+        minus(importer, multiply(one.real, other.real), multiply(one.imag, other.imag)),
+        plus(importer, multiply(one.real, other.imag), multiply(one.imag, other.real)),
+    )
+
+
+def _used_often(importer: Importer, x: Complex) -> Complex:
+    """With parts that are tensors by themselves."""
+    return _each(lambda p: p if isinstance(p, int | float) else importer.materialized(p), x)
+
+
+def _each(change: Callable[[Operand], Any], x: Complex) -> Complex:
+    """Both parts, changed alike."""
+    return Complex(change(x.real), change(x.imag))
+
+
+@complex_operator("einsum")
+def import_complex_einsum(importer: Importer, equation: str, operands: Sequence[Any], **_: Any) -> Complex:
+    if len(operands) > 2:
+        raise UnsupportedError("is an einsum of more than two complex tensors", "write several of two")
+    if len(operands) == 1:
+        return _each(
+            lambda part: importer.call("einsum", equation, [part]), as_complex(importer, operands[0])
+        )
+    return _product(importer, lambda a, b: importer.call("einsum", equation, [a, b]), *operands)
+
+
+@complex_operator("div", "true_divide")
+def import_complex_div(importer: Importer, a: Any, b: Any, **_: Any) -> Complex:
+    other = as_complex(importer, b)
+    if is_zero(other.imag):
+        return _each(lambda part: importer.call("div", part, other.real), as_complex(importer, a))
+    other = _used_often(importer, other)
+    size = importer.materialized(importer.elementwise(lambda r, i: r * r + i * i, other.real, other.imag))
+    turned = Complex(other.real, importer.elementwise(lambda i: -i, other.imag))
+    found = _product(importer, lambda x, y: importer.elementwise(lambda p, q: p * q, x, y), a, turned)
+    return _each(lambda part: importer.elementwise(lambda p, n: p / n, part, size), found)
+
+
+@complex_operator("real")
+def import_real(importer: Importer, x: Any) -> Operand:
+    return as_complex(importer, x).real
+
+
+@complex_operator("imag")
+def import_imag(importer: Importer, x: Any) -> Operand:
+    return as_complex(importer, x).imag
+
+
+@complex_operator("view_as_real", "view_as_real_copy")
+def import_view_as_real(importer: Importer, x: Any) -> Complex:
+    found = as_complex(importer, x)
+    return Complex(found.real, found.imag, viewed=True)
+
+
+@complex_operator("select")
+def import_select(importer: Importer, x: Complex, dim: int, place: int) -> Any:
+    """Of a view as pairs, all the first or all the second numbers."""
+    select = OPERATORS["aten.select"]
+    if not x.viewed:
+        return _by_parts(importer, select, (0,), (x, dim, place), {})
+    if dim in (-1, len(importer.shape(x.real))):
+        return (x.real, x.imag)[place]
+    return select(importer, as_real_numbers(importer, x), dim, place)
+
+
+@complex_operator("view_as_complex", "view_as_complex_copy")
+def import_view_as_complex(importer: Importer, x: Any) -> Complex:
+    if isinstance(x, Complex):
+        return Complex(x.real, x.imag)
+    held = importer.value(x)
+    real, imag = (importer.call("select", held, -1, place) for place in (0, 1))
+    return Complex(real, imag)  # type: ignore[arg-type]
+
+
+@complex_operator("complex")
+def import_complex(importer: Importer, real: Operand, imag: Operand) -> Complex:
+    return Complex(real, imag)
+
+
+@complex_operator("polar")
+def import_polar(importer: Importer, size: Operand, angle: Operand) -> Complex:
+    angle = importer.materialized(angle)
+    real, imag = (importer.elementwise(lambda s, a, f=f: s * f(a), size, angle) for f in (cos, sin))
+    return Complex(real, imag)
+
+
+@complex_operator("abs")
+def import_complex_abs(importer: Importer, x: Complex) -> Operand:
+    x = _used_often(importer, x)
+    return importer.elementwise(lambda r, i: sqrt(r * r + i * i), x.real, x.imag)
+
+
+@complex_operator("exp")
+def import_complex_exp(importer: Importer, x: Complex) -> Complex:
+    x = _used_often(importer, x)
+    real, imag = (importer.elementwise(lambda r, i, f=f: exp(r) * f(i), x.real, x.imag) for f in (cos, sin))
+    return Complex(real, imag)
+
+
+@complex_operator("conj", "_conj", "_conj_physical", "conj_physical", "conj_copy", "_conj_copy")
+def import_conj(importer: Importer, x: Any) -> Complex:
+    found = as_complex(importer, x)
+    return found if is_zero(found.imag) else Complex(found.real, importer.call("neg", found.imag))  # type: ignore[arg-type]
+
+
+@complex_operator("resolve_conj", "resolve_neg", "clone", "contiguous", "detach", "alias")
+def import_same_complex(importer: Importer, x: Any, **_: Any) -> Complex:
+    return as_complex(importer, x)
+
+
+@complex_operator("to", "_to_copy")
+def import_to_complex(importer: Importer, x: Any, *_: Any, **named: Any) -> Any:
+    """Of a real tensor, and between the complex types; to a real type the real part."""
+    if isinstance(x, Complex):
+        dtype = named.get("dtype")
+        return x if dtype is None or dtype.is_complex else x.real
+    return Complex(x, zeros(importer.shape(x)))

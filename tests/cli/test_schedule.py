@@ -17,6 +17,7 @@ EVERY = {
     "compare": ["spmm"],
     "correlate": ["spmm"],
     "sweep": ["spmm", "-o", "table.csv"],
+    "tune": ["spmm", "-o", "tuned.toml"],
 }
 """The commands that take a program, with what they do not go without."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks import (
+    choices,
     compile_time,
     design_space,
     fusion_levels,
@@ -42,6 +43,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
 @pytest.mark.parametrize(
     ("name", "arguments", "column"),
     [
+        ("choices", "mlp sae", "to the best"),
         ("compile_time", "mlp --repeats 1", "statements"),
         ("design_space", "gcn", "constrained"),
         ("fusion_levels", "mlp --nodes 0", "speed-up"),
@@ -76,6 +78,11 @@ def test_json(
     assert (printed == "") == (target != "-")
     text = printed if target == "-" else Path(target).read_text()
     assert json.loads(text) == {"title": "title", "rows": [{"order": "i j", "cycles": 12_345, "part": None}]}
+
+
+def test_what_is_chosen_is_as_fast_as_the_best_level() -> None:
+    for row in choices.rows(["bigbird_attention", "gcn", "gpt3_block", "graphsage"], ["auto"]):
+        assert row["to the best"] <= 1.05
 
 
 def test_compile_time_of_each_model_and_level() -> None:

@@ -47,6 +47,19 @@ def test_regions_by_the_kinds_of_statements():
     torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("asked", [{"fuse": "auto"}, {"schedule": "auto"}])
+def test_a_schedule_that_is_chosen(asked):
+    torch.manual_seed(0)
+    module, x = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3)), (torch.randn(4, 6),)
+    design = samhw.torch.compile(module, x, **asked)
+    found = design.run()
+    torch.testing.assert_close(found.output, module(*x), rtol=1e-4, atol=1e-4)
+    assert design.compiled.why
+    levels = ("none", "module", "full")
+    best = min(samhw.torch.compile(module, x, fuse=level).run().result.cycles for level in levels)
+    assert found.result.cycles <= 1.05 * best
+
+
 class Spread(nn.Module):
     """A sparse product, with the matrix as an argument, a buffer or a parameter."""
 

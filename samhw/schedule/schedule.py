@@ -14,7 +14,9 @@ from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.fields import (
     AUTO,
+    CASCADES,
     ITERATIONS,
+    Cascade,
     FusionLevel,
     FusionRule,
     Iteration,
@@ -72,6 +74,12 @@ class Schedule:
     """The orders that are tried for a region before its first refusal is reported."""
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, how many copies of what lies inside of it share its coordinates."""
+    cascade: Cascade = "off"
+    """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
+    its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
+    earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
+    rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
+    are rounded, and so their bounds."""
     share: Share | Mapping[str, str] = field(default="auto", hash=False)
     """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
     region where streams do not allow that; `none` recomputes an intermediate for each use, and ends no region
@@ -86,6 +94,7 @@ class Schedule:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         object.__setattr__(self, "brackets", check_brackets(self.brackets))
         check_one_of("iteration", self.iteration, ITERATIONS)
+        check_one_of("cascade", self.cascade, CASCADES)
         object.__setattr__(self, "share", check_share(self.share))
         if not isinstance(self.permute, bool | np.bool_):
             raise InputError(f"'permute' is {shown(self.permute)}; give true or false.")
@@ -136,6 +145,8 @@ class Schedule:
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
             words.append(f"lanes {lanes_text(self.lanes)}")
+        if self.cascade != "off":
+            words.append(f"cascade {self.cascade}")
         if share := self.share_text():
             words.append(f"share {share}")
         return ", ".join(words)
@@ -221,6 +232,8 @@ class Schedule:
             found["brackets"] = plain(self.brackets)
         if self.off_chip is not None:
             found["off_chip"] = plain(self.off_chip)
+        if self.cascade != "off":
+            found["cascade"] = self.cascade
         if self.share != "auto":
             found["share"] = plain(self.share)
         if self.order:

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
-from samhw.cli.choice import print_choice
 from samhw.cli.cascades import print_cascades
+from samhw.cli.choice import print_choice
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table

@@ -4,6 +4,6 @@ What a program says in several passes over an index, such as the maximum, the su
 attention, `cascaded` rewrites into running reductions and rescaled sums, as far as its test allows.
 """
 
-from samhw.cascade.rewrite import Cascaded, Finding, cascaded
+from samhw.cascade.rewrite import Cascaded, CascadeFinding, cascaded
 
-__all__ = ["Cascaded", "Finding", "cascaded"]
+__all__ = ["CascadeFinding", "Cascaded", "cascaded"]

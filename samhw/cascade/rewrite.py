@@ -34,7 +34,7 @@ from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
 
-__all__ = ["Cascaded", "Finding", "cascaded"]
+__all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
 LEAST = -(2.0**100)
 """What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
@@ -42,7 +42,7 @@ exp(-inf - LEAST) = 0, and not NaN. Both floating-point types have it."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class CascadeFinding:
     """What the test says of a reduction that uses earlier ones."""
 
     tensor: str
@@ -59,7 +59,7 @@ class Cascaded:
     """A program, and what was found about its cascades."""
 
     program: Program
-    findings: tuple[Finding, ...]
+    findings: tuple[CascadeFinding, ...]
 
 
 def cascaded(program: Program, mode: str) -> Cascaded:
@@ -68,7 +68,7 @@ def cascaded(program: Program, mode: str) -> Cascaded:
     Args:
         mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `off` nothing.
     """
-    findings: list[Finding] = []
+    findings: list[CascadeFinding] = []
     tensors = dict(program.tensors)
     names = Names(tensors)
     regions = []
@@ -111,7 +111,7 @@ class _Rewriter:
         self.known = RegionReductions(program, region)
         self.names = names
         self.mode = mode
-        self.findings: list[Finding] = []
+        self.findings: list[CascadeFinding] = []
         self.tensors: dict[str, TensorDecl] = {}
         self.statements: list[Statement] = []
         self._running: dict[tuple[str, str], Access] = {}
@@ -147,7 +147,7 @@ class _Rewriter:
             else:
                 self._emit(reduced, parts, rescaled)
         done = refusal is None and self.mode != "off"
-        self.findings.append(Finding(reduced.statement.lhs.tensor, reduced.index, words, done))
+        self.findings.append(CascadeFinding(reduced.statement.lhs.tensor, reduced.index, words, done))
         return done
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:

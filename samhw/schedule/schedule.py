@@ -74,12 +74,6 @@ class Schedule:
     """The orders that are tried for a region before its first refusal is reported."""
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, how many copies of what lies inside of it share its coordinates."""
-    cascade: Cascade = "off"
-    """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
-    its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
-    earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
-    rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
-    are rounded, and so their bounds."""
     share: Share | Mapping[str, str] = field(default="auto", hash=False)
     """What uses of an intermediate share: `auto` chooses by cost; `all` computes nothing twice, and ends a
     region where streams do not allow that; `none` recomputes an intermediate for each use, and ends no region
@@ -89,6 +83,12 @@ class Schedule:
     """For a result, the right side of its statement without indices, with parentheses around what is summed
     first; it may name what intermediates are made of in their place (`samhw.brackets`). All other fields
     speak of the statements that come of it."""
+    cascade: Cascade = "off"
+    """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
+    its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
+    earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
+    rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
+    are rounded, and so their bounds."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))

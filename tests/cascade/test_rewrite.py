@@ -76,7 +76,7 @@ fuse {
 
 def arrays(text: str) -> dict[str, np.ndarray]:
     shape = {"i": 5, "j": 12, "k": 4, "v": 6, "a": 5, "b": 12}
-    given = {}
+    given: dict[str, np.ndarray] = {}
     for decl in parse(text).inputs:
         given[decl.name] = RNG.normal(size=[shape[i] for i in decl.indices])
     if "a" in given:

@@ -42,8 +42,10 @@ from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
+from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
 from samhw.rtl.recur import Recur
+from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
@@ -129,6 +131,7 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
     for op in ("sum", "max", "prod"):
         yield Case("running", f"{op} {value}", partial(Running, arch=arch, value_type=value, op=op))
     yield Case("recur", f"{value}", partial(Recur, arch=arch, value_type=value))
+    yield Case("last", f"{value}", partial(Last, arch=arch, value_type=value))
     exclusive = partial(Running, arch=arch, value_type=value, op="sum", exclusive=True)
     yield Case("running", f"sum {value}, exclusive", exclusive)
     for bits in ([10], [5, 5]):
@@ -136,6 +139,11 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
             "reduce_vector",
             f"sum {value} bits={bits}",
             partial(ReduceVector, arch=arch, value_type=value, op="sum", bits=bits),
+        )
+        yield Case(
+            "recur_vector",
+            f"{value} bits={bits}",
+            partial(RecurVector, arch=arch, value_type=value, bits=bits),
         )
     yield Case("drop_val", f"{value}", partial(DropVal, arch=arch, value_type=value))
     yield Case(

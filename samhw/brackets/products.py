@@ -14,6 +14,7 @@ from samhw.frontend import (
     Name,
     Neg,
     Program,
+    Recurrence,
     Reshape,
     RunningReduction,
     Statement,
@@ -83,7 +84,7 @@ def key(expr: Expr, divides: bool = False) -> str:
 
 def is_sum(statement: Statement) -> bool:
     """Whether a statement is a sum of products: it moves nothing, and what it reduces it adds up."""
-    moves = isinstance(statement.rhs, Reshape | Concat | RunningReduction)
+    moves = isinstance(statement.rhs, Reshape | Concat | RunningReduction | Recurrence)
     plain = all(isinstance(index, Name) for access in statement.accesses for index in access.indices)
     return statement.reduction == "sum" and not moves and plain
 

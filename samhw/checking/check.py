@@ -15,6 +15,7 @@ from samhw.frontend import Program
 from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
+from samhw.schedule import Schedule
 from samhw.tensors import Tensor
 from samhw.workload import Workload, predict_effort
 
@@ -78,7 +79,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     """
     if workload.oracle is not None:
         workload.oracle()
-    program, kind = compiled.schedule.apply(workload.program), compiled.value
+    program, kind = _as_computed(compiled.schedule, workload.program), compiled.value
     known = {
         name: replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))
         for name, tensor in workload.tensors.items()
@@ -124,6 +125,18 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                 {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
     return found
+
+
+def _as_computed(schedule: Schedule, program: Program) -> Program:
+    """The program in the regions of a schedule, and in the form in which its cascades are computed: their
+    bounds are another form's."""
+    program = schedule.apply(program)
+    if schedule.cascade == "off":
+        return program
+    # SymPy takes a while to import.
+    from samhw.cascade import cascaded
+
+    return cascaded(program, schedule.cascade).program.bind({})
 
 
 def _in_shape(tensor: Tensor, program: Program, alias: str) -> Tensor:

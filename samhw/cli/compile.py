@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
+from samhw.cli.cascades import print_cascades
 from samhw.cli.choice import print_choice
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
@@ -51,6 +52,11 @@ _TEXT = ("", ".dot", ".gv")
     help="Compile nothing; list what patterns match, one's own before the built-in ones, and the schedule "
     "that they give.",
 )
+@click.option(
+    "--cascades",
+    is_flag=True,
+    help="Compile nothing; say of each reduction that depends on another one whether both can be one pass.",
+)
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -74,6 +80,7 @@ def compile(
     channels: bool,
     listed: int | None,
     patterns: str | None,
+    cascades: bool,
     after: str | None,
     dot: str | None,
     output: str | None,
@@ -90,6 +97,11 @@ def compile(
         if table or html or channels or dot or output or listed is not None or after is not None:
             raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")
         print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
+        return
+    if cascades:
+        if table or html or channels or dot or output or json_target or listed is not None or after:
+            raise InputError("--cascades compiles nothing; leave out the options that show or write a graph.")
+        print_cascades(options.lowerable(given))
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)

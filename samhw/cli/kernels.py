@@ -2,15 +2,24 @@
 
 import click
 
-from samhw.frontend import kernel_description, kernel_names, model_description, model_names
+from samhw.frontend import (
+    cascade_description,
+    cascade_names,
+    kernel_description,
+    kernel_names,
+    model_description,
+    model_names,
+)
 
 __all__ = ["kernels"]
 
 
 @click.command()
 def kernels() -> None:
-    """The built-in programs, a line each: kernels, then models."""
+    """The built-in programs, a line each: kernels, cascades, then models."""
     for name in kernel_names():
         click.echo(f"{name:18}  {kernel_description(name)}")
+    for name in cascade_names():
+        click.echo(f"{name:18}  {cascade_description(name)}")
     for name in model_names():
         click.echo(f"{name:18}  {model_description(name)}")

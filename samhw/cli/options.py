@@ -17,6 +17,7 @@ from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.schedule import (
+    CASCADES,
     FUSION_LEVELS,
     FUSION_RULES,
     ITERATIONS,
@@ -94,6 +95,12 @@ _COMPILE = (
         help="What is summed first: the right side of T without indices; several with semicolons.",
     ),
     click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
+    click.option(
+        "--cascade",
+        type=click.Choice(CASCADES),
+        help="Reductions over one index that depend on each other: as they are written (off, the default), "
+        "or in one pass; docs/cascades.md has the choices.",
+    ),
     click.option(
         "--lanes",
         metavar="i=4+j=2",
@@ -252,6 +259,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         value: str,
         brackets: str | None,
         iteration: Iteration | None,
+        cascade: str | None,
         lanes: str | None,
         share: str | None,
         permute: bool | None,
@@ -263,7 +271,13 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         if design and schedule_file:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
-        words = {"fuse": fuse, "iteration": iteration, "lanes": lanes, "permute": permute}
+        words = {
+            "fuse": fuse,
+            "iteration": iteration,
+            "cascade": cascade,
+            "lanes": lanes,
+            "permute": permute,
+        }
         schedule = with_words(
             saved.schedule if design else load_schedule(schedule_file),
             {**words, "share": share or None, "order": order or None, "brackets": brackets or None},

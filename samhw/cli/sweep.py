@@ -22,7 +22,7 @@ from samhw.workload import bind_program
 
 __all__ = ["sweep"]
 
-_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share")
+_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share", "cascade")
 """Fields of a schedule that --set takes by name."""
 _TABLES = ("order", "formats")
 """Fields of which it takes each entry: order.T, formats.T."""

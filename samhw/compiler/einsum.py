@@ -18,6 +18,8 @@ __all__ = [
     "EVERYWHERE",
     "MASK",
     "MUL",
+    "PAIR",
+    "RECUR",
     "Apply",
     "Einsum",
     "Intermediate",
@@ -45,6 +47,11 @@ CONCAT = "concat"
 """Of two or more parts, of which at most one is there at any point: that one, or else zero."""
 EVERYWHERE = "everywhere"
 """The operand itself, with a coordinate everywhere: what a maximum sees that no mask restricts."""
+
+PAIR = "pair"
+"""Of a factor and a value, under a `MASK` or `EVERYWHERE`: both side by side, as a recurrence takes them."""
+RECUR = "recur"
+"""The reduction, or running reduction, of pairs."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,8 @@ class Apply(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Reduce(_Unary):
-    """The sum (`op`: `sum`, `max`, `min` or `prod`) of the operand over an index, named for the table."""
+    """The sum (`op`: `sum`, `max`, `min` or `prod`; of pairs `recur`) of the operand over an index, named for
+    the table."""
 
     name: str
     index: str
@@ -272,4 +280,6 @@ def views(e: Einsum) -> Iterator[View]:
 
 def vanishes(e: Apply) -> bool:
     """The result is zero wherever every operand is absent, and so is absent too."""
+    if e.op == PAIR:
+        return True
     return vanishing.vanishes(e.op, [o.value if isinstance(o, Number) else None for o in e.operands])

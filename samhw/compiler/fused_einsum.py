@@ -8,11 +8,14 @@ from samhw.compiler.einsum import (
     EVERYWHERE,
     MASK,
     MUL,
+    PAIR,
+    RECUR,
     Apply,
     Einsum,
     Intermediate,
     Number,
     Part,
+    Reduce,
     RunningReduce,
     Segment,
     Sieve,
@@ -34,6 +37,7 @@ from samhw.frontend import (
     Literal,
     Mul,
     Neg,
+    Recurrence,
     RunningReduction,
     Sub,
 )
@@ -90,6 +94,8 @@ class EinsumBuilder:
             e = self._running(
                 instance, statement.rhs, build(instance, statement.rhs.operand, None), restricted
             )
+        elif isinstance(statement.rhs, Recurrence):
+            e = self._recurrence(instance, statement.rhs, restricted)
         elif statement.reduction == "sum":
             e = build(instance, statement.rhs, reduced)
             e = self._sums.over(self._masked(instance, e, reduced) if restricted else e, reduced)
@@ -114,6 +120,16 @@ class EinsumBuilder:
             # It begins with a one, also in a row that the mask lacks and something beside it brings in.
             return Apply(MASK, (e, mask))
         return e
+
+    def _recurrence(self, instance: Instance, run: Recurrence, restricted: bool) -> Einsum:
+        """A recurrence, at every point or at those of its statement's mask."""
+        e: Einsum = Apply(PAIR, tuple(self._build(instance, part) for part in run.children))
+        e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
+        index = instance.rename[run.index]
+        name = self.columns.fresh(f"{instance.tensor}_recur")
+        if instance.statement.runs_along is None:
+            return Reduce(name, index, e, RECUR)
+        return RunningReduce(name, index, e, RECUR, exclusive=False)
 
     def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
         """The einsum of an expression.

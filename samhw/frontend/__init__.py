@@ -19,6 +19,7 @@ T[i, j] = A[i, k] * X[k, j]    order i, k, j
 
 from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
+from samhw.frontend.cascades import cascade_description, cascade_names, load_cascade
 from samhw.frontend.caution import cautions
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
@@ -35,6 +36,7 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Parens,
+    Recurrence,
     Reshape,
     RunningReduction,
     Sub,
@@ -81,6 +83,7 @@ __all__ = [
     "Pattern",
     "Program",
     "ProgramBuilder",
+    "Recurrence",
     "Region",
     "Reshape",
     "RunningReduction",
@@ -90,6 +93,8 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "cascade_description",
+    "cascade_names",
     "cautions",
     "check_program",
     "check_size",
@@ -99,6 +104,7 @@ __all__ = [
     "kernel_description",
     "kernel_names",
     "load",
+    "load_cascade",
     "load_kernel",
     "load_model",
     "load_named",

@@ -4,7 +4,7 @@ import math
 
 from samhw.errors import InputError
 from samhw.frontend.check_moves import check_concat, check_reshape
-from samhw.frontend.check_running import check_running
+from samhw.frontend.check_running import check_recurrence, check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
@@ -16,6 +16,7 @@ from samhw.frontend.expr import (
     Literal,
     Mul,
     Neg,
+    Recurrence,
     Reshape,
     RunningReduction,
     Sub,
@@ -115,6 +116,8 @@ def _check_statement(program: Program, statement: Statement) -> None:
         case _:
             if isinstance(statement.rhs, RunningReduction):
                 check_running(program, statement, statement.rhs)
+            if isinstance(statement.rhs, Recurrence):
+                check_recurrence(program, statement, statement.rhs)
             _check_indices(program, statement)
     _check_order(program, statement)
 
@@ -130,7 +133,7 @@ def _check_indices(program: Program, statement: Statement) -> None:
             )
     if statement.mask is not None:
         _check_mask(program, statement, statement.mask)
-    if statement.reduction == "sum":
+    if statement.reduction == "sum" and not isinstance(statement.rhs, Recurrence):
         for index in statement.reduction_indices:
             for term in terms(statement.rhs):
                 _check_reduction(program, term, index)
@@ -142,6 +145,8 @@ def _check_mask(program: Program, statement: Statement, mask: Access) -> None:
             what = f"index '{index}' of the mask '{mask}' is not used by the statement"
             raise program.error(mask.span, f"{what}; {_indices(statement)}")
         if index in statement.lhs.variables or statement.reduction != "sum":
+            continue
+        if isinstance(statement.rhs, Recurrence):
             continue
         for term in terms(statement.rhs):
             if index not in free_indices(term):
@@ -167,7 +172,7 @@ def _check_nodes(program: Program, statement: Statement) -> None:
             _check_literal(program, node)
         if isinstance(node, Call):
             _check_call(program, node)
-        if isinstance(node, Reshape | Concat | RunningReduction) and node is not statement.rhs:
+        if isinstance(node, Reshape | Concat | RunningReduction | Recurrence) and node is not statement.rhs:
             raise program.error(
                 node.span, f"'{node}' is part of an expression; write it as a statement of its own"
             )

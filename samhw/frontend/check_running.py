@@ -1,20 +1,15 @@
-"""The rules of running reductions."""
+"""The rules of what runs along an index: running reductions and recurrences."""
 
-from samhw.frontend.expr import RunningReduction, free_indices
+from samhw.frontend.expr import Expr, Recurrence, RunningReduction, free_indices
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 
-__all__ = ["check_running"]
+__all__ = ["check_recurrence", "check_running"]
 
 
 def check_running(program: Program, statement: Statement, running: RunningReduction) -> None:
     """Raise InputError unless a running reduction goes along an index of its result, and reduces no other."""
-    if statement.reduction != "sum":
-        raise program.error(
-            running.span,
-            f"'{running}' is reduced by '{statement.reduction}=' as well; write one of them as a statement "
-            "of its own",
-        )
+    _check_alone(program, statement, running)
     for index in (running.index, *free_indices(running.operand)):
         if index not in statement.lhs.names:
             raise program.error(
@@ -22,3 +17,32 @@ def check_running(program: Program, statement: Statement, running: RunningReduct
                 f"'{statement.lhs}' lacks the index '{index}' of '{running}', which has a value at each "
                 "coordinate; use the index on the left, or reduce it in a statement of its own",
             )
+
+
+def check_recurrence(program: Program, statement: Statement, recurrence: Recurrence) -> None:
+    """Raise InputError unless a recurrence goes along an index of its operands, and reduces no other."""
+    _check_alone(program, statement, recurrence)
+    free = free_indices(recurrence)
+    if recurrence.index not in free:
+        raise program.error(
+            recurrence.span,
+            f"nothing in '{recurrence}' has the index '{recurrence.index}' along which it goes; use it in "
+            "the factor or in what is added",
+        )
+    for index in free:
+        if index not in statement.lhs.names and index != recurrence.index:
+            raise program.error(
+                statement.lhs.span,
+                f"'{statement.lhs}' lacks the index '{index}' of '{recurrence}', which goes along "
+                f"'{recurrence.index}' alone; use the index on the left, or reduce it in a statement of its "
+                "own",
+            )
+
+
+def _check_alone(program: Program, statement: Statement, expr: Expr) -> None:
+    if statement.reduction != "sum":
+        raise program.error(
+            expr.span,
+            f"'{expr}' is reduced by '{statement.reduction}=' as well; write one of them as a statement of "
+            "its own",
+        )

@@ -29,6 +29,7 @@ __all__ = [
     "Neg",
     "Operand",
     "Parens",
+    "Recurrence",
     "Reshape",
     "RunningReduction",
     "Sub",
@@ -347,6 +348,28 @@ class RunningReduction(Expr):
         return f"cum{self.reduction}({self.index}, {self.operand}{', exclusive' * self.exclusive})"
 
 
+@dataclass(frozen=True)
+class Recurrence(Expr):
+    """The linear recurrence ``h = h * factor + operand`` along an index, which begins with the first operand.
+    It stands alone on the right side: ``h[i, t] = recur(t, a[i, t], b[i, t])``. Where the index is missing on
+    the left, it is what h has become behind the last coordinate."""
+
+    index: str
+    factor: Expr
+    operand: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.factor, self.operand)
+
+    def with_children(self, children: Sequence[Expr]) -> "Recurrence":
+        factor, operand = children
+        return replace(self, factor=factor, operand=operand)
+
+    def __str__(self) -> str:
+        return f"recur({self.index}, {self.factor}, {self.operand})"
+
+
 def _access(expr: Expr) -> Access:
     if not isinstance(expr, Access):
         raise TypeError(f"'{expr}' is no tensor; only whole tensors are moved")
@@ -370,7 +393,7 @@ def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
         match node:
             case Access():
                 return node.renamed(names)
-            case Concat(index=index) | RunningReduction(index=index):
+            case Concat(index=index) | RunningReduction(index=index) | Recurrence(index=index):
                 return replace(node, index=names.get(index, index))
         return node
 

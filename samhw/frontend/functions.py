@@ -1,12 +1,12 @@
 """The functions of expressions in Python, element by element: ``relu(T[i, j] + b[j])``.
 
 They take expressions and numbers. What they do at the edges of their domains is said in docs/numerics.md.
-`reshape` and `concat` move whole tensors, and `cumsum` and its kin run along an index; they stand alone on
-the right side.
+`reshape` and `concat` move whole tensors; `cumsum` and its kin, and `recur`, run along an index. They stand
+alone on the right side.
 """
 
 from samhw.frontend.build import Index
-from samhw.frontend.expr import Access, Call, Concat, Operand, Reshape, RunningReduction, as_expr
+from samhw.frontend.expr import Access, Call, Concat, Operand, Recurrence, Reshape, RunningReduction, as_expr
 
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "max",
     "min",
     "reciprocal",
+    "recur",
     "relu",
     "reshape",
     "rsqrt",
@@ -171,3 +172,8 @@ def cummax(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduc
 def cummin(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduction:
     """At each coordinate of `index` the least x up to it, or if `exclusive`, before it."""
     return RunningReduction("min", index.name, as_expr(x), exclusive)
+
+
+def recur(index: Index, factor: Operand, x: Operand) -> Recurrence:
+    """h, which at each coordinate of `index` becomes ``h * factor + x``, and at the first one x."""
+    return Recurrence(index.name, as_expr(factor), as_expr(x))

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from samhw.errors import InputError
+from samhw.frontend.cascades import cascade_names, load_cascade
 from samhw.frontend.kernels import kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_names
 from samhw.frontend.objects import Example, load_object, name_one_of
@@ -33,6 +34,8 @@ def load_named(spec: str) -> Program | Example:
         return load_kernel(spec)
     if spec in model_names():
         return load_model(spec)
+    if spec in cascade_names():
+        return load_cascade(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
     if ".py:" in spec:
@@ -43,7 +46,7 @@ def load_named(spec: str) -> Program | Example:
         if spec.endswith(".py"):
             raise InputError(f"'{spec}' is a Python file; {name_one_of(spec)}")
         raise InputError(f"'{spec}' is a file, but no .ein file; call the file of a program {spec}.ein.")
-    known = (*kernel_names(), *model_names())
+    known = (*kernel_names(), *cascade_names(), *model_names())
     raise InputError(
         f"There is no program '{spec}'{did_you_mean(spec, known)}; give a name from 'samhw kernels', a .ein "
         "file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."

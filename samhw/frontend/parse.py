@@ -21,6 +21,7 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Parens,
+    Recurrence,
     Reshape,
     RunningReduction,
     Sub,
@@ -255,6 +256,7 @@ class _Parser:
 
     # atom   = number | "(" sum ")" | call | access
     # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | running
+    #        | "recur" "(" name "," sum "," sum ")"
     #        | name "(" sum { "," sum } ")"
     # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
@@ -286,6 +288,8 @@ class _Parser:
                     operands.append(self.access(self.name("a tensor")))
                 self.expect(")")
                 return Concat(index.text, tuple(operands), span=name.span)
+            case "recur":
+                return self.recurrence(name)
         if name.text in _RUNNING:
             return self.running(name)
         return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
@@ -300,6 +304,16 @@ class _Parser:
             self.fail(self.tokens[self.position - 1], "expected the word 'exclusive', or ')'")
         self.expect(")")
         return RunningReduction(_RUNNING[name.text], index, operand, exclusive, span=name.span)
+
+    def recurrence(self, name: Lexeme) -> Recurrence:
+        self.expect("(")
+        index = self.name("an index").text
+        self.expect(",")
+        factor = self.sum()
+        self.expect(",")
+        operand = self.sum()
+        self.expect(")")
+        return Recurrence(index, factor, operand, span=name.span)
 
     def access(self, name: Lexeme) -> Access:
         indices = self.bracketed("[", self.index, "]") if self.at("[") else ()

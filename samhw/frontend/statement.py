@@ -8,6 +8,7 @@ from samhw.frontend.expr import (
     Access,
     Concat,
     Expr,
+    Recurrence,
     Reshape,
     RunningReduction,
     accesses,
@@ -67,9 +68,18 @@ class Statement:
 
     @property
     def counts_zeros(self) -> bool:
-        """Whether a zero is a value like any other, stored or not: in all reductions but sums, and in running
-        ones, which give something at each point."""
-        return self.reduction != "sum" or isinstance(self.rhs, RunningReduction)
+        """Whether a zero is a value like any other, stored or not: in all reductions but sums, in running
+        ones, which give something at each point, and in recurrences, where it may be a factor."""
+        return self.reduction != "sum" or isinstance(self.rhs, RunningReduction | Recurrence)
+
+    @property
+    def runs_along(self) -> str | None:
+        """The index on the left along which a value goes on from each coordinate to the next; None in most
+        statements."""
+        match self.rhs:
+            case RunningReduction(index=index) | Recurrence(index=index) if index in self.lhs.variables:
+                return index
+        return None
 
     def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
         """The statement with other accesses: of its left side, of its right side, and of its mask."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from samhw.decision import Sharing
 from samhw.errors import StreamError
-from samhw.frontend import Access, Concat, Program, Region, RunningReduction, Statement
+from samhw.frontend import Access, Concat, Program, Region, Statement
 from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
@@ -69,13 +69,13 @@ class Instance:
 
     @property
     def runs(self) -> tuple[tuple[str, str], ...]:
-        """Of a running reduction, the pairs of another index and the one along which it runs, in the region's
-        indices: its stream has to have that one innermost."""
-        run = self.statement.rhs
-        if not isinstance(run, RunningReduction):
+        """Of what runs along an index, the pairs of another index and that one, in the region's indices: its
+        stream has to have that one innermost."""
+        along = self.statement.runs_along
+        if along is None:
             return ()
-        others = (index for index in self.statement.lhs.names if index != run.index)
-        return tuple((self.rename[index], self.rename[run.index]) for index in others)
+        others = (index for index in self.statement.lhs.names if index != along)
+        return tuple((self.rename[index], self.rename[along]) for index in others)
 
 
 class StoredUse(NamedTuple):

@@ -17,6 +17,7 @@ from samhw.frontend import (
     Mul,
     Name,
     Neg,
+    Recurrence,
     Reshape,
     RunningReduction,
     Statement,
@@ -52,7 +53,7 @@ def kind_of(statement: Statement) -> StatementKind:
     """The kind of a statement, by its indices alone."""
     if isinstance(statement.rhs, Reshape | Concat):
         return StatementKind.INJECTIVE
-    if isinstance(statement.rhs, RunningReduction):
+    if isinstance(statement.rhs, RunningReduction | Recurrence):
         return StatementKind.OPAQUE
     stored = statement.lhs.variables
     if len(stored) != len(statement.lhs.indices) or any(map(_is_computed, statement.lhs.indices)):

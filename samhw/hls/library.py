@@ -29,6 +29,7 @@ _HEADERS = {
     },
     **{f"recur_{part}": "recur" for part in ("spread", "spread_last", "chain", "add")},
     **{f"reduce_vector_{part}": "reduce_vector" for part in ("accumulate", "emit")},
+    "recur_vector_accumulate": "reduce_vector",
 }
 """Where a function stands, if not in the header of its name."""
 
@@ -150,7 +151,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
             },
             "intersect": sorted({n.params["inputs"] for _, n in by_kind.get("intersect", [])}),
             "union": sorted({n.params["inputs"] for _, n in by_kind.get("union", [])}),
-            "reduce_vector": sorted({len(n.params["bits"]) for _, n in by_kind.get("reduce_vector", [])}),
+            **{
+                kind: sorted({len(n.params["bits"]) for _, n in by_kind.get(kind, [])})
+                for kind in ("reduce_vector", "recur_vector")
+            },
         },
         "reduce_scalar": {"blocked": any(blocked), "sequential": not all(blocked)},
         "running": {

@@ -1,7 +1,7 @@
 """The processes of each primitive: the functions of the library that do its actors' work, and their streams.
 
 A primitive has the actors and internal channels of docs/primitives.md, with their depths, so that no design
-lacks room that the graph's simulation has. Only reduce_vector differs: see `_reduce_vector`.
+lacks room that the graph's simulation has. Only the vector reducers differ: see `_vector`.
 """
 
 from collections.abc import Callable
@@ -233,13 +233,22 @@ def _recur(to: RegionBuilder, node: Node) -> None:
 
 
 def _reduce_vector(to: RegionBuilder, node: Node) -> None:
+    op = node.params["op"]
+    _vector(to, node, "reduce_vector_accumulate", op, f"samhw::{op}")
+
+
+def _recur_vector(to: RegionBuilder, node: Node) -> None:
+    _vector(to, node, "recur_vector_accumulate", "recur")
+
+
+def _vector(to: RegionBuilder, node: Node, function: str, op: str, *functor: str) -> None:
     """The further banks of docs/primitives.md are a stream that holds a whole fiber for each of them, and
     with it the room of all internal channels that the rule has between the banks and the end."""
     arch, value = to.arch, to.graph.operand_type(node)
     bits = node.params["bits"]
     address_bits = sum(bits)
     bitmaps = max(1, -(-address_bits // 5))
-    spacing = arch.reduce_latency(node.params["op"], value)
+    spacing = arch.reduce_latency(op, value)
     room = arch.internal_depth(spacing + 1)
     room += bitmaps * (arch.internal_depth(arch.memory) + arch.internal_depth(arch.step))
     waiting = node.params.get("banks", 2) - 1
@@ -252,11 +261,11 @@ def _reduce_vector(to: RegionBuilder, node: Node) -> None:
     writes = tuple(outputs.values())
     widths = tuple(map(str, bits))
     to.process(
-        "reduce_vector_accumulate",
+        function,
         *(*inputs, addr, sums),
         reads=inputs,
         writes=(addr, sums),
-        template=(to.number(node), f"samhw::{node.params['op']}", str(spacing), *widths),
+        template=(to.number(node), *functor, str(spacing), *widths),
     )
     to.process("reduce_vector_emit", addr, sums, *writes, reads=(addr, sums), writes=writes, template=widths)
     to.spread(node, outputs)
@@ -312,7 +321,9 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "reduce_scalar": _reduce_scalar,
     "running": _running,
     "recur": _recur,
+    "last": _plain("last"),
     "reduce_vector": _reduce_vector,
+    "recur_vector": _recur_vector,
     "drop_crd": _plain("drop_crd"),
     "drop_val": _plain("drop_val"),
     "write_compressed": _write_compressed,

@@ -56,6 +56,7 @@ class Lowerable:
         permute: permission to copy what is stored discordantly.
         largest_copy: the most points of a tensor that may be copied.
         off_chip: the tensors that lie off chip; None for all, or none.
+        cascade: what is done about reductions that depend on each other.
         decision: how the program's regions are lowered, once that is decided.
     """
 
@@ -68,6 +69,7 @@ class Lowerable:
     permute: bool = False
     largest_copy: int = 1 << 22
     off_chip: Sequence[str] | None = None
+    cascade: str = "off"
     decision: Decision | None = None
 
     @cached_property

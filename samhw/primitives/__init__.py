@@ -12,10 +12,12 @@ from samhw.primitives.drop_crd import DropCrd
 from samhw.primitives.drop_val import DropVal
 from samhw.primitives.gather import Gather
 from samhw.primitives.intersect import Intersect
+from samhw.primitives.last import Last
 from samhw.primitives.locate import Locate
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
 from samhw.primitives.recur import Recur
+from samhw.primitives.recur_vector import RecurVector
 from samhw.primitives.reduce_scalar import ReduceScalar
 from samhw.primitives.reduce_vector import ReduceVector
 from samhw.primitives.repeat import Repeater
@@ -60,7 +62,9 @@ _MODELS: tuple[Model, ...] = (
     ReduceScalar(),
     Running(),
     Recur(),
+    Last(),
     ReduceVector(),
+    RecurVector(),
     DropCrd(),
     DropVal(),
     WriteCompressed(),

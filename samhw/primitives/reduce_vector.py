@@ -1,11 +1,10 @@
 """reduce_vector: sums over the index that lies directly outside of n kept levels."""
 
-from samhw.graph import VAL, Arch, Graph, Node, Token
+from samhw.graph import Arch, Graph, Node
 from samhw.numerics import REDUCTIONS
-from samhw.primitives.bitmap import fetch, iterate
 from samhw.primitives.model import Model
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
-from samhw.primitives.vector_steps import ACCUMULATE_STATE, EMIT_STATE, KEY, accumulate, emit
+from samhw.primitives.network import ActorNetwork
+from samhw.primitives.vector_network import vector_network
 from samhw.spec.reduce import REDUCE_VECTOR
 
 __all__ = ["ReduceVector"]
@@ -17,46 +16,6 @@ class ReduceVector(Model):
     spec = REDUCE_VECTOR
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        bits = node.params["bits"]
-        n, total = len(bits), sum(bits)
-        banks = range(node.params.get("banks", 2))
         value, reduction = graph.operand_type(node), node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
-        latency = arch.reduce_latency(reduction, value)
-        points = [(_bank("values", b, total), _bank("present", b, total)) for b in banks]
-        levels = range(max(1, -(-total // 5)))
-        bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in banks) for k in levels]
-
-        into = tuple(store for b in banks for store in (*points[b], *(bitmap[b] for bitmap in bitmaps)))
-        heads = tuple(port.name for port in node.inputs)
-        tails = tuple(port.name for port in node.outputs)
-        step = accumulate(bits, len(levels), len(banks), op)
-        spacing = Spacing(latency, len(banks) << total, KEY)
-        actors = [
-            Actor("accumulate", step, (*heads, "bank"), ("flush",), ACCUMULATE_STATE, into, spacing=spacing)
-        ]
-        links = {
-            "flush": _link(arch, latency + 1),
-            "bank": Link(arch.step, len(banks), (Token(VAL, 0),) * (len(banks) - 1)),
-        }
-        feed = "flush"
-        for k in reversed(levels):
-            addr, word, out = f"addr{k}", f"word{k}", f"out{k}"
-            step = fetch(n, k == levels[-1], len(banks))
-            actors.append(Actor(f"fetch{k}", step, (feed,), (addr, word), (0,), bitmaps[k]))
-            actors.append(Actor(f"iterate{k}", iterate(), (addr, word), (out,), (0,)))
-            links[addr] = links[word] = _link(arch, arch.memory)
-            links[out] = _link(arch, arch.step)
-            feed = out
-        out_of = tuple(store for of_bank in points for store in of_bank)
-        step = emit(bits, len(banks))
-        actors.append(Actor("emit", step, (feed,), (*tails, "bank"), EMIT_STATE, out_of))
-        return ActorNetwork(tuple(actors), links)
-
-
-def _bank(name: str, bank: int, bits: int) -> Store:
-    return Store(Place.PRIVATE, f"{name}{bank}", 1 << bits)
-
-
-def _link(arch: Arch, latency: int) -> Link:
-    return Link(latency, arch.internal_depth(latency))
+        return vector_network(node, arch, arch.reduce_latency(reduction, value), op)

@@ -1,4 +1,4 @@
-"""The actors `accumulate` and `emit` of reduce_vector: into the banks, and out of them."""
+"""The actors `accumulate` and `emit` of reduce_vector and recur_vector: into the banks, and out of them."""
 
 from collections.abc import Sequence
 from itertools import accumulate as running_sum
@@ -35,20 +35,27 @@ def _shifts(bits: Sequence[int]) -> tuple[int, ...]:
     return tuple(running_sum(bits, initial=0))[:-1]
 
 
-def accumulate(bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp) -> Step:
+def accumulate(
+    bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp, multiply: ScalarOp | None = None
+) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
-    Inputs: crd0 .. crd<n-1>, val, bank. Output: flush. Memory, for each bank: values, present, the bitmaps.
-    `state[KEY]` is the place that the last firing has updated, the banks one behind the other.
+    With `multiply`, what is at an address is multiplied by a factor before it is added to.
+
+    Inputs: crd0 .. crd<n-1>, with `multiply` factor, val, bank. Output: flush. Memory, for each bank: values,
+    present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank behind bank.
     """
     n = len(bits)
+    rescales = multiply is not None
+    rescale = op if multiply is None else multiply
+    val, bank_input = n + rescales, n + rescales + 1
     widths = tuple(bits)
     shifts = _shifts(bits)
     size = 1 << sum(widths)
     stride = 2 + bitmaps
     last = banks - 1
-    heads = (1 << n + 1) - 1
-    with_bank = heads | 1 << n + 1
+    heads = (1 << val + 1) - 1
+    with_bank = heads | 1 << bank_input
     wait = firing(heads)
     wait_bank = firing(with_bank)
     take = firing(heads, heads)
@@ -59,12 +66,14 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp) -> S
     beyond = fault(RANGE, heads)
 
     def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
-        for i in range(n + 1):
+        for i in range(bank_input):
             if kind[i] == NONE:
                 return wait
-        head = kind[n]
+        head = kind[val]
         if head in PAYLOAD:
             addr = 0
+            if rescales and kind[n] not in PAYLOAD:
+                return protocol
             for i in range(n):
                 if kind[i] not in PAYLOAD:
                     return protocol
@@ -75,36 +84,44 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp) -> S
             values = memory[bank]
             present = memory[bank + 1]
             if present[addr]:
-                total = op(values[addr], data[n])
+                total = values[addr]
+                if rescales:
+                    total = rescale(total, data[n])
+                total = total if total < 0 else op(total, data[val])
                 if total < 0:
                     return overflow
                 values[addr] = total
             else:
-                values[addr] = data[n]
-                present[addr] = 1
-                for k in range(bitmaps):
-                    memory[bank + 2 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)
+                values[addr] = data[val]
+                _mark(bitmaps, memory, bank + 1, addr)
             state[KEY] = state[BANK] * size + addr
             return take
 
-        for i in range(n):
-            if kind[i] != head or data[i] != data[n]:
+        for i in range(val):
+            if kind[i] != head or data[i] != data[val]:
                 return protocol
-        inside = head == STOP and data[n] >> 4 < n
-        flush = head == STOP and not inside and data[n] & 15 <= n
-        if flush and kind[n + 1] == NONE:
+        inside = head == STOP and data[val] >> 4 < n
+        flush = head == STOP and not inside and data[val] & 15 <= n
+        if flush and kind[bank_input] == NONE:
             return wait_bank
         state[KEY] = -1
         if inside:
             return take
         out_kind[0] = head
-        out_data[0] = data[n]
+        out_data[0] = data[val]
         if flush:
             state[BANK] = state[BANK] + 1 if state[BANK] < last else 0
             return take_bank_push
         return take_push
 
     return step
+
+
+def _mark(bitmaps: int, memory: Memory, present: int, addr: int) -> None:
+    """Notes that an address is present: in the memory of that place, and in the bitmaps behind it."""
+    memory[present][addr] = 1
+    for k in range(bitmaps):
+        memory[present + 1 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)
 
 
 def emit(bits: Sequence[int], banks: int) -> Step:

@@ -14,12 +14,12 @@ from functools import reduce
 from math import frexp, inf
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.functions import CHANGES, ROUNDINGS, no_nan
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES, as_values
+from samhw.reference.values import VALUES, as_values, steps
 
 __all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "RunningError", "uncertain"]
 
@@ -219,7 +219,35 @@ class RunningError(Domain):
             error = np.where(np.logical_or(is_zero, zero), 0, error)
         else:
             *values, error = found
-        return self.element(VALUES.reduced(reduction, values, zero), error)
+        result = self.element(VALUES.reduced(reduction, values, zero), error)
+        if reduction == "prod":
+            # Factors above 1 may come behind those below 1.
+            result[WEIGHT] = np.where(result[WEIGHT] > 0, np.maximum(result[WEIGHT], weight), 0)
+        return result
+
+    def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
+        return self.element(*self.recurrent(factor, value, starts)[:2])
+
+    def recurrent(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+        """Values, errors, and the greatest numbers that may come up: whatever the order, a term passes at
+        most a multiplication and an addition at each element, and a factor as many."""
+        values = VALUES.recurrence(factor[VALUE], value[VALUE], starts)
+        change, most = factor[ERROR], np.abs(factor[VALUE]) + factor[ERROR]
+        error, greatest = value[ERROR].copy(), np.abs(value[VALUE]) + value[ERROR]
+        # All with factors of at least 1, and their products alone.
+        weight, scale, count = greatest.copy(), np.ones_like(greatest), np.zeros_like(greatest)
+        for at in steps(starts, values.shape[-1]):
+            before, r = at - 1, np.maximum(most[at], 1)
+            error[at] += _times(error[before], most[at]) + _times(np.abs(values[before]), change[at])
+            greatest[at] += _times(greatest[before], most[at])
+            weight[at] += _times(weight[before], r)
+            scale[at] = scale[before] * r
+            count[at] = count[before] + 1
+        growth = np.expm1(2 * count * np.log1p(self.relative))
+        weight = np.maximum(weight, scale) * (1 + growth)
+        charge = growth * greatest + 3 * count * self.absolute * weight
+        self.watch(weight)
+        return values, error + np.where(greatest > 0, charge, 0), weight
 
     def sum_error(self, error: Array, terms: Array, count: Array) -> Array:
         """The error of a sum of so many elements, in any order, from the sums of their errors and of their

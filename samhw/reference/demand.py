@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from samhw.frontend import Access, Add, Expr, Neg, Program, RunningReduction, Statement, Sub
+from samhw.frontend import Access, Add, Expr, Neg, Program, Statement, Sub
 from samhw.frontend.expr import accesses, factors_of
 from samhw.reference.join import distinct, intersection, union
 from samhw.reference.order import sum_next
@@ -47,8 +47,8 @@ def _read(
         yield Points.everything() if own.count else Points.nothing()
         return
     sets = [Points(tuple(statement.lhs.names[int(mode)] for mode in own.indices), own.coords)]
-    if isinstance(statement.rhs, RunningReduction):
-        sets = [sets[0].all_along(statement.rhs.index, extents)]
+    if statement.runs_along is not None:
+        sets = [sets[0].all_along(statement.runs_along, extents)]
     if statement.mask is not None and statement.mask.tensor in inputs:
         sets.append(_points(inputs[statement.mask.tensor], statement.mask))
     uses = [product for product in _products(statement.rhs) if access in accesses(product)]

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.reference.relation import Array, Mask
 
@@ -94,6 +95,11 @@ class Domain(ABC):
         Args:
             zero: where there are zeros beside what was reduced.
         """
+
+    @abstractmethod
+    def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
+        """What ``h = h * factor + value`` becomes at each element of rows, which begin at `starts`, one
+        behind the other along the last axis. At the start of a row it is the value, whatever the factor."""
 
     @abstractmethod
     def result(self, a: Array) -> Array:

@@ -18,12 +18,12 @@ from functools import reduce
 from math import inf, nan
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
 from samhw.reference.domain import Reduction, Sum
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES
+from samhw.reference.values import VALUES, steps
 
 __all__ = ["Extended"]
 
@@ -288,6 +288,19 @@ class Extended(RunningError):
         unclear = is_open | ((has_plus | has_minus) & beyond)
         result = self.anything(result, np.logical_and(unclear, ~is_nan))
         return np.where(is_nan, self.like(result, nan), result)
+
+    def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
+        # The first factor counts for nothing.
+        is_first = np.zeros(factor.shape[1:], bool)
+        is_first[starts] = True
+        factor = np.where(is_first, 0, factor)
+        special = [~np.isfinite(a[VALUE]) | (a[OPEN] > 0) for a in (factor, value)]
+        bare, added = (np.where(odd, 0, a[:SIGN]) for odd, a in zip(special, (factor, value), strict=True))
+        values, error, greatest = self.recurrent(bare, added, starts)
+        is_open = special[0] | special[1] | ~(greatest <= self.greatest)
+        for at in steps(starts, values.shape[-1]):
+            is_open[at] |= is_open[at - 1]
+        return self.anything(self.element(values, error), is_open)
 
     def result(self, a: Array) -> Array:
         return a[[VALUE, ERROR, OPEN]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from samhw.frontend import Access, RunningReduction, Statement
+from samhw.frontend import Access, Expr, Literal, RunningReduction, Statement
 from samhw.reference.contraction import Contraction, wide
 from samhw.reference.domain import Domain, Reduction
 from samhw.reference.join import distinct
@@ -12,8 +12,9 @@ from samhw.reference.lookup import Integers, Lookup
 from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.support import support
+from samhw.reference.values import steps
 
-__all__ = ["running"]
+__all__ = ["accumulated", "points_to_visit", "row_starts", "running"]
 
 
 def running(
@@ -36,14 +37,16 @@ def running(
     assert isinstance(run, RunningReduction)
     others = [index for index in kept if index != run.index]
     along = Points((*others, run.index), np.zeros((len(kept), 0), np.int64))
-    sets = _sets(statement, run, leaves, extents, within, others)
+    # A row without anything stays zero; a product begins with a one.
+    operand: Expr = Literal(1) if run.exclusive and run.reduction == "prod" else run.operand
+    sets = points_to_visit(statement, run.index, operand, leaves, extents, within)
     points, found = _computed(domain, statement, run, leaves, extents, sets)
     if points.count:
         rows = points.rows(along.indices)
         order = np.lexsort(rows[::-1])
         points = Points(along.indices, rows[:, order])
-        starts = _starts(points, others)
-        found = [(by, _accumulated(by, part[order], starts)) for by, part in found]
+        starts = row_starts(points, others)
+        found = [(by, accumulated(by, part[order], starts)) for by, part in found]
     else:
         points, starts = along, np.zeros(0, np.int64)
     values = domain.reduced(run.reduction, [part for _, part in found], np.zeros((), bool))
@@ -55,27 +58,32 @@ def running(
     return Relation(Points(kept, points.rows(kept)), (), values, {index: extents[index] for index in kept})
 
 
-def _sets(
+def points_to_visit(
     statement: Statement,
-    run: RunningReduction,
+    along: str,
+    operand: Expr,
     leaves: Mapping[Access, Relation],
     extents: Mapping[str, int],
     within: Points | None,
-    others: Sequence[str],
+    indices: Sequence[str] | None = None,
 ) -> list[Points]:
-    """The points that must be looked at, as what is in all of some sets that together have all indices."""
+    """The points that must be looked at, as what is in all of some sets that together have all indices.
 
-    sets = [] if within is None else [within.all_along(run.index, extents)]
+    Args:
+        along: the index along which a value goes on.
+        operand: where it is zero all along that index, so is the result.
+        within: points outside of which the result is not needed.
+        indices: of the points; without them, those of the left side.
+    """
+    sets = [] if within is None else [within.all_along(along, extents)]
     if statement.mask is not None:
         sets.append(leaves[statement.mask].points)
-    elif not (run.exclusive and run.reduction == "prod"):
-        # A row without anything stays zero.
-        sets.append(support(run.operand, leaves, extents).all_along(run.index, extents))
+    else:
+        sets.append(support(operand, leaves, extents).all_along(along, extents))
     sets = distinct(sets)
     listed = {index for points in sets for index in points.indices}
-    return sets + [
-        Points.along(index, extents[index]) for index in (*others, run.index) if index not in listed
-    ]
+    names = statement.lhs.names if indices is None else indices
+    return sets + [Points.along(index, extents[index]) for index in names if index not in listed]
 
 
 def _computed(
@@ -113,12 +121,12 @@ def _computed(
     return whole, list(zip(by, merged, strict=True))
 
 
-def _starts(points: Points, others: Sequence[str]) -> Integers:
+def row_starts(points: Points, others: Sequence[str]) -> Integers:
     """Where rows begin, among points in the order of those."""
     return Lookup(points.rows(others), [int(row.max()) + 1 for row in points.rows(others)]).starts()
 
 
-def _accumulated(by: np.ufunc, part: Array, starts: Integers) -> Array:
+def accumulated(by: np.ufunc, part: Array, starts: Integers) -> Array:
     """The running reduction of each row, from its start on."""
     result = part.copy()
     ends = np.append(starts[1:], len(part))
@@ -128,9 +136,6 @@ def _accumulated(by: np.ufunc, part: Array, starts: Integers) -> Array:
             by.accumulate(part[start:end], out=result[start:end])
         return result
     # Many short rows go on side by side.
-    longest_first = np.argsort(-lengths, kind="stable")
-    starts, lengths = starts[longest_first], lengths[longest_first]
-    for place in range(1, int(lengths[0])):
-        at = starts[: np.searchsorted(-lengths, -place, "left")] + place
+    for at in steps(starts, len(part)):
         result[at] = by(result[at - 1], result[at])
     return result

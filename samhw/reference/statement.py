@@ -14,6 +14,7 @@ from samhw.frontend import (
     Div,
     Expr,
     Neg,
+    Recurrence,
     Reshape,
     RunningReduction,
     Statement,
@@ -26,6 +27,7 @@ from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.moves import concatenated, elements, reshaped
 from samhw.reference.pieces import side_by_side
+from samhw.reference.recurrence import recurrence
 from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.running import running
 from samhw.reference.support import support
@@ -75,6 +77,9 @@ def evaluate_statement(
                 result = replace(moved, values=finish(moved.values))
             case RunningReduction():
                 found = running(domain, statement, leaves, extents, within)
+                result = replace(found, values=finish(found.values))
+            case Recurrence():
+                found = recurrence(domain, statement, leaves, extents, within)
                 result = replace(found, values=finish(found.values))
             case _:
                 result = _Walk(domain, statement, leaves, extents, within).result(finish)

@@ -1,15 +1,15 @@
 """Plain numbers: what a program means."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr
 
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
 
-__all__ = ["VALUES", "Values", "as_values"]
+__all__ = ["VALUES", "Values", "as_values", "steps"]
 
 
 def as_values(array: ArrayLike) -> Array:
@@ -88,8 +88,30 @@ class Values(Domain):
             return np.where(np.logical_or(has_zero[0], zero), 0, value)
         return np.where(zero, np.maximum(value, 0) if reduction == "max" else np.minimum(value, 0), value)
 
+    def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
+        h = value.astype(np.result_type(factor, value))
+        for at in steps(starts, h.shape[-1]):
+            before, r = h[at - 1], factor[at]
+            # Zero times anything is zero.
+            h[at] = np.where((before == 0) | (r == 0), 0, before * r) + value[at]
+        return h
+
     def result(self, a: Array) -> Array:
         return a
+
+
+def steps(starts: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int64]]:
+    """The places of the second elements of all rows, then those of the third elements, and so on.
+
+    Args:
+        starts: where rows begin.
+        count: of the elements of all rows.
+    """
+    lengths = np.diff(np.append(starts, count))
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts, lengths = starts[longest_first], lengths[longest_first]
+    for place in range(1, int(lengths.max(initial=0))):
+        yield starts[: np.searchsorted(-lengths, -place, "left")] + place
 
 
 VALUES = Values()

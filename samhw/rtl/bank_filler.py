@@ -1,4 +1,4 @@
-"""The actor *accumulate* of the vector reducer: from the input streams to updates of the bank in use."""
+"""The actor *accumulate* of the vector reducers: from the input streams to updates of the bank in use."""
 
 from collections.abc import Sequence
 
@@ -29,16 +29,18 @@ __all__ = ["BankFiller"]
 class BankFiller(wiring.Component):
     """Members:
 
-        i: `crd0` .. `crd<n-1>` and `val`.
+        i: `crd0` .. `crd<n-1>`, then `values`.
         flush: the stops that the bank before them is drained for, DONE, and the stops of lists without any.
         free: a token for each bank that is not in use and has been drained.
         bank: the bank in use.
-        update, addr, value: the value is to be added at the address.
+        update, addr, operand: the operand, which is one payload of `values` behind the other, is to be
+            combined with what is at the address.
         pending: an accumulation at that address is still under way; its next one waits.
         beyond: a coordinate of the update has more bits than it may.
         fired, protocol: as in `FiringTable`.
 
     Args:
+        values: the names of the value streams.
         val_width: bits of the payload of a val token.
         bits: the width of each kept coordinate, innermost first.
         addr_width: bits of an address, which is made of the coordinates.
@@ -52,20 +54,29 @@ class BankFiller(wiring.Component):
     bank: Signal
     update: Signal
     addr: Signal
-    value: Signal
+    operand: Signal
     pending: Signal
     beyond: Signal
     fired: Signal
     protocol: Signal
 
     def __init__(
-        self, *, arch: Arch, val_width: int, bits: Sequence[int], addr_width: int, banks: int, latency: int
+        self,
+        *,
+        arch: Arch,
+        values: Sequence[str],
+        val_width: int,
+        bits: Sequence[int],
+        addr_width: int,
+        banks: int,
+        latency: int,
     ):
+        self.values = tuple(values)
         self.banks = banks
         self.latency = latency
         self.bits = tuple(bits)
         inputs = {f"crd{s}": In(stream.Signature(token_layout(arch.index_bits))) for s in range(len(bits))}
-        inputs["val"] = In(stream.Signature(token_layout(val_width)))
+        inputs |= {name: In(stream.Signature(token_layout(val_width))) for name in values}
         super().__init__(
             {
                 "i": Out(wiring.Signature(inputs)),
@@ -74,7 +85,7 @@ class BankFiller(wiring.Component):
                 "bank": Out(range(banks)),
                 "update": Out(1),
                 "addr": Out(addr_width),
-                "value": Out(val_width),
+                "operand": Out(val_width * len(values)),
                 "pending": In(1),
                 "beyond": Out(1),
                 "fired": Out(1),
@@ -100,7 +111,7 @@ class BankFiller(wiring.Component):
             self.protocol.eq(table.protocol),
             self.addr.eq(Cat(crd[:width] for crd, width in crds)),
             self.beyond.eq(self.update & Cat(crd[width:] for crd, width in crds).any()),
-            self.value.eq(self.i.val.payload.payload),
+            self.operand.eq(Cat(getattr(self.i, name).payload.payload for name in self.values)),
         ]
         token = {flush.i: make_token(first.kind, first.payload[:8])}
         with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):

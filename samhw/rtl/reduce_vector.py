@@ -1,177 +1,31 @@
 """reduce_vector: sums vectors, matrices and so on over the index that lies directly outside of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Signal, Value
-from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
+from amaranth.hdl import Value
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.rtl.actor import Primitive, error_bits
-from samhw.rtl.bank_filler import BankFiller
-from samhw.rtl.banked_memory import BankedMemory
-from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
-from samhw.rtl.channel import Fifo
 from samhw.rtl.reduce_step import ReduceStep
-from samhw.rtl.row_emitter import RowEmitter
-from samhw.rtl.token import CONTROL, token_layout, token_width
+from samhw.rtl.vector_reducer import VectorReducer
 
 __all__ = ["ReduceVector"]
 
 
-class ReduceVector(Primitive):
-    """In and out `crd0` .. `crd<n-1>` and `val`.
-
-    The `BankFiller` fills one bank of the value memory and of the bitmaps, while a chain of `BitmapWalker`
-    and the `RowEmitter` drain the others. The drain leaves a bank as it was at power-on. A run that is cut
-    short does not, so that a reset in mid-run is followed by a sweep: one word of the value memory a cycle.
-
-    Members beside those of `Primitive`:
-        busy (Out): the memories are being swept; no run may start.
+class ReduceVector(VectorReducer):
+    """In `crd0` .. `crd<n-1>` and `val`.
 
     Args:
-        op: `sum`, `max` or `min`.
-        bits: the width of each kept coordinate, innermost first.
-        banks: 2 or more.
+        op: `sum`, `max`, `min` or `prod`.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives fewer cycles than it needs.
     """
 
-    busy: Signal
-
     def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int], banks: int = 2):
-        self.arch = arch
-        self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
-        self.value_width = value_type.width
-        self.val_width = token_width(value_type.width)
-        self.bits = tuple(bits)
-        self.banks = banks
-        self.addr_width = max(sum(bits), 1)
-        tokens = {f"crd{s}": token_layout(arch.index_bits) for s in range(len(self.bits))}
-        tokens["val"] = token_layout(self.val_width)
-        super().__init__(tokens, tokens, {"busy": Out(1)})
+        step = ReduceStep(arch=arch, value_type=value_type, op=op)
+        super().__init__(["val"], step, arch=arch, value_type=value_type, bits=bits, banks=banks)
 
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        arch, addr_width, value_width = self.arch, self.addr_width, self.value_width
-        latency = self.step.latency
-        levels = -(-addr_width // INDEX_BITS)
-        banks = self.banks
-        fill = BankFiller(
-            arch=arch,
-            val_width=self.val_width,
-            bits=self.bits,
-            addr_width=addr_width,
-            banks=banks,
-            latency=latency,
-        )
-        values = BankedMemory(
-            banks=banks,
-            addr_width=addr_width,
-            width=value_width + 1,
-            operand_width=value_width,
-            latency=latency,
-        )
-        walkers = [
-            BitmapWalker(
-                level=k, levels=levels, addr_width=addr_width, kept=len(self.bits), banks=banks, arch=arch
-            )
-            for k in range(levels)
-        ]
-        emit = RowEmitter(
-            arch=arch, value_width=value_width, bits=self.bits, addr_width=addr_width, banks=banks
-        )
-        m.submodules.fill = fill
-        m.submodules.values = values
-        for k, walker in enumerate(walkers):
-            m.submodules[f"walk{k}"] = walker
-        m.submodules.emit = emit
-        for name in self.i.signature.members:
-            wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(fill.i, name))
-            wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
-        self._chain(m, fill, walkers, emit)
-        self._bank(m, emit.bank, fill.free)
-
-        sweep, sweep_addr = self._sweep(m, used=fill.update, clean=emit.done)
-        for walker in walkers:
-            m.d.comb += [
-                walker.bank.eq(fill.bank),
-                walker.mark.eq(fill.update),
-                walker.mark_addr.eq(fill.addr),
-                walker.sweep.eq(sweep),
-                walker.sweep_addr.eq(sweep_addr),
-            ]
-        m.d.comb += [
-            values.bank.eq(fill.bank),
-            values.sweep.eq(sweep),
-            values.sweep_addr.eq(sweep_addr),
-            values.update.en.eq(fill.update),
-            values.update.addr.eq(fill.addr),
-            values.update.operand.eq(fill.value),
-            fill.pending.eq(values.pending),
-            values.drain.en.eq(emit.drain.en),
-            values.drain.addr.eq(emit.drain.addr),
-            values.drain_bank.eq(emit.drain_bank),
-            emit.drain.data.eq(values.drain.data),
-        ]
-        overflow = self._combine(m, values.combine)
-        fired = Cat(fill.fired, *(walker.fired for walker in walkers), emit.fired)
-        protocol = Cat(fill.protocol, *(walker.protocol for walker in walkers), emit.protocol)
-        m.d.comb += [
-            self.fired.eq(fired.any()),
-            self.error.eq(error_bits(overflow=overflow, protocol=protocol.any(), range=fill.beyond)),
-        ]
-        return m
-
-    def _chain(self, m: Module, fill: BankFiller, walkers: Sequence[BitmapWalker], emit: RowEmitter) -> None:
-        """The stops of a flush pass the walkers from the top down, and then free the bank."""
-        arch = self.arch
-        m.submodules.flush = flush = Fifo(CONTROL, arch.internal_depth(self.step.latency + 1))
-        wiring.connect(m, fill.flush, flush.i)
-        upstream = flush
-        for k, walker in reversed(list(enumerate(walkers))):
-            m.submodules[f"addr{k}"] = below = Fifo(walker.o.token.shape(), arch.internal_depth(arch.step))
-            wiring.connect(m, upstream.o, walker.i)
-            wiring.connect(m, walker.o, below.i)
-            upstream = below
-        wiring.connect(m, upstream.o, emit.i)
-
-    def _bank(self, m: Module, drained: wiring.PureInterface, free: wiring.PureInterface) -> None:
-        """The internal channel `bank`. It has a token less than there are banks, and so is never full."""
-        tokens = Signal(range(self.banks), init=self.banks - 1)
-        taken = free.valid & free.ready
-        m.d.comb += [drained.ready.eq(1), free.valid.eq(tokens != 0)]
-        with m.If(drained.strobe & ~taken):
-            m.d.sync += tokens.eq(tokens + 1)
-        with m.Elif(~drained.strobe & taken):
-            m.d.sync += tokens.eq(tokens - 1)
-
-    def _combine(self, m: Module, combine: wiring.PureInterface) -> Value:
-        """A word of the value memory is a value and, on top, its `present` flag. Returns `overflow`."""
-        m.submodules.step = step = self.step
-        m.d.comb += [
-            step.a.eq(combine.word[:-1]),
-            step.b.eq(combine.operand),
-            step.alone.eq(~combine.word[-1]),
-            combine.result.eq(Cat(step.result, Const(1, 1))),
-        ]
-        return combine.used & step.overflow
-
-    def _sweep(self, m: Module, *, used: Value, clean: Value) -> tuple[Value, Value]:
-        """Whether to clear a word in this cycle, and its address.
-
-        A reset does not reach the memories, nor `dirty`, which tells after the reset that it came in mid-run.
-        """
-        dirty = Signal(reset_less=True)
-        live = Signal()
-        addr = Signal(self.addr_width)
-        m.d.comb += self.busy.eq(dirty & ~live)
-        with m.If(used):
-            m.d.sync += [dirty.eq(1), live.eq(1)]
-        with m.Elif(clean | (self.busy & addr.all())):
-            m.d.sync += dirty.eq(0)
-        with m.If(self.busy):
-            m.d.sync += addr.eq(addr + 1)
-        return self.busy, addr
+    def _operands(self, word: Value, operands: Sequence[Value]) -> Mapping[str, Value]:
+        (value,) = operands
+        return {"a": word, "b": value}

@@ -15,8 +15,10 @@ from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
+from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
 from samhw.rtl.recur import Recur
+from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
@@ -116,12 +118,16 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         exclusive=at.params.get("exclusive", False),
     ),
     "recur": lambda at: Recur(arch=at.arch, value_type=at.value),
+    "last": lambda at: Last(arch=at.arch, value_type=at.value),
     "reduce_vector": lambda at: ReduceVector(
         arch=at.arch,
         value_type=at.value,
         op=at.params["op"],
         bits=at.params["bits"],
         banks=at.params.get("banks", 2),
+    ),
+    "recur_vector": lambda at: RecurVector(
+        arch=at.arch, value_type=at.value, bits=at.params["bits"], banks=at.params.get("banks", 2)
     ),
     "drop_crd": lambda at: DropCrd(arch=at.arch),
     "drop_val": lambda at: DropVal(arch=at.arch, value_type=at.value),

@@ -2,6 +2,7 @@
 
 from samhw.schedule.fields import (
     AUTO,
+    CASCADES,
     FUSION_LEVELS,
     FUSION_RULES,
     ITERATIONS,
@@ -18,6 +19,7 @@ from samhw.schedule.words import every, parse_order, with_words
 
 __all__ = [
     "AUTO",
+    "CASCADES",
     "FUSION_LEVELS",
     "FUSION_RULES",
     "ITERATIONS",

@@ -14,7 +14,9 @@ from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.fields import (
     AUTO,
+    CASCADES,
     ITERATIONS,
+    Cascade,
     FusionLevel,
     FusionRule,
     Iteration,
@@ -81,11 +83,18 @@ class Schedule:
     """For a result, the right side of its statement without indices, with parentheses around what is summed
     first; it may name what intermediates are made of in their place (`samhw.brackets`). All other fields
     speak of the statements that come of it."""
+    cascade: Cascade = "off"
+    """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
+    its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
+    earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
+    rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
+    are rounded, and so their bounds."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         object.__setattr__(self, "brackets", check_brackets(self.brackets))
         check_one_of("iteration", self.iteration, ITERATIONS)
+        check_one_of("cascade", self.cascade, CASCADES)
         object.__setattr__(self, "share", check_share(self.share))
         if not isinstance(self.permute, bool | np.bool_):
             raise InputError(f"'permute' is {shown(self.permute)}; give true or false.")
@@ -136,6 +145,8 @@ class Schedule:
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
             words.append(f"lanes {lanes_text(self.lanes)}")
+        if self.cascade != "off":
+            words.append(f"cascade {self.cascade}")
         if share := self.share_text():
             words.append(f"share {share}")
         return ", ".join(words)
@@ -221,6 +232,8 @@ class Schedule:
             found["brackets"] = plain(self.brackets)
         if self.off_chip is not None:
             found["off_chip"] = plain(self.off_chip)
+        if self.cascade != "off":
+            found["cascade"] = self.cascade
         if self.share != "auto":
             found["share"] = plain(self.share)
         if self.order:

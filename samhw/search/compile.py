@@ -104,6 +104,7 @@ def make_lowerable(
         permute=schedule.permute,
         largest_copy=schedule.largest_copy,
         off_chip=schedule.off_chip,
+        cascade=schedule.cascade,
     )
 
 
@@ -121,9 +122,11 @@ def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
             fuse[-1].append(statement.lhs.tensor)
             if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
                 fuse.append([])
+    # A region may end with a tensor that a pass has added.
+    labels = {statement.lhs.tensor for statement in program.statements}
     return replace(
         schedule,
         fuse=tuple(map(tuple, fuse)),
-        order={r.label: r.order for r in decision.regions if r.label is not None and r.order},
+        order={r.label: r.order for r in decision.regions if r.label and r.order and r.label in labels},
         formats={decl.name: str(decl.format) for decl in program.tensors.values()},
     )

@@ -70,8 +70,8 @@ class Joined(NamedTuple):
 class Reduction(NamedTuple):
     """How a reducer takes a level away. Its outputs have the names of the inputs that they come from."""
 
-    operation: str
-    """The operation of docs/numerics.md that it folds values with."""
+    operation: str | None
+    """The operation of docs/numerics.md that it folds values with; None if it is not one alone."""
     coordinates: tuple[str, ...]
     """The inputs of the coordinates that it keeps: those of the levels inside of the one that it reduces, the
     innermost first."""

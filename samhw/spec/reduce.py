@@ -1,4 +1,4 @@
-"""The reducers, which take a level away: reduce_scalar, reduce_vector."""
+"""The reducers, which take a level away: reduce_scalar, reduce_vector, recur_vector."""
 
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
@@ -6,6 +6,7 @@ from samhw.spec.base import (
     PORTS,
     Distribution,
     Extents,
+    InnerLatency,
     Joined,
     Ports,
     Reduction,
@@ -17,12 +18,13 @@ from samhw.spec.base import (
 from samhw.spec.params import VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
-__all__ = ["REDUCE_SCALAR", "REDUCE_VECTOR"]
+__all__ = ["RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
 
 _MOST = PORTS - 2
 
 
 class _Reducer(Spec):
+    inner_latency: InnerLatency = None
     thins = False
     moves = False
     carries = False
@@ -35,9 +37,6 @@ class _Reducer(Spec):
 
     def distribution(self, params: Params) -> Distribution | None:
         return None
-
-    def work(self, params: Params) -> Work | None:
-        return Work(REDUCTIONS[params["op"]], "val")
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return None
@@ -63,6 +62,9 @@ class _ReduceScalar(_Reducer):
     def reduction(self, params: Params) -> Reduction | None:
         return Reduction(REDUCTIONS[params["op"]], (), "val")
 
+    def work(self, params: Params) -> Work | None:
+        return Work(REDUCTIONS[params["op"]], "val")
+
 
 def _are_widths(bits: object) -> bool:
     if not isinstance(bits, list | tuple) or not 1 <= len(bits) <= _MOST:
@@ -74,23 +76,24 @@ def _is_number_of_banks(banks: object) -> bool:
     return type(banks) is int and 2 <= banks <= MOST_BANKS
 
 
-class _ReduceVector(_Reducer):
-    kind = "reduce_vector"
-    params = parameters(
-        op=choice(*REDUCTIONS),
-        bits=Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths),
-        value=VALUE,
-        banks=Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, True, Role.BANKS),
-    )
-    inner_latency = None
-    """Its bitmaps take some cycles, but what passes by it waits for a whole fiber."""
+_BITS = Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths)
+_BANKS = Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, True, Role.BANKS)
+
+
+class _Vector(_Reducer):
+    """A reducer with an accumulator for each coordinate inside of the level that it takes away. Its bitmaps
+    take some cycles, but what passes by it waits for a whole fiber."""
+
+    values: tuple[str, ...]
+    """The inputs behind the coordinates."""
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, len(params["bits"]) + 1)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         n = len(params["bits"])
-        inputs = [*(crd(f"crd{i}", depth) for i in range(n)), val("val", depth)]
+        coordinates = [crd(f"crd{i}", depth) for i in range(n)]
+        inputs = [*coordinates, *(val(name, depth) for name in self.values)]
         outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
         return inputs, outputs
 
@@ -100,10 +103,35 @@ class _ReduceVector(_Reducer):
     def follows(self, port: str, params: Params) -> str | None:
         return "crd0"
 
+    def kept_coordinates(self, params: Params) -> tuple[str, ...]:
+        """The inputs of the coordinates that it keeps."""
+        return tuple(f"crd{i}" for i in range(len(params["bits"])))
+
+
+class _ReduceVector(_Vector):
+    kind = "reduce_vector"
+    params = parameters(op=choice(*REDUCTIONS), bits=_BITS, value=VALUE, banks=_BANKS)
+    values = ("val",)
+
     def reduction(self, params: Params) -> Reduction | None:
-        kept = tuple(f"crd{i}" for i in range(len(params["bits"])))
-        return Reduction(REDUCTIONS[params["op"]], kept, "val")
+        return Reduction(REDUCTIONS[params["op"]], self.kept_coordinates(params), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return Work(REDUCTIONS[params["op"]], "val")
+
+
+class _RecurVector(_Vector):
+    kind = "recur_vector"
+    params = parameters(bits=_BITS, value=VALUE, banks=_BANKS)
+    values = ("factor", "val")
+
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(None, self.kept_coordinates(params), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return Work("mul", "val")
 
 
 REDUCE_SCALAR = _ReduceScalar()
 REDUCE_VECTOR = _ReduceVector()
+RECUR_VECTOR = _RecurVector()

@@ -23,7 +23,7 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 COLUMNS = (
     *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    *("off_chip", "lanes", "share"),
+    *("off_chip", "lanes", "share", "cascade"),
 )
 """What every configuration has a value of, in the words of the command line."""
 
@@ -95,6 +95,7 @@ class Configuration:
             "off_chip": "+".join(schedule.off_chip or ()),
             "lanes": lanes_text(schedule.lanes),
             "share": schedule.share_text() or "auto",
+            "cascade": schedule.cascade,
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.graph import Arch, Graph, Memory, MemoryRole, Token, make
+from samhw.graph import VAL, Arch, Graph, Memory, MemoryRole, Token, make
 from samhw.numerics import Float, value_type
 from tests.support.lanes import distributed
 from tests.support.nested import Nested, to_stream
@@ -260,6 +260,18 @@ def _vectors(bits: Sequence[int], value: str, limit: int) -> Any:
             **streams,
             "val": to_stream(_map(tree, depth, lambda _: _value(rng, value, limit)), depth),
         }, {}
+
+    return draw
+
+
+def _rescaled_vectors(bits: Sequence[int], value: str, limit: int) -> Any:
+    """As `_vectors`, with a factor beside each value."""
+    vectors = _vectors(bits, value, limit)
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        streams, memories = vectors(rng, extent)
+        factors = [t if t.kind != VAL else Token(VAL, _value(rng, value, 2) or 0) for t in streams["val"]]
+        return {**streams, "factor": factors}, memories
 
     return draw
 
@@ -518,6 +530,28 @@ VARIANTS: tuple[Variant, ...] = (
     *(
         Variant(f"recur {value}", "recur", _long_pairs(value, limit), {"value": value})
         for value, limit in (("i32", 2), ("i16", 3), ("fixed<16,8>", 300), ("bf16", 2), ("f32", 2))
+    ),
+    *(
+        Variant(f"last {value}", "last", _values(["val"], value, 1000, 1), value=value)
+        for value in ("i32", "bf16")
+    ),
+    *(
+        Variant(
+            f"recur_vector {bits} {value}{''.join(f', {n} banks' for n in banks)}",
+            "recur_vector",
+            _rescaled_vectors(bits, value, limit),
+            {"bits": bits, **({"banks": banks[0]} if banks else {})},
+            len(bits) + 1,
+            value,
+        )
+        for bits, value, limit, *banks in (
+            ([3], "i32", 100),
+            ([2, 1], "i16", 10, 4),
+            ([6], "f32", 100),
+            ([2], "f32", 100, 3),
+            ([1, 1], "bf16", 100),
+            ([7], "fixed<16,8>", 300),
+        )
     ),
     Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),
     *(Variant(f"drop_val {value}", "drop_val", _droppable(value), value=value) for value in ("i32", "bf16")),

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from samhw.frontend import kernel_names, model_names
+from samhw.frontend import cascade_names, kernel_names, model_names
 from tests.support.command import good, report
 from tests.support.thorough import sample
 
-PROGRAMS = (*kernel_names(), *model_names())
+PROGRAMS = (*kernel_names(), *cascade_names(), *model_names())
 SLOW = {"gpt3_block", "bigbird_attention"}
 EACH = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in PROGRAMS]
 
 
 def value_of(program: str) -> str:
-    """Models have weights, which are no whole numbers."""
-    return "f32" if program in model_names() else "i32"
+    """Models have weights, which are no whole numbers, and cascades divide."""
+    return "i32" if program in kernel_names() else "f32"
 
 
 @pytest.mark.parametrize("program", EACH)

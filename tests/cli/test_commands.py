@@ -12,7 +12,7 @@ import pytest
 from samhw.checking import Measure, compare
 from samhw.checking.measure import measure_compiled
 from samhw.compiler import Compiled
-from samhw.frontend import kernel_names, load_kernel, model_names
+from samhw.frontend import cascade_names, kernel_names, load_kernel, model_names
 from samhw.graph import DDR4
 from samhw.graph_passes import GRAPH_PASSES
 from samhw.passes import PROGRAM_PASSES, REGION_PASSES
@@ -24,7 +24,8 @@ from tests.support.command import refused, report, samhw
 def test_kernels_are_a_line_each() -> None:
     result = samhw("kernels")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.output.splitlines()] == [*kernel_names(), *model_names()]
+    known = [*kernel_names(), *cascade_names(), *model_names()]
+    assert [line.split()[0] for line in result.output.splitlines()] == known
 
 
 def test_run_prints_one_json_object() -> None:

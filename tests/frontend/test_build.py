@@ -71,7 +71,7 @@ def test_every_function_has_a_python_form(name):
     arguments = (x, 0.5) if name == "leaky_relu" else (x,) * FUNCTIONS[name]
     call = getattr(f, name)(*arguments)
     assert (call.function, len(call.arguments)) == (name, FUNCTIONS[name])
-    assert set(f.__all__) == {*FUNCTIONS, "concat", "reshape", *(f"cum{op}" for op in REDUCTIONS)}
+    assert set(f.__all__) == {*FUNCTIONS, "concat", "reshape", "recur", *(f"cum{op}" for op in REDUCTIONS)}
 
 
 def test_scalars_on_every_side_of_an_operator():

@@ -11,6 +11,8 @@ import samhw.frontend.build
 from samhw.errors import InputError
 from samhw.frontend import (
     Program,
+    cascade_description,
+    cascade_names,
     dumps,
     kernel_description,
     kernel_names,
@@ -70,6 +72,12 @@ def test_refused(text, answer):
 def test_the_list_of_kernels():
     rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", PAGE, re.MULTILINE)
     assert rows == [(name, kernel_description(name)) for name in kernel_names()]
+
+
+def test_the_list_of_cascades():
+    page = (DOCS / "cascades.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", page, re.MULTILINE)
+    assert rows == [(name, cascade_description(name)) for name in cascade_names()]
 
 
 def test_the_list_of_functions():

@@ -241,6 +241,19 @@ CASES = {
         *("recur", 1, {}, dict.fromkeys(("factor", "val"), "1 " * 17 + "S0 D"), {}),
         {"val": " ".join(f"{k + 1}@{26 + k}" for k in range(16)) + " 17@46 S0@47 D@52"},
     ),
+    "last": (
+        *("last", 2, {}, {"val": "1 2 S0 S0 N S0 3 S1 D"}, {}),
+        {"val": "2@4 0@5 0@7 3@9 S0@10 D@11"},
+    ),
+    "last: no fiber": (*("last", 2, {}, {"val": "S1:1 D"}, {}), {"val": "S0@2 D@3"}),
+    "recur_vector": (
+        # five cycles behind the first element of its address, the third one fires in 6; flushed in 7, fetch
+        # in 13, emit in 16
+        *("recur_vector", 2, {"bits": [3]}),
+        {"crd0": "1 3 S0 1 S1 D", "factor": "2 7 S0 3 S1 D", "val": "10 20 S0 5 S1 D"},
+        {},
+        {"crd0": "1@17 3@18 S0@19 D@20", "val": "35@18 20@19 S0@20 D@21"},
+    ),
     "reduce_vector: one kept level": (
         # flushed in 5; fetch in 7, iterate in 9 to 12, emit in 10 to 13
         *("reduce_vector", 2, {"op": "sum", "bits": [3]}),

@@ -32,7 +32,7 @@ def test_meaning_and_timing(kind: str) -> None:
     def run(data: st.DataObject) -> None:
         case = data.draw(CASES[kind]())
         timing = data.draw(timings(case))
-        arch = data.draw(spaced_arches if kind == "reduce_vector" else arches)
+        arch = data.draw(spaced_arches if kind in ("reduce_vector", "recur_vector") else arches)
         inputs = {name: timed(tokens, timing.ready[name]) for name, tokens in case.streams().items()}
         given = (case.node, arch, inputs, case.memories, case.extents, timing.sinks)
         depths = {"input_depths": timing.input_depths, "output_depths": timing.output_depths}

@@ -74,6 +74,8 @@ NODES = [
     node("running", {"op": "sum", "exclusive": True}, {"val": VAL}, {"val": VAL}),
     node("recur", {}, {"factor": VAL, "val": VAL}, {"val": VAL}),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
+    node("last", {}, {"val": VAL}, {"val": VAL}),
+    node("recur_vector", {"bits": [4]}, {"crd0": CRD, "factor": VAL, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("drop_crd", {}, {"outer": CRD, "inner": CRD}, {"outer": CRD, "inner": CRD}),
     node("drop_val", {}, {"crd": CRD, "val": VAL}, {"crd": CRD, "val": VAL}),
     node("write_compressed", {"pos": "B.pos", "crd": "B.crd"}, {"crd": CRD}, {}),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.schedule import FUSION_LEVELS, FUSION_RULES, ITERATIONS, Schedule
+from samhw.schedule import CASCADES, FUSION_LEVELS, FUSION_RULES, ITERATIONS, Schedule
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LISTS = st.lists(TEXTS, max_size=3).map(tuple)
@@ -26,6 +26,7 @@ SCHEDULES = st.builds(
     share=st.sampled_from(("auto", "all", "none"))
     | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "recompute")), max_size=3),
     brackets=st.dictionaries(TEXTS, TEXTS, max_size=3),
+    cascade=st.sampled_from(CASCADES),
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -44,7 +45,7 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
-        "largest_copy = 100\nattempts = 3\n"
+        'cascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
     )
@@ -61,6 +62,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         {"i": 4},
         {"T1": "buffer"},
         {"U1": "A * (X * W1)"},
+        "deferred",
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -90,7 +92,7 @@ def test_in_a_table() -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes, share, brackets.",
+            "largest_copy, attempts, lanes, share, brackets, cascade.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (
@@ -98,6 +100,7 @@ def test_in_a_table() -> None:
             "There is no share 'some'; the choices are auto, all, none, or a table with one of buffer, "
             "store, recompute for an intermediate.",
         ),
+        ('cascade = "some"', "There is no cascade 'some'; the choices are off, auto, rescaled, deferred."),
         ("share = 3", "'share' is 3; give a table"),
         ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, recompute."),
         (

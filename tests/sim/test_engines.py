@@ -152,7 +152,7 @@ def test_every_primitive(kind: str) -> None:
         case = data.draw(CASES[kind]())
         timing = data.draw(timings(case))
         inputs = {name: timed(tokens, timing.ready[name]) for name, tokens in case.streams().items()}
-        arch = data.draw(spaced_arches if kind == "reduce_vector" else arches)
+        arch = data.draw(spaced_arches if kind in ("reduce_vector", "recur_vector") else arches)
         arguments = (case.node, arch, inputs, case.memories, case.extents, timing.sinks)
         options = {
             "input_depths": timing.input_depths,

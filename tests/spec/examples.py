@@ -47,7 +47,12 @@ EXAMPLES = {
     "reduce_scalar": Example(1, {"op": "sum"}, {"val": "2 S0 D"}, 2),
     "running": Example(1, {"op": "max"}, {"val": "2 1 S0 D"}, 1),
     "recur": Example(1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, 1),
+    "last": Example(1, {}, {"val": "2 1 S0 D"}, 3),
     "reduce_vector": Example(2, {"op": "max", "bits": [3]}, {"crd0": "1 S0 2 S1 D", "val": "5 S0 6 S1 D"}, 4),
+    "recur_vector": Example(
+        *(2, {"bits": [3]}),
+        *({"crd0": "1 S0 2 S1 D", "factor": "1 S0 1 S1 D", "val": "5 S0 6 S1 D"}, 4),
+    ),
     "drop_crd": Example(1, {}, {"outer": "1 S0 D", "inner": "2 S1 D"}, 1),
     "drop_val": Example(1, {}, {"crd": "1 S0 D", "val": "5 S0 D"}, 1),
     "write_compressed": Example(1, {"pos": "p", "crd": "c"}, {"crd": "1 S0 D"}, 1, {"p": [0, 0], "c": [0]}),

@@ -400,26 +400,45 @@ def _points(tree: dict, levels: int, above: tuple[int, ...] = ()) -> Nested:
 
 
 @st.composite
-def reduce_vector(draw: Draw) -> Case:
+def last(draw: Draw) -> Case:
+    d = draw(some_depths)
+    graph, params = draw(typed_params())
+    kind = params.get("value", graph)
+    val = draw(structures(d, st.none() | any_words(kind)))
+    expected = at_depth(val, d - 1, lambda fiber: (fiber[-1] or 0) if fiber else 0)
+    return Case(make("last", "n", d, **params), {"val": val}, {"val": expected}, value=graph)
+
+
+@st.composite
+def reduce_vector(draw: Draw, rescales: bool = False) -> Case:
     n = draw(st.integers(1, 3))
     bits = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     if n == 1 and draw(st.booleans()):
         bits = [draw(st.integers(5, 11))]
     outer = draw(st.integers(0, 2))
-    op = draw(st.sampled_from(sorted(REDUCTIONS)))
+    op = "prod" if rescales else draw(st.sampled_from(sorted(REDUCTIONS)))
     graph, params = draw(typed_params())
     if banks := draw(st.sampled_from((None, 2, 3, 5, 8))):
         params["banks"] = banks
     kind = params.get("value", graph)
-    combine = value_type(kind).scalar(REDUCTIONS[op])
+    step = value_type(kind).scalar
     summands = st.lists(_tree(bits, reduced_words(kind, op)).map(lambda tree: _points(tree, n)), max_size=4)
     points = draw(structures(outer, summands))
     d = outer + 1 + n
+    if rescales:
+        # A value becomes a pair of it and its factor.
+        words = st.none() | reduced_words(kind, op)
+        points = at_depth(points, d, lambda point: (point[0], point[1], draw(words)))
+
+    def combined(sum: int, val: int, factor: int | None = None) -> int:
+        if not rescales:
+            return step(REDUCTIONS[op])(sum, val)
+        return step("add")(step("mul")(sum, factor or 0), val)
 
     def totals(summands: list) -> dict[tuple[int, ...], int]:
         sums: dict[tuple[int, ...], int] = {}
-        for crds, val in leaves(summands, n + 1):
-            sums[crds] = combine(sums[crds], val or 0) if crds in sums else val or 0
+        for crds, val, *factor in leaves(summands, n + 1):
+            sums[crds] = combined(sums[crds], val or 0, *factor) if crds in sums else val or 0
         return sums
 
     def grouped(keys: list[tuple[int, ...]], level: int, show: Callable[[tuple[int, ...]], int]) -> Nested:
@@ -445,7 +464,15 @@ def reduce_vector(draw: Draw) -> Case:
     expected["val"] = at_depth(
         points, outer, lambda part: grouped(list(totals(part)), 0, lambda k: totals(part)[k])
     )
+    if rescales:
+        inputs["factor"] = at_depth(points, d, lambda point: point[2])
+        return Case(make("recur_vector", "n", d, bits=bits, **params), inputs, expected, value=graph)
     return Case(make("reduce_vector", "n", d, op=op, bits=bits, **params), inputs, expected, value=graph)
+
+
+def recur_vector() -> st.SearchStrategy[Case]:
+    """As the vector reducer, with a factor for each value."""
+    return reduce_vector(rescales=True)
 
 
 @st.composite
@@ -542,7 +569,9 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         reduce_scalar,
         running,
         recur,
+        last,
         reduce_vector,
+        recur_vector,
         drop_crd,
         drop_val,
         write_compressed,

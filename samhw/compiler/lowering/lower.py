@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import (
     MUL,
+    RECUR,
     Apply,
     Einsum,
     Intermediate,
@@ -140,12 +141,28 @@ class _Lowering:
 
     def lower(self, space: Space, e: Einsum, goal: Goal) -> tuple[list[RowStream], Feed]:
         """Lowers e below the rows of the space: its further rows, and its values."""
+        rows, e = self.descend(space, e, goal)
+        return rows, ValueRow(self.builder, space).of(e)
+
+    def operand(
+        self, space: Space, e: Einsum, op: str, goal: Goal
+    ) -> tuple[list[RowStream], dict[str, Feed]]:
+        """As `lower`, of what is reduced by `op`: its rows, and the value inputs of its reducer by port."""
+        rows, e = self.descend(space, e, goal)
+        values = ValueRow(self.builder, space)
+        if op != RECUR:
+            return rows, {"val": values.of(e)}
+        factor, val = values.pair(e)
+        return rows, {"factor": factor, "val": val}
+
+    def descend(self, space: Space, e: Einsum, goal: Goal) -> tuple[list[RowStream], Einsum]:
+        """Takes e down all rows below those of the space; gives them, and e as it has become."""
         rows: list[RowStream] = []
         while True:
             e = self.open(space, e)
             ahead = self.builder.rows_ahead(e, space.bound)
             if not ahead:
-                return rows, ValueRow(self.builder, space).of(e)
+                return rows, e
             self.settle(space, e)
             rows.append(self.row(space, e, ahead[0], goal))
 
@@ -228,7 +245,7 @@ class _Lowering:
 
     def run(self, space: Space, running: RunningReduce) -> None:
         """Lowers the operand of a running reduction down its last row, and reduces along that."""
-        rows, val = self.lower(space.inner(), running.operand, Goal(running.name))
+        rows, inputs = self.operand(space.inner(), running.operand, running.op, Goal(running.name))
         (row,) = rows
         if row.index != running.index:
             raise StreamError(
@@ -236,13 +253,16 @@ class _Lowering:
                 "inside of it",
                 f"choose an order in which {running.index} comes behind {row.index}",
             )
-        inputs: dict[str, Feed] = {"val": val}
-        op, exclusive = running.op, running.exclusive
-        node = self.builder.make("running", running.name, space.depth + 1, inputs, op=op, exclusive=exclusive)
+        make, name, depth = self.builder.make, running.name, space.depth + 1
+        if running.op == RECUR:
+            node = make("recur", name, depth, inputs)
+        else:
+            node = make("running", name, depth, inputs, op=running.op, exclusive=running.exclusive)
         space.streams[running] = ValueStream(node.output("val"), (row,))
         table = self.builder.table
         table.fill(row.index, running.name, row.crd, self.builder.text(row.crd))
-        label = f"Cum{running.op}_{running.index}({formula(running.operand, table.val)})"
+        what = "Recur" if running.op == RECUR else f"Cum{running.op}"
+        label = f"{what}_{running.index}({formula(running.operand, table.val)})"
         table.fill(table.val, running.name, node.output("val"), label)
 
     def sieve(self, space: Space, sieve: Sieve) -> None:
@@ -293,8 +313,8 @@ class _Lowering:
                 "choose another order",
                 "end the fused region between the two",
             )
-        rows, val = self.lower(space.inner(), reduce.operand, Goal(reduce.name))
-        space.streams[reduce] = reduced(self.builder, reduce, rows, val, space.depth, order)
+        rows, values = self.operand(space.inner(), reduce.operand, reduce.op, Goal(reduce.name))
+        space.streams[reduce] = reduced(self.builder, reduce, rows, values, space.depth, order)
 
 
 def _replaced(e: Einsum, node: Einsum, by: Einsum) -> Einsum:

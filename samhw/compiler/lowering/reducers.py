@@ -1,8 +1,8 @@
 """Reducers: what comes out of the space of a reduction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from samhw.compiler.einsum import Reduce
+from samhw.compiler.einsum import RECUR, Reduce
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed
@@ -14,7 +14,7 @@ def reduced(
     builder: TableBuilder,
     reduce: Reduce,
     rows: Sequence[RowStream],
-    val: Feed,
+    values: Mapping[str, Feed],
     depth: int,
     order: Sequence[str] = (),
 ) -> ValueStream:
@@ -22,7 +22,7 @@ def reduced(
 
     Args:
         rows: of the reduction's space, that of its index first.
-        val: the values inside of these rows.
+        values: the values inside of these rows, by the port of the reducer.
         depth: of the rows outside of the reduction.
         order: of the indices that the reduction keeps, as they come out; else that of the rows.
     """
@@ -30,17 +30,22 @@ def reduced(
     kept = rows[1:]
     label = f"{'Red' if reduce.op == 'sum' else reduce.op.capitalize()}{len(kept)}_{reduce.index}"
     table, name = builder.table, reduce.name
+    is_recurrence = reduce.op == RECUR
+    op = {} if is_recurrence else {"op": reduce.op}
     if not kept:
-        node = builder.make("reduce_scalar", name, depth + 1, {"val": val}, op=reduce.op)
+        if is_recurrence:
+            running = builder.make("recur", name, depth + 1, dict(values))
+            node = builder.make("last", name, depth + 1, {"val": running.output("val")})
+        else:
+            node = builder.make("reduce_scalar", name, depth + 1, dict(values), **op)
         table.fill(table.val, name, node.output("val"), label)
         return ValueStream(node.output("val"))
     held = _held(builder, name, kept, depth)
     innermost_first = list(reversed(order or [row.index for row in kept]))
     inputs = {f"crd{n}": held[index] for n, index in enumerate(innermost_first)}
     bits = [max(1, (builder.extent(index) - 1).bit_length()) for index in innermost_first]
-    node = builder.make(
-        "reduce_vector", name, depth + 1 + len(kept), {**inputs, "val": val}, op=reduce.op, bits=bits
-    )
+    kind = "recur_vector" if is_recurrence else "reduce_vector"
+    node = builder.make(kind, name, depth + 1 + len(kept), {**inputs, **values}, **op, bits=bits)
     pending: list[RowStream] = []
     for n, index in enumerate(innermost_first):
         # A row takes its coordinates by the planned output, since joining the row moves the cell.

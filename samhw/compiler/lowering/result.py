@@ -6,6 +6,7 @@ from samhw.compiler.einsum import (
     EVERYWHERE,
     MASK,
     MUL,
+    PAIR,
     Apply,
     Einsum,
     Intermediate,
@@ -117,6 +118,8 @@ def formula(e: Einsum, val: str) -> str:
             return f"NonZero({formula(e.operand, val)})"
         case Number():
             return str(e.value)
+        case Apply() if e.op == PAIR:
+            return ", ".join(formula(o, val) for o in e.operands)
         case Apply() if e.op in (MASK, EVERYWHERE):
             return formula(e.operands[0], val)
         case Apply() if e.op == MUL:

@@ -38,6 +38,26 @@ class ValueRow:
             self._done[e] = self._of(e)
         return self._done[e]
 
+    def pair(self, e: Einsum) -> tuple[Feed, Feed]:
+        """The streams of the factor and of the value of pairs, which have a say in their coordinates or not;
+        a number is made a stream beside the other."""
+        assert isinstance(e, Apply)
+        if e.op == EVERYWHERE:
+            return self.pair(e.operands[0])
+        if e.op == MASK:
+            factor, val = self.pair(e.operands[0])
+            # Of zeros a recurrence makes zeros, whatever the factors.
+            return factor, self._masked(val, e.operands[1])
+        rescales, value = e.operands
+        if isinstance(rescales, Number):
+            source = self.of(value)
+            return self._constant(rescales, source), source
+        source = self.of(rescales)
+        return source, self._constant(value, source) if isinstance(value, Number) else self.of(value)
+
+    def _constant(self, number: Number, beside: Feed) -> Feed:
+        return self._alu("select", {"a": beside}, {"b": number.value, "c": number.value})
+
     def _of(self, e: Einsum) -> Feed:
         if e in self._space.streams:
             return self._space.streams[e].val

@@ -171,7 +171,7 @@ def in_users_file(stack: str) -> tuple[str, str] | None:
         text = line.strip()
         if text.startswith('File "'):
             path, _, rest = text[6:].partition('", line ')
-            if not _is_torch(path):
+            if not _is_torch(path) and not path.startswith("<"):
                 code = lines[n + 1].strip() if n + 1 < len(lines) else ""
                 inner = f"{path}:{rest.split(',')[0]}", code
                 own = own if _is_package(path) else inner
@@ -215,6 +215,12 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "
             f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
             f"its indices and values as arguments of their own.{line}"
+        )
+    if "data is not allocated" in first:
+        return InputError(
+            f"{place}{type(module).__name__} calls an operator that PyTorch cannot trace, such as one of its "
+            "own in C++; say what it gives by torch.library.register_fake, and register an importer of it "
+            f"by samhw.torch.mapping.{line}"
         )
     return InputError(
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "

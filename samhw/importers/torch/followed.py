@@ -1,6 +1,7 @@
 """The values of integers and conditions, followed beside the trace of a module: what they decide, the example
 arguments decide, which are fixed by that."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samhw.importers.torch import places
+from samhw.importers.torch.asserted import is_asserted
 from samhw.importers.torch.sparse_layouts import KEPT, LAYOUT, MAKERS, PARTS, SAME, SparseLayouts, asked_for
 
 __all__ = ["Followed", "followed"]
@@ -109,6 +111,8 @@ class Followed(TorchFunctionMode):
         is_known = all(value is not None for value in values) if tensors else name in _FACTORIES
         if is_known and name not in _DESCRIPTIONS:
             return self._beside(function, args, kwargs, tensors, values)
+        if name == "__bool__" and is_asserted(sys._getframe(1)):
+            return True
         function, args, kwargs = places.without_conditions(self, function, args, kwargs)
         if places.changes_its_first(name) and isinstance(args[0], Tensor):
             self._forget(args[0])

@@ -37,6 +37,8 @@ def without_conditions(
         return _masked_select(decider, function, args)
     if name in ("masked_scatter", "masked_scatter_") and not kwargs:
         return _masked_scatter(decider, function, args)
+    if name == "where" and len(args) == 3 and args[0].dtype == torch.uint8:
+        return function, (args[0].bool(), *args[1:]), kwargs
     if name == "repeat_interleave":
         return _repeated(decider, function, args, kwargs)
     return function, args, kwargs

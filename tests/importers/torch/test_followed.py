@@ -173,3 +173,19 @@ def test_the_module_stays_and_draws_its_numbers_once():
     assert vars(module) == before
     assert list(imported.fixed)
     assert torch.equal(torch.get_rng_state(), state)
+
+
+class Asserting(nn.Module):
+    """What an assertion says of data holds."""
+
+    def forward(self, x: Tensor, keep: Tensor) -> Tensor:
+        assert x.max() < 100, "too large"
+        assert x.isfinite().all()
+        return torch.where(keep, x, -x).sum(0)
+
+
+def test_assertions_and_bytes_as_conditions():
+    x, keep = torch.randn(4, 2), torch.tensor([[1], [0], [1], [1]], dtype=torch.uint8)
+    design = samhw.torch.compile(Asserting(), (x, keep), value="f32")
+    design.run().check()
+    design.run(x, 1 - keep).check()

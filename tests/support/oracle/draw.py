@@ -15,6 +15,7 @@ from tests.support.oracle.language import (
     Expr,
     Number,
     Program,
+    Recurrence,
     RunningReduction,
     Statement,
     Tensor,
@@ -157,7 +158,7 @@ class StatementDrawing(Drawing):
     def assign(
         self,
         kept: Sequence[str],
-        expr: Expr | RunningReduction,
+        expr: Expr | RunningReduction | Recurrence,
         reduction: str = "sum",
         mask: Use | None = None,
     ) -> Use:

@@ -9,6 +9,7 @@ __all__ = [
     "Expr",
     "Number",
     "Program",
+    "Recurrence",
     "Reshape",
     "RunningReduction",
     "Statement",
@@ -93,6 +94,18 @@ class RunningReduction:
 
 
 @dataclass(frozen=True)
+class Recurrence:
+    """``h = h * factor + operand`` along an index, up to each coordinate of it, or up to the last one."""
+
+    index: str
+    factor: Expr
+    operand: Expr
+
+    def __str__(self) -> str:
+        return f"recur({self.index}, {self.factor}, {self.operand})"
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A declaration. `format` as the language writes it."""
 
@@ -111,17 +124,17 @@ class Tensor:
 @dataclass(frozen=True)
 class Statement:
     """`target = expr`, reduced over what the target lacks, where the mask is not zero. What moves whole
-    tensors stands alone, without either; a running reduction may have a mask."""
+    tensors stands alone, without either; what runs along an index may have a mask."""
 
     target: Use
-    expr: Expr | Concat | Reshape | RunningReduction
+    expr: Expr | Concat | Reshape | RunningReduction | Recurrence
     reduction: str = "sum"
     mask: Use | None = None
 
     @property
     def reduced(self) -> tuple[str, ...]:
         """The indices that the target lacks."""
-        if isinstance(self.expr, Concat | Reshape | RunningReduction):
+        if isinstance(self.expr, Concat | Reshape | RunningReduction | Recurrence):
             return ()
         return tuple(i for i in dict.fromkeys(indices_of(self.expr)) if i not in self.target.indices)
 
@@ -135,6 +148,8 @@ class Statement:
                 operands = [operand]
             case RunningReduction():
                 operands = uses(self.expr.operand)
+            case Recurrence(_, factor, operand):
+                operands = [*uses(factor), *uses(operand)]
             case expr:
                 operands = uses(expr)
         return (self.target, *operands, *([self.mask] if self.mask else ()))

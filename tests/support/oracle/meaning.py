@@ -18,6 +18,7 @@ from tests.support.oracle.language import (
     Expr,
     Number,
     Program,
+    Recurrence,
     Reshape,
     RunningReduction,
     Statement,
@@ -62,6 +63,9 @@ def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
             case RunningReduction() as run:
                 computed = _Statement(statement, run.operand, known, arrays.keys(), program.extents)
                 known[target.tensor] = computed.running(run)
+            case Recurrence() as run:
+                computed = _Statement(statement, run.operand, known, arrays.keys(), program.extents)
+                known[target.tensor] = computed.recurrence(run)
             case expr:
                 computed = _Statement(statement, expr, known, arrays.keys(), program.extents)
                 known[target.tensor] = computed.result()
@@ -167,6 +171,30 @@ class _Statement:
             for n, value in enumerate(found):
                 total = _apply(_REDUCTIONS[run.reduction], [total, value]) if n else value
             result[there] = total if present[-1] else ZERO
+        return result
+
+    def recurrence(self, run: Recurrence) -> Array:
+        """The recurrence at each point, the mask's points only; or behind all points of an index."""
+        result: Array = {}
+        indices = self.statement.target.indices
+        runs = run.index in indices
+        for point in self.points({}, indices):
+            ends = point[run.index] + 1 if runs else self.extents[run.index]
+            so_far = [{**point, run.index: n} for n in range(ends)]
+            there = [self.present(before) for before in so_far]
+            h: Value | None = ZERO
+            for n, (before, is_there) in enumerate(zip(so_far, there, strict=True)):
+                if is_there:
+                    value = self.value(run.operand, before)
+                    if any(there[:n]):
+                        h = _apply("+", [_apply("*", [h, self.value(run.factor, before)]), value])
+                    else:
+                        h = value
+            if None in there:
+                h = None
+            elif runs and not there[-1]:
+                h = ZERO
+            result[tuple(point[i] for i in indices)] = h
         return result
 
     def value(self, expr: Expr, point: Point) -> Value | None:

@@ -1,5 +1,5 @@
-"""Random programs with running reductions and products, of what is stored, computed or masked, and with
-readers of their own."""
+"""Random programs with running reductions, recurrences and products, of what is stored, computed or masked,
+and with readers of their own."""
 
 import random
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from tests.support.oracle.language import (
     Expr,
     Number,
     Program,
+    Recurrence,
     RunningReduction,
     Use,
     indices_of,
@@ -90,6 +91,9 @@ class Running(StatementDrawing):
         )
         reduction = rng.choice(reductions)
         operand = self.operand()
+        if not self.products and rng.random() < 0.35:
+            self.recur(operand)
+            return
         if reduction == "prod":
             operand = self.use(self.some())
             self.products += 1
@@ -103,6 +107,22 @@ class Running(StatementDrawing):
             self.assign(kept, operand, "prod", self.mask(kept))
         else:
             self.assign(indices, run, mask=self.mask(indices))
+
+    def recur(self, operand: Expr) -> None:
+        """A recurrence of an operand: its factors belong to fewer indices, or to others."""
+        rng = self.rng
+        self.products += 1
+        indices = sorted(indices_of(operand), key=self.order.index)
+        along = rng.choice(indices)
+        factor: Expr = self.use(list({along, *(i for i in indices if rng.random() < 0.5)}))
+        if rng.random() < 0.2:
+            factor = Number(-1)
+        elif rng.random() < 0.2:
+            factor = self.use(self.some())
+        used = dict.fromkeys((*indices_of(operand), *indices_of(factor)))
+        ends = rng.random() < 0.5
+        kept = [i for i in used if i != along or not ends]
+        self.assign(kept, Recurrence(along, factor, operand), mask=self.mask(kept))
 
     def reader(self) -> None:
         """A result with another one or with an input."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from samhw.frontend.expr import Expr
@@ -62,6 +63,22 @@ def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
         operator(name)(handler)
 
 
+def register_vanishing(names: str, make: Maker) -> None:
+    """An operator of one tensor that gives 0 for -inf: of a value that is -inf at places, a statement under
+    its mask."""
+
+    def handler(importer: Importer, x: Operand, **_: object) -> Value:
+        made = importer.elementwise(make, x)
+        if made.mask is None:
+            return made
+        # The mask's indices are the statement's too.
+        made = importer.tensors.expanded_over(importer.build.resolve(made), made.mask.names)
+        return importer.tensors.materialized(replace(made, mask=None), mask=made.mask)
+
+    for name in names.split():
+        operator(name, masked=True)(handler)
+
+
 def register_of_two(names: str, make: Maker) -> None:
     """An operator of two tensors, which stand in its expression several times."""
 
@@ -73,14 +90,11 @@ def register_of_two(names: str, make: Maker) -> None:
 
 
 _SINGLE: dict[str, Maker] = {
-    "relu relu_": relu,
     "abs": abs_,
-    "sigmoid sigmoid_": sigmoid,
     "tanh tanh_": tanh,
     "silu silu_": silu,
     "sin sin_": sin,
     "cos cos_": cos,
-    "exp": exp,
     "log": log,
     "sqrt": sqrt,
     "rsqrt": rsqrt,
@@ -96,6 +110,9 @@ _SINGLE: dict[str, Maker] = {
 }
 for _names, _function in _SINGLE.items():
     register(_names, _function)
+
+for _names, _function in (("exp", exp), ("relu relu_", relu), ("sigmoid sigmoid_", sigmoid)):
+    register_vanishing(_names, _function)
 
 _OF_TWO: dict[str, Maker] = {
     "hypot": lambda a, b: sqrt(a * a + b * b),

@@ -1,0 +1,9 @@
+"""Cascades: reductions over one index that depend on each other, as one pass with constant state.
+
+What a program says in several passes over an index, such as the maximum, the sum and the weighted sum of an
+attention, `cascaded` rewrites into running reductions and rescaled sums, as far as its test allows.
+"""
+
+from samhw.cascade.rewrite import Cascaded, CascadeFinding, cascaded
+
+__all__ = ["CascadeFinding", "Cascaded", "cascaded"]

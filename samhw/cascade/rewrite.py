@@ -1,0 +1,327 @@
+"""Cascades of reductions as one pass: what an earlier result would have changed in the elements is made good
+later.
+
+Of F(x, d) = G(x) ⊗ H(d), H is *deferred* where it has no functions: it is taken once, behind the reduction.
+Where it has, as in exp(x - m), G could leave the range. Then what was reduced so far is *rescaled* by
+H(d) / H(d'), d' being d before an element, and d itself at each element is a running reduction (RedFuser,
+equation 16; for softmax Milakov and Gimelshein's online normalizer).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy
+
+from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
+from samhw.cascade.reductions import Reduced, RegionReductions
+from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
+from samhw.frontend import (
+    Access,
+    Call,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Program,
+    Recurrence,
+    Region,
+    RunningReduction,
+    Statement,
+    TensorDecl,
+    accesses,
+)
+from samhw.frontend.expr import rewritten, with_accesses
+from samhw.names import Names
+from samhw.tensors import Format, LevelType
+
+__all__ = ["CascadeFinding", "Cascaded", "cascaded"]
+
+LEAST = -(2.0**100)
+"""What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
+exp(-inf - LEAST) = 0, and not NaN. Both floating-point types have it."""
+
+
+@dataclass(frozen=True)
+class CascadeFinding:
+    """What the test says of a reduction that uses earlier ones."""
+
+    tensor: str
+    index: str
+    words: str
+    rewritten: bool
+
+    def __str__(self) -> str:
+        return f"{self.tensor} (over {self.index}): {self.words}"
+
+
+@dataclass(frozen=True)
+class Cascaded:
+    """A program, and what was found about its cascades."""
+
+    program: Program
+    findings: tuple[CascadeFinding, ...]
+
+
+def cascaded(program: Program, mode: str) -> Cascaded:
+    """The program with its cascades in one pass.
+
+    Args:
+        mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `off` nothing.
+    """
+    findings: list[CascadeFinding] = []
+    tensors = dict(program.tensors)
+    names = Names(tensors)
+    regions = []
+    for region in program.regions:
+        rewriter = _Rewriter(program, region, names, mode)
+        regions.append(rewriter.region())
+        findings += rewriter.findings
+        tensors |= rewriter.tensors
+    if not any(finding.rewritten for finding in findings):
+        return Cascaded(program, tuple(findings))
+    return Cascaded(_without_dead(program, tensors, regions), tuple(findings))
+
+
+def _without_dead(program: Program, tensors: Mapping[str, TensorDecl], regions: Sequence[Region]) -> Program:
+    """The program without statements that nobody reads any more, and their tensors."""
+    outputs = {decl.name for decl in program.outputs}
+    while True:
+        read = {access.tensor for region in regions for s in region.statements for access in s.reads}
+        alive = [
+            replace(
+                region,
+                statements=tuple(s for s in region.statements if s.lhs.tensor in read | outputs),
+            )
+            for region in regions
+        ]
+        if alive == list(regions):
+            break
+        regions = alive
+    used = {access.tensor for region in regions for s in region.statements for access in s.accesses}
+    kept = {name: decl for name, decl in tensors.items() if name in used}
+    return replace(program, tensors=kept, regions=tuple(r for r in regions if r.statements), written=None)
+
+
+class _Rewriter:
+    """The statements of a region, rewritten one after another."""
+
+    def __init__(self, program: Program, region: Region, names: Names, mode: str):
+        self.program = program
+        self.asked = region
+        self.known = RegionReductions(program, region)
+        self.names = names
+        self.mode = mode
+        self.findings: list[CascadeFinding] = []
+        self.tensors: dict[str, TensorDecl] = {}
+        self.statements: list[Statement] = []
+        self._running: dict[tuple[str, str], Access] = {}
+        """Of an earlier result, by the name of its tensor and the kind of value."""
+        self._versions: dict[tuple[Statement, frozenset[str]], Access] = {}
+
+    def region(self) -> Region:
+        """The region, with further statements in it."""
+        for statement in self.asked.statements:
+            found = self.known.reduced(statement)
+            if found is None or not found.earlier or not self._rewrite(found):
+                self.statements.append(statement)
+        return replace(self.asked, statements=tuple(self.statements))
+
+    # Whether
+
+    def _rewrite(self, reduced: Reduced) -> bool:
+        """Rewrites a reduction if it comes apart, and says what was found."""
+        parts: dict[Access, Decomposed] = {}
+        refusal = self._refusal(reduced, parts)
+        if refusal is None:
+            rescaled = {a for a, part in parts.items() if not part.is_rational}
+            refusal = self._cannot_rescale(reduced, rescaled)
+        words = refusal
+        if words is None:
+            ways = [
+                f"{'rescaled' if access in rescaled else 'deferred'} for {access}, {part}"
+                for access, part in parts.items()
+            ]
+            words = "; ".join(ways)
+            if self.mode == "off":
+                words = f"could be {words}"
+            else:
+                self._emit(reduced, parts, rescaled)
+        done = refusal is None and self.mode != "off"
+        self.findings.append(CascadeFinding(reduced.statement.lhs.tensor, reduced.index, words, done))
+        return done
+
+    def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
+        """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""
+        if reduced.statement.reduction == "prod":
+            return "left alone: a product has no form to rescale"
+        if not reduced.counts_alike:
+            return f"left alone: it and {_listed(reduced.earlier)} do not count the same points"
+        named = {access: symbol(str(access)) for access in dict.fromkeys(accesses(reduced.operand))}
+        expr = to_symbols(reduced.operand, named.__getitem__)
+        for access in reduced.earlier:
+            others = [s for a, s in named.items() if a != access]
+            found = decompose(expr, reduced.statement.reduction, others, named[access])
+            if found is None:
+                return f"left alone: {expr} does not come apart into elements and {access}"
+            if isinstance(found, FiniteRank):
+                return (
+                    f"left alone: it comes apart only as {found}, sums that may cancel; write the ones that "
+                    "are meant, or Welford's form, as statements"
+                )
+            parts[access] = found
+        return None
+
+    def _cannot_rescale(self, reduced: Reduced, rescaled: set[Access]) -> str | None:
+        if not rescaled:
+            return None
+        if self.mode == "deferred":
+            return f"left alone: {_listed(rescaled)} would have to rescale it, and 'deferred' does not"
+        if reduced.statement.reduction != "sum":
+            return "left alone: only sums can be rescaled"
+        for access in rescaled:
+            writer = reduced.earlier[access]
+            before = self.known.reduced(writer)
+            if before is None or before.earlier or writer.reduction not in ("max", "min", "sum"):
+                return f"left alone: {access}, which would have to rescale it, is itself of earlier results"
+        return None
+
+    # How
+
+    def _emit(self, reduced: Reduced, parts: Mapping[Access, Decomposed], rescaled: set[Access]) -> None:
+        statement, index = reduced.statement, reduced.index
+        put: dict[Access, Expr] = {}
+        factors: list[Expr] = []
+        for access, part in parts.items():
+            if access not in rescaled:
+                put[access] = Literal(part.point)
+                continue
+            running = self._run(reduced, access, exclusive=False)
+            put[access] = running
+            factors.append(self._factor(reduced, access, part, running))
+        operand = with_accesses(statement.rhs, lambda a: self._version(a, reduced, put))
+        epilogue = [
+            (a, part) for a, part in parts.items() if a not in rescaled and part.results != part.point
+        ]
+        lhs = statement.lhs
+        name = self._declare(f"{lhs.tensor}_sum", lhs, lhs) if epilogue else ""
+        lhs = Access(name, lhs.indices) if epilogue else lhs
+        rhs: Expr = _simplified(operand)
+        mask = statement.mask
+        if factors:
+            rhs, mask = Recurrence(index, _product(factors), rhs), reduced.mask
+        self.statements.append(replace(statement, lhs=lhs, rhs=rhs, mask=mask))
+        if epilogue:
+            self.statements.append(self._epilogue(statement, lhs, epilogue))
+
+    def _epilogue(
+        self, statement: Statement, sum: Access, parts: Sequence[tuple[Access, Decomposed]]
+    ) -> Statement:
+        """What was deferred, behind the reduction."""
+        is_sum = statement.reduction == "sum"
+        whole: Symbolic = symbol(str(sum))
+        read = {str(sum): sum}
+        for access, part in parts:
+            read[str(access)] = access
+            whole = whole * part.results if is_sum else whole + part.results
+        rhs = from_symbols(whole, read)
+        assert rhs is not None
+        order = statement.order and tuple(i for i in statement.order if i in statement.lhs.names)
+        return Statement(statement.lhs, rhs, order or None)
+
+    def _names(self, access: Access, writer: Statement, index: str) -> dict[str, str]:
+        (own,) = writer.reduction_indices
+        return {**dict(zip(writer.lhs.names, access.names, strict=True)), own: index}
+
+    def _run(self, reduced: Reduced, access: Access, *, exclusive: bool) -> Access:
+        """An earlier result as it is at each element, or before it."""
+        writer = reduced.earlier[access]
+        key = (f"{access} {reduced.index}", "before" if exclusive else "running")
+        if key not in self._running:
+            renamed = writer.renamed(self._names(access, writer, reduced.index))
+            operand = renamed.rhs
+            if writer.reduction in ("max", "min"):
+                limit = LEAST if writer.reduction == "max" else -LEAST
+                operand = Call(writer.reduction, (operand, Literal(limit)))
+            rhs = RunningReduction(writer.reduction, reduced.index, operand, exclusive)
+            indices = Access.of("", (*access.names, reduced.index)).indices
+            like = next(iter(accesses(renamed.rhs)), None)
+            name = self._declare(f"{writer.lhs.tensor}_{key[1]}", Access("", indices), like)
+            self.statements.append(Statement(Access(name, indices), rhs, mask=reduced.mask))
+            self._running[key] = Access(name, indices)
+        return self._running[key]
+
+    def _factor(self, reduced: Reduced, access: Access, part: Decomposed, running: Access) -> Expr:
+        """H(d) / H(d') at each element."""
+        key = (f"{access} {reduced.index}", f"factor {part.results}")
+        if key not in self._running:
+            before = self._run(reduced, access, exclusive=True)
+            now, then = symbol(str(running)), symbol(str(before))
+            (result,) = part.results.free_symbols
+            ratio = part.results.subs(result, now) / part.results.subs(result, then)
+            expr = from_symbols(
+                sympy.powsimp(sympy.simplify(ratio)), {str(running): running, str(before): before}
+            )
+            assert expr is not None
+            name = self._declare(f"{access.tensor}_factor", running, running)
+            self.statements.append(Statement(Access(name, running.indices), expr, mask=reduced.mask))
+            self._running[key] = Access(name, running.indices)
+        return self._running[key]
+
+    def _version(self, access: Access, reduced: Reduced, put: Mapping[Access, Expr]) -> Expr:
+        """What is to be read in the place of an access: what was put in place of an earlier result, and what
+        follows from that element by element."""
+        if access in put:
+            return put[access]
+        writer = self.known.writers.get(access.tensor)
+        if writer is None or not self.known.is_elementwise(writer):
+            return access
+        renamed = writer.renamed(dict(zip(writer.lhs.names, access.names, strict=True)))
+        changed = _simplified(with_accesses(renamed.rhs, lambda a: self._version(a, reduced, put)))
+        if changed == renamed.rhs:
+            return access
+        if isinstance(changed, Access | Literal) and renamed.mask is None:
+            return changed
+        statement = replace(renamed, rhs=changed)
+        key = replace(statement, order=None), frozenset(access.names)
+        if key not in self._versions:
+            indices = access.indices
+            if reduced.index not in access.names:
+                # At each element, as what it follows from.
+                indices = Access.of("", (*access.names, reduced.index)).indices
+            name = self._declare(f"{access.tensor}_running", Access("", indices), access)
+            self.statements.append(replace(statement, lhs=Access(name, indices), order=None))
+            self._versions[key] = Access(name, indices)
+        return self._versions[key]
+
+    def _declare(self, wish: str, access: Access, like: Access | None) -> str:
+        """A further tensor, stored like that of another access with the same indices, else dense."""
+        name = self.names.fresh(wish)
+        rank = len(access.indices)
+        stored = Format((LevelType.dense,) * rank, tuple(range(rank)))
+        if like is not None and like.indices == access.indices:
+            stored = {**self.program.tensors, **self.tensors}[like.tensor].format
+        self.tensors[name] = TensorDecl(name, access.names, (None,) * len(access.indices), stored)
+        return name
+
+
+def _simplified(expr: Expr) -> Expr:
+    """Without products with and quotients by 1."""
+
+    def change(node: Expr) -> Expr:
+        match node:
+            case Mul(Literal(1), other) | Mul(other, Literal(1)) | Div(other, Literal(1)):
+                return other
+        return node
+
+    return rewritten(expr, change)
+
+
+def _product(factors: Sequence[Expr]) -> Expr:
+    first, *others = factors
+    for other in others:
+        first = Mul(first, other)
+    return first
+
+
+def _listed(accesses: Mapping[Access, object] | set[Access]) -> str:
+    return " and ".join(sorted(map(str, accesses)))

@@ -35,7 +35,7 @@ COMMANDS = {
     "compare": "Simulate PROGRAM under every combination of schedules and compare cost.",
     "compile": "Compile PROGRAM to a SAMML graph.",
     "correlate": "Run programs by simulator and RTL and compare cycles and results.",
-    "kernels": "The built-in programs, a line each: kernels, then models.",
+    "kernels": "The built-in programs, a line each: kernels, cascades, then models.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (
         "Simulate every combination of programs, data, schedules and hardware parameters, into one table."

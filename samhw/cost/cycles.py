@@ -90,8 +90,13 @@ class CycleEstimate:
 
     def _step(self, node: Node, reduction: Reduction) -> int:
         """The cycles from an accumulation to the next one that may use its result."""
-        named = next(name for name, done in REDUCTIONS.items() if done == reduction.operation)
-        return self._arch.reduce_latency(named, self._graph.operand_type(node))
+        value = self._graph.operand_type(node)
+        named = next((name for name, done in REDUCTIONS.items() if done == reduction.operation), None)
+        if named is not None:
+            return self._arch.reduce_latency(named, value)
+        # It keeps the last value, or rescales a sum and adds to it.
+        rescales = node.spec.work(node.params) is not None
+        return self._arch.reduce_latency("recur", value) if rescales else self._arch.step
 
     def _fibers(self, node: Node, reduction: Reduction) -> float:
         """How many fibers a reducer reduces, each to one of its results."""

@@ -79,6 +79,14 @@ def test_what_is_given_stays() -> None:
     assert compiled.schedule.formats["X"] == "csr"
 
 
+@pytest.mark.parametrize("cascade", ["auto", "rescaled", "deferred"])
+def test_cascades_are_estimated_too(cascade: str) -> None:
+    workload = bind_program("bigbird_attention", ["random:i=16"])
+    compiled = compile_workload(workload, Schedule.from_fields({"fuse": "auto", "cascade": cascade}))
+    assert compiled.schedule.cascade == cascade
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
 def test_operands_that_stream() -> None:
     workload = bind_program("sae")
     compiled = compile_workload(workload, AUTO)

@@ -52,6 +52,13 @@ def test_a_wrong_file_is_refused(command: str, text: str, message: str, folder: 
     assert len(list(folder.iterdir())) == 1
 
 
+@pytest.mark.parametrize("command", sorted(EVERY.keys() - {"correlate"}))
+def test_one_is_chosen(command: str, folder: Path) -> None:
+    budget = ["--budget", "1", "--confirm", "1", "--jobs", "1"] if command == "tune" else []
+    result = samhw(command, *EVERY[command], *budget, "--data", "karate", "--schedule", "auto")
+    assert result.exit_code == 0, result.output
+
+
 def used(*arguments: object) -> dict[str, Any]:
     """The schedule of a run."""
     schedule: dict[str, Any] = report("run", *arguments)["schedule"]

@@ -95,6 +95,21 @@ def hidden(x: Tensor, keep: Tensor) -> tuple[Tensor, ...]:
     )
 
 
+def hidden_parts(x: Tensor, keep: Tensor) -> Tensor:
+    """Corners of scores are hidden, one after the other, as attention by windows does it."""
+    scores = (x @ x.T).relu() + 1
+    first = scores[:2, :2]
+    scores[:2, :2] = torch.full_like(first, -float("inf")).where(keep[:2, :2], first)
+    last = scores[-2:, -2:]
+    scores[-2:, -2:] = torch.full_like(last, -float("inf")).where(keep[-2:, -2:], last)
+    return torch.cat([x[:, :1], scores.softmax(-1)], 1)
+
+
+def test_parts_that_are_masked():
+    keep = torch.tensor([[1, 0, 0], [0, 0, 0], [0, 0, 1]]).bool()
+    agree(Calls(lambda x: hidden_parts(x, keep)), (torch.randn(3, 2),))
+
+
 def test_slices_under_a_mask():
     keep = torch.tensor([[1, 1, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]]).bool()
     agree(Calls(lambda x: hidden(x, keep)), (torch.randn(3, 4),))

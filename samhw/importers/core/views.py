@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from samhw.frontend.expr import Reshape, free_indices
+from samhw.frontend.expr import Access, Reshape, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.contraction import contract
@@ -73,7 +73,7 @@ class Views:
         step = step if length > 1 else 1
         if (start, length, step) == (0, size, 1):
             return x
-        free = set(free_indices(x.expr)) | set(x.mask.indices if x.mask else ())
+        free = set(free_indices(x.expr)) | set(x.mask.names if x.mask else ())
         if not set(mode) & free:
             return self._with_mode(x, dim, (build.axes.index(length),) if length > 1 else ())
         inner = build.axes.size(mode[1:])
@@ -93,12 +93,14 @@ class Views:
             return self._with_mode(
                 replace(first, modes=first.modes[:-1]), dim, (*first.modes[-1], *first.modes[dim])
             )
-        if len(mode) == 1 and x.mask is None:
+        if len(mode) == 1:
             index = build.axes.index(length) if length > 1 else None
             piece = Piece(build, start, length, step)
             cut = piece.slice_expr(x.expr, mode[0], index)
-            if cut is not None:
-                return self._with_mode(replace(x, expr=cut), dim, () if index is None else (index,))
+            mask = None if x.mask is None else piece.slice_expr(x.mask, mode[0], index)
+            if cut is not None and (x.mask is None or isinstance(mask, Access)):
+                made = replace(x, expr=cut, mask=mask if isinstance(mask, Access) else None)
+                return self._with_mode(made, dim, () if index is None else (index,))
         check_unmasked(x)
         return self.index_select(x, dim, list(range(start, start + length * step, step)))
 

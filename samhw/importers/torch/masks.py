@@ -81,6 +81,15 @@ class Masks:
             return self.masked(other, keep), rest
         return a, b
 
+    def apart(self, x: Operand) -> tuple[Operand, Operand]:
+        """A value without its mask, and where it is not -inf: a condition in its shape."""
+        if not isinstance(x, Value) or x.mask is None:
+            return x, Known(torch.ones(()).expand(self.operands.shape(x)), "shown")
+        x = self.operands.build.resolve(x)
+        assert x.mask is not None
+        shown = Value(x.modes, x.mask, condition=True)
+        return Value(x.modes, x.expr, condition=x.condition), shown
+
     def is_minus_infinity(self, x: Operand) -> bool:
         """Whether it is so small that its exponential is zero beside any other."""
         if isinstance(x, int | float):

@@ -45,7 +45,9 @@ def import_module(
     check_written(module, program)
     given = arguments_by_name(program, arguments)
     names = argument_names(program)
-    fixed = {names[place]: held for place in places if isinstance(held := given[names[place]], Tensor)}
+    # Copies: what the user does to the arguments afterwards changes no constant.
+    decided = {names[place]: given[names[place]] for place in places}
+    fixed = {name: held.detach().clone() for name, held in decided.items() if isinstance(held, Tensor)}
     walked = walk(program, sparse, _annotated(module), given, fixed, sparsify)
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()

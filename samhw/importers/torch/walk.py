@@ -2,7 +2,7 @@
 computes indices is left to the host, and for the rest there are importers."""
 
 import operator as python_operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,7 @@ class GraphWalk:
         sparse: Mapping[str, Tensor],
         annotated: Mapping[str, str],
         arguments: Arguments,
-        fixed: Collection[str],
+        fixed: Mapping[str, Tensor],
         sparsify: float | None,
     ) -> None:
         self.exported = program
@@ -88,7 +88,7 @@ class GraphWalk:
         return Known(held.detach(), target, annotation=self.annotated.get(target))
 
     def argument(self, node: Node) -> object:
-        example = self.arguments[node.name]
+        example = self.fixed.get(node.name, self.arguments[node.name])
         if not isinstance(example, Tensor):
             return example
         if node.name in self.fixed and example.layout != torch.strided:

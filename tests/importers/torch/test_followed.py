@@ -175,6 +175,24 @@ def test_the_module_stays_and_draws_its_numbers_once():
     assert torch.equal(torch.get_rng_state(), state)
 
 
+class Picking(nn.Module):
+    def forward(self, x: Tensor, keep: Tensor, matrix: Tensor) -> Tensor:
+        return (x[keep] * keep[:2].sum()).sum(0) + matrix.values().sum()
+
+
+def test_what_is_fixed_keeps_its_values():
+    """Whatever becomes of the tensors that they came from."""
+    x, keep = torch.randn(4, 2), torch.tensor([True, False, True, True])
+    matrix = torch.eye(3).to_sparse_csr()
+    wanted = Picking()(x, keep, matrix)
+    imported = import_module(Picking(), (x, keep, matrix))
+    keep[0], matrix.values()[0] = False, 5
+    assert not imported.takes((x, keep, matrix))
+    old = x, torch.tensor([True, False, True, True]), torch.eye(3).to_sparse_csr()
+    found = evaluate_program(imported.program, imported.tensors(old))
+    torch.testing.assert_close(imported.outputs(found, old), wanted)
+
+
 class Asserting(nn.Module):
     """What an assertion says of data holds."""
 

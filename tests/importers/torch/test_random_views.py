@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 import samhw.torch
 from samhw.errors import InputError
@@ -79,6 +79,41 @@ VIEWS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 def test_views_that_were_wrong(name: str) -> None:
     function, shape = VIEWS[name]
     agree(Calls(function), (torch.randn(shape, dtype=torch.float64),))
+
+
+def hidden(x: Tensor, keep: Tensor) -> tuple[Tensor, ...]:
+    """Slices of what is -inf at places: along indices of the scores, and along those of the mask alone."""
+    minus = -float("inf")
+    scores, spread = torch.where(keep, x, minus), torch.where(keep, x[:, :1], minus)
+    computed = torch.where(keep[0], (x @ x.T @ x), minus)
+    return (
+        scores[:, :3].softmax(-1),
+        spread[:, 1:].softmax(-1),
+        spread[:, ::2].amax(1),
+        computed[1:, 1:].softmax(-1),
+        scores[1].softmax(0),
+    )
+
+
+def hidden_parts(x: Tensor, keep: Tensor) -> Tensor:
+    """Corners of scores are hidden, one after the other, as attention by windows does it."""
+    scores = (x @ x.T).relu() + 1
+    first = scores[:2, :2]
+    scores[:2, :2] = torch.full_like(first, -float("inf")).where(keep[:2, :2], first)
+    last = scores[-2:, -2:]
+    scores[-2:, -2:] = torch.full_like(last, -float("inf")).where(keep[-2:, -2:], last)
+    return torch.cat([x[:, :1], scores.softmax(-1)], 1)
+
+
+def test_parts_that_are_masked():
+    keep = torch.tensor([[1, 0, 0], [0, 0, 0], [0, 0, 1]]).bool()
+    agree(Calls(lambda x: hidden_parts(x, keep)), (torch.randn(3, 2),))
+
+
+def test_slices_under_a_mask():
+    keep = torch.tensor([[1, 1, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]]).bool()
+    agree(Calls(lambda x: hidden(x, keep)), (torch.randn(3, 4),))
+    agree(Calls(lambda x, mask: hidden(x, mask > 0)), (torch.randn(3, 4), keep.long()))
 
 
 def test_an_empty_argument():

@@ -17,7 +17,7 @@ from samhw.importers.torch.value import Known
 __all__: list[str] = []
 
 
-@operator("copy", "copy_")
+@operator("copy", "copy_", masked=True)
 def import_copy(importer: Importer, x: Operand, source: Operand, *_: object) -> Value:
     return importer.views.expand(importer.value(source), importer.shape(x))
 
@@ -106,7 +106,7 @@ def import_scatter(importer: Importer, x: Operand, dim: int, ids: Operand, sourc
     )
 
 
-@operator("slice_scatter")
+@operator("slice_scatter", masked=True)
 def import_slice_scatter(
     importer: Importer,
     x: Operand,
@@ -121,7 +121,7 @@ def import_slice_scatter(
     return _at_places(importer, x, source, dim, places)
 
 
-@operator("select_scatter")
+@operator("select_scatter", masked=True)
 def import_select_scatter(importer: Importer, x: Operand, source: Operand, dim: int, place: int) -> Value:
     rank = len(importer.shape(x))
     held = importer.value(source)
@@ -133,6 +133,10 @@ def import_select_scatter(importer: Importer, x: Operand, source: Operand, dim: 
 
 def _at_places(importer: Importer, x: Operand, source: Operand, dim: int, places: range) -> Value:
     """With other elements at known places along a dimension."""
+    if any(isinstance(each, Value) and each.mask is not None for each in (x, source)):
+        (x, around), (source, inside) = importer.masks.apart(x), importer.masks.apart(source)
+        shown = replace(_at_places(importer, around, inside, dim, places), condition=True)
+        return importer.masks.masked(_at_places(importer, x, source, dim, places), shown)
     size, rank = importer.shape(x)[dim], len(importer.shape(x))
     if not places:
         return importer.value(x)

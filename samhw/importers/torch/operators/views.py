@@ -155,7 +155,7 @@ def import_repeat_interleave(
 def import_select(importer: Importer, x: Operand, dim: int, place: int) -> Value:
     x = importer.value(x)
     size = importer.build.shape(x)[dim]
-    part = importer.views.slice(x, dim, place % size, 1)
+    part = _sliced(importer, x, dim, place % size, 1)
     modes = list(part.modes)
     del modes[dim % len(modes)]
     return replace(part, modes=tuple(modes))
@@ -175,7 +175,19 @@ def import_slice(
     if importer.operator == "aten.narrow":
         end = (start or 0) + (end or 0)
     first, last, step = slice(start, end, step).indices(size)
-    return importer.views.slice(x, dim, first, len(range(first, last, step)), step)
+    return _sliced(importer, x, dim, first, len(range(first, last, step)), step)
+
+
+def _sliced(importer: Importer, x: Value, dim: int, start: int, length: int, step: int = 1) -> Value:
+    """Some of a mode's elements; where the mask cannot be cut with them, it is cut by itself."""
+    try:
+        return importer.views.slice(x, dim, start, length, step)
+    except UnsupportedError:
+        if x.mask is None:
+            raise
+    held, shown = (importer.value(each) for each in importer.masks.apart(x))
+    parts = [importer.views.slice(each, dim, start, length, step) for each in (held, shown)]
+    return importer.masks.masked(parts[0], replace(parts[1], condition=True))
 
 
 @operator(

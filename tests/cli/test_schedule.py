@@ -59,6 +59,16 @@ def test_one_is_chosen(command: str, folder: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
+def test_a_sweep_of_brackets(folder: Path) -> None:
+    arguments = ("sweep", "gcn", "--data", "karate", "--set", "brackets.U1=A*(X*W1),T1*W1", "-o", "t.csv")
+    assert samhw(*arguments).exit_code == 0
+    with (folder / "t.csv").open(encoding="utf-8") as file:
+        rows = {row["brackets.U1"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == {"A*(X*W1)", "T1*W1"}
+    assert all(row["status"] == "right" for row in rows.values())
+    assert int(rows["A*(X*W1)"]["regions"]) == 3
+
+
 def used(*arguments: object) -> dict[str, Any]:
     """The schedule of a run."""
     schedule: dict[str, Any] = report("run", *arguments)["schedule"]

@@ -5,10 +5,10 @@ from functools import cached_property
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.streams import Carried
-from samhw.graph import Channel, Endpoint, Node
+from samhw.graph import Channel, Endpoint, Node, levels
 from samhw.numerics import REDUCTIONS
 from samhw.spec.base import Reduction
-from samhw.statistics import any_of
+from samhw.statistics import any_of, shifted
 
 __all__ = ["CycleEstimate"]
 
@@ -20,6 +20,7 @@ class CycleEstimate:
         self._counts = counts
         self._graph = counts.graph
         self._arch = counts.arch
+        self._indices = levels(counts.graph)
 
     @property
     def cycles(self) -> float:
@@ -80,9 +81,16 @@ class CycleEstimate:
 
     def _looked_at(self, node: Node) -> float:
         """The firings of a joiner: one for each coordinate that any of its streams has, and for the stops."""
-        crds = [self._counts.taken(node, join.crd) for join in node.spec.joins(node.params)]
+        ports = [join.crd for join in node.spec.joins(node.params)]
+        crds = [self._counts.taken(node, port) for port in ports]
         first = crds[0]
-        whole = Carried((*first.levels[:-1], any_of(crd.all for crd in crds)), lanes=first.lanes)
+        # Parts of a concatenation come under an index of all.
+        own = (self._indices[self._graph.fanin[Endpoint(node.name, port)].source][-1] for port in ports)
+        sides = (
+            shifted(crd.all, index, node.index, 0) if node.index else crd.all
+            for crd, index in zip(crds, own, strict=True)
+        )
+        whole = Carried((*first.levels[:-1], any_of(sides)), lanes=first.lanes)
         stops = self._counts.level(first, len(first.levels) - 1)
         return self._counts.payloads(whole) + stops + 1
 

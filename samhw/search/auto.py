@@ -6,7 +6,6 @@ is written is always among them, and stands unless something else is expected to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -118,11 +117,9 @@ def choose_schedule(request: Request) -> AutoChoice:
 def expected_cycles(compiled: Compiled, statistics: TensorStatistics | None) -> float:
     """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
     there is room for."""
-    if statistics is not None:
-        # Of an operand that a fused concatenation takes twice, coordinates cannot be followed: KeyError.
-        with suppress(KeyError):
-            return estimate_compiled(compiled, statistics).cycles
-    return sum(region.expected.cycles for region in compiled.regions)
+    if statistics is None:
+        return sum(region.expected.cycles for region in compiled.regions)
+    return estimate_compiled(compiled, statistics).cycles
 
 
 class _Auto:

@@ -79,6 +79,16 @@ def test_what_is_given_stays() -> None:
     assert compiled.schedule.formats["X"] == "csr"
 
 
+def test_a_concatenation_may_have_an_operand_twice() -> None:
+    program = parse(
+        "tensor A[i=3] : (compressed)\ntensor C[i=3]\ntensor B[i=2]\n"
+        "T[i] = A[i] + C[i]\nY[i] = concat(i, T[i], T[i], B[i])"
+    )
+    workload = Workload("twice", program, random_tensors(program, np.random.default_rng(0)))
+    compiled = compile_workload(workload, AUTO)
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
 @pytest.mark.parametrize("cascade", ["auto", "rescaled", "deferred"])
 def test_cascades_are_estimated_too(cascade: str) -> None:
     workload = bind_program("bigbird_attention", ["random:i=16"])

@@ -14,6 +14,7 @@ import pytest
 
 import samhw
 from samhw.cascade import cascaded
+from samhw.errors import InputError
 from samhw.frontend import Program, dumps, parse
 from samhw.frontend.check import check_program
 from samhw.reference import evaluate_program
@@ -27,7 +28,9 @@ RUN_EVERY = 6
 def draw(rng: random.Random) -> str:
     """A region with some reductions over j, each of maps of elements and of earlier results."""
     mask = " where M[i, j]" if rng.random() < 0.4 else ""
-    lines, scalars, maps = [], [], ["S[i, j]", "T[i, j]", "w[j]"]
+    lines: list[str] = []
+    scalars: list[str] = []
+    maps = ["S[i, j]", "T[i, j]", "w[j]"]
     for n in range(rng.choice((2, 3, 3, 4))):
         maps_now = [*maps]
         if scalars and rng.random() < 0.7:
@@ -58,7 +61,9 @@ def draw(rng: random.Random) -> str:
 
 def arrays(program: Program, rng: np.random.Generator) -> dict[str, np.ndarray]:
     shape = {"i": 4, "j": 20}
-    given = {d.name: rng.uniform(0.5, 1.5, [shape[i] for i in d.indices]) for d in program.inputs}
+    given: dict[str, np.ndarray] = {
+        d.name: rng.uniform(0.5, 1.5, [shape[i] for i in d.indices]) for d in program.inputs
+    }
     if "M" in given:
         given["M"] = (rng.random((4, 20)) < 0.6) * 1.0
     return given
@@ -71,7 +76,7 @@ def test_a_cascade_is_rewritten_soundly_or_left_alone(shard: int) -> None:
         text = draw(random.Random(number))
         try:
             program = parse(text)
-        except samhw.InputError:
+        except InputError:
             seen["no program"] += 1
             continue
         found = cascaded(program, "rescaled")

@@ -13,7 +13,7 @@ from benchmarks.common import parser, report
 from samhw import compile
 from samhw.frontend import load_cascade
 
-SIZES = ((256, 256), (1024, 64))
+SIZES: tuple[tuple[int, int], ...] = ((256, 256), (1024, 64))
 """Positions, and queries among them."""
 WIDTH = 64
 

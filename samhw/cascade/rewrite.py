@@ -29,6 +29,8 @@ from samhw.frontend import (
     Statement,
     TensorDecl,
     accesses,
+    free_indices,
+    terms,
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
@@ -135,20 +137,31 @@ class _Rewriter:
         if refusal is None:
             rescaled = {a for a, part in parts.items() if not part.is_rational}
             refusal = self._cannot_rescale(reduced, rescaled)
+        if refusal is None and self.mode != "off":
+            refusal = self._emit_or_not(reduced, parts, rescaled)
         words = refusal
         if words is None:
             ways = [
                 f"{'rescaled' if access in rescaled else 'deferred'} for {access}, {part}"
                 for access, part in parts.items()
             ]
-            words = "; ".join(ways)
-            if self.mode == "off":
-                words = f"could be {words}"
-            else:
-                self._emit(reduced, parts, rescaled)
+            words = ("could be " if self.mode == "off" else "") + "; ".join(ways)
         done = refusal is None and self.mode != "off"
         self.findings.append(CascadeFinding(reduced.statement.lhs.tensor, reduced.index, words, done))
         return done
+
+    def _emit_or_not(
+        self, reduced: Reduced, parts: Mapping[Access, Decomposed], rescaled: set[Access]
+    ) -> str | None:
+        """Adds the statements that compute a reduction in one pass; or says why there are none."""
+        before = list(self.statements), dict(self.tensors), dict(self._running), dict(self._versions)
+        self._emit(reduced, parts, rescaled)
+        for statement in self.statements[len(before[0]) :]:
+            for index in statement.lhs.variables:
+                if index not in free_indices(statement.rhs):
+                    self.statements, self.tensors, self._running, self._versions = before
+                    return f"left alone: without what is deferred, nothing in it has the index {index}"
+        return None
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
         """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""
@@ -178,6 +191,9 @@ class _Rewriter:
             return f"left alone: {_listed(rescaled)} would have to rescale it, and 'deferred' does not"
         if reduced.statement.reduction != "sum":
             return "left alone: only sums can be rescaled"
+        for term in terms(reduced.statement.rhs):
+            if reduced.index not in free_indices(term):
+                return f"left alone: {term} is added once, and not at each {reduced.index}"
         for access in rescaled:
             writer = reduced.earlier[access]
             before = self.known.reduced(writer)

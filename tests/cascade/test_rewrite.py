@@ -1,5 +1,7 @@
 """Cascades as programs: what is rewritten and what is left alone, and that results stay what they are."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,10 @@ def test_deferred_leaves_alone_what_would_have_to_be_rescaled() -> None:
         ("m[i] max= S[i, j]\ny[i] = exp(S[i, j] * m[i])", "does not come apart into elements and m.i."),
         ("m[i] = S[i, j]\nD[i, j] = S[i, j] - m[i]\ny[i] = D[i, j] * D[i, j]", "comes apart only as"),
         ("m[i] max= S[i, j] where S[i, j]\ny[i] = exp(S[i, j] - m[i])", "do not count the same points"),
+        (
+            "m[i] max= S[i, j]\ny[i] = exp(S[i, j] - m[i]) + 2 * exp(-m[i])",
+            "is added once, and not at each j",
+        ),
         ("m[i] max= S[i, j]\ny[i] prod= exp(S[i, j] - m[i])", "a product has no form"),
         ("m[i] max= S[i, j]\ny[i] max= exp(S[i, j] - m[i])", "does not come apart"),
         (
@@ -160,7 +166,7 @@ def test_left_alone(statements: str, words: str) -> None:
     found = cascaded(program, "rescaled")
     left = found.findings[-1]
     assert not left.rewritten
-    assert words.replace(".", "") in left.words.replace("[", "").replace("]", "") or words in left.words
+    assert re.search(words, left.words)
 
 
 def test_equal_extents_are_not_one_index() -> None:

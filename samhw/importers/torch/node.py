@@ -16,8 +16,8 @@ __all__ = [
     "depends_on_data",
     "empty_of",
     "is_complex",
-    "is_condition",
     "located",
+    "makes_conditions",
     "makes_integers",
     "memory_of",
     "name_of",
@@ -131,6 +131,7 @@ def is_complex(node: Node) -> bool:
     return isinstance(meta, Tensor) and meta.is_complex()
 
 
-def is_condition(node: Node) -> bool:
-    """Whether it gives conditions."""
-    return bool(node.meta["val"].dtype == torch.bool)
+def makes_conditions(node: Node) -> bool:
+    """Whether it gives a tensor of conditions."""
+    meta = node.meta.get("val")
+    return isinstance(meta, Tensor) and meta.dtype == torch.bool

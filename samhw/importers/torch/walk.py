@@ -22,8 +22,8 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
     is_complex,
-    is_condition,
     located,
+    makes_conditions,
     makes_integers,
     memory_of,
     name_of,
@@ -165,12 +165,16 @@ class GraphWalk:
             )
         if name not in MASKED:
             check_unmasked(*held)
-        if makes_integers(node) and not is_condition(node) and name not in _WHOLE | PLACES | VIEWS:
+        if makes_integers(node) and not makes_conditions(node) and name not in _WHOLE | PLACES | VIEWS:
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )
         plain = [_as_number(item) for item in arguments]
-        return handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
+        found = handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
+        # A view or a part of conditions, too, has the values of conditions.
+        return (
+            replace(found, condition=True) if isinstance(found, Value) and makes_conditions(node) else found
+        )
 
     def without_pairs(self, name: str, arguments: list[object]) -> list[object]:
         """Arguments in which the pairs that a complex tensor is viewed as are a tensor of real numbers, but

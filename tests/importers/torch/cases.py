@@ -293,10 +293,10 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "outer": shaped(torch.outer, "i", "j"),
     "bilinear": shaped(F.bilinear, "ai", "aj", "kij", "k"),
     "_sparse_mm": shaped(torch.sparse.mm, "ij", "jk"),
-    "add": binary(lambda a, b: torch.add(a, b, alpha=2)),
+    "add": binary(lambda a, b: (torch.add(a, b, alpha=2), ((a > 0) + (b > 0)).double() * 2)),
     "sub": binary(torch.sub),
     "rsub": unary(lambda x: 3 - x),
-    "mul": binary(torch.mul),
+    "mul": binary(lambda a, b: (a * b, torch.where(~((a > 0) * (b > 0)), a, b), ~torch.isfinite(a))),
     "div": binary(torch.div, positive=True),
     "neg": unary(torch.neg),
     "reciprocal": unary(torch.reciprocal, positive=True),
@@ -507,7 +507,9 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "all": along(lambda x, dim, keep: (x > -0.5).all(dim, keep) * (x > 0).sum(dim, keep)),
     "var_mean": along(lambda x, dim, keep: torch.var_mean(x, dim, keepdim=keep)),
     "std_mean": along(lambda x, dim, keep: torch.std_mean(x, dim, keepdim=keep)),
-    "logical_xor": binary(lambda a, b: torch.where((a > 0) ^ (b > 0), a, b)),
+    "logical_xor": binary(
+        lambda a, b: (torch.where((a > 0) ^ (b > 0), a, b), ~((a + b) > 0)[1:] ^ ((a + b) > 1)[:1])
+    ),
     "sinh": unary(torch.sinh),
     "cosh": unary(torch.cosh),
     "hypot": binary(torch.hypot),

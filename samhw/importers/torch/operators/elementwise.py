@@ -209,6 +209,8 @@ def import_prelu(importer: Importer, x: Operand, weight: Operand) -> Value:
 
 @operator("add", "add_", masked=True)
 def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
+    if importer.masks.is_condition(a) and importer.masks.is_condition(b):
+        return import_or(importer, a, b)
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
     return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
 
@@ -226,7 +228,8 @@ def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1)
 
 @operator("mul", "mul_", masked=True)
 def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
-    return importer.elementwise(lambda x, y: x * y, a, b)
+    both = importer.masks.is_condition(a) and importer.masks.is_condition(b)
+    return importer.elementwise(lambda x, y: x * y, a, b, condition=both)
 
 
 @operator("div", "div_", "true_divide", masked=True)

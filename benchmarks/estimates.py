@@ -1,0 +1,152 @@
+"""Estimates against the simulator: operations, bytes and cycles, by their relative error.
+
+All models and kernels at three levels of fusion, each on three data sets where it takes them: Cora (a file),
+a power-law graph, and random data; and random programs, drawn as the tests draw them. `--kind` takes other
+statistics than exact ones; `--worst N` lists the runs that are furthest off.
+
+Usage, from the repository's root: python -m benchmarks.estimates [--data FOLDER] [--programs N] [--kind KIND]
+[--worst N] [--json FILE|-]
+"""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.common import VALUE, follow, parser, report
+from samhw.checking.measure import measure_compiled
+from samhw.compiler import estimate_compiled
+from samhw.errors import InputError, RunError
+from samhw.frontend import Program, kernel_names, model_names
+from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.statistics import KINDS
+from samhw.tensors.generate import power_law_graph
+from samhw.tensors.io import write_tensor
+from samhw.workload import Workload, bind_program, compile_workload
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+
+FIGURES = ("operations", "bytes", "cycles")
+
+
+def models(folder: Path | None, graph: Path) -> Iterator[tuple[str, Workload]]:
+    """Models and kernels on the data that each takes."""
+    cora = None if folder is None else folder / "cora.npz"
+    for name in model_names():
+        reads_graph = any(decl.name == "A" for decl in bind_program(name).program.inputs)
+        if reads_graph and cora is not None:
+            yield f"{name}, Cora", bind_program(name, [str(cora), "random:h=16"])
+        if reads_graph:
+            yield f"{name}, power law", bind_program(name, [str(graph)])
+        yield f"{name}, random", bind_program(name, ["random:seed=1"])
+    for name in kernel_names():
+        for label, data in (("power law", str(graph)), ("random", "random:size=40,density=0.1,seed=1")):
+            try:
+                yield f"{name}, {label}", bind_program(name, [data])
+            except InputError:
+                continue
+
+
+def random_programs(count: int) -> list[tuple[str, Workload]]:
+    """Random programs, with data."""
+    found: list[tuple[str, Workload]] = []
+
+    @drawn(count, 0)
+    @given(chained_programs(integers=False, max_extent=12), st.integers(0, 2**32 - 1))
+    def draw(program: Program, number: int) -> None:
+        tensors = random_tensors(program, np.random.default_rng(number))
+        found.append((f"random program {len(found)}", Workload("random", program, tensors)))
+
+    draw()
+    return found
+
+
+def rows(cases: Iterator[tuple[str, Workload]], kind: str) -> Iterator[dict[str, Any]]:
+    """A row for each case and level of fusion."""
+    for name, workload in cases:
+        statistics = workload.statistics(kind)
+        for level in FUSION_LEVELS:
+            try:
+                compiled = compile_workload(workload, Schedule(level), value=VALUE)
+                taken = measure_compiled(workload, compiled)
+            except (InputError, RunError):
+                continue
+            begin = perf_counter()
+            expected = estimate_compiled(compiled, statistics)
+            seconds = perf_counter() - begin
+            pairs = {
+                "operations": (expected.operations, taken.operations),
+                "bytes": (expected.bytes, taken.bytes_read + taken.bytes_written),
+                "cycles": (expected.cycles, taken.cycles),
+            }
+            yield {"case": name, "fusion": level, "ms": 1e3 * seconds, **pairs}
+
+
+def error(pair: tuple[float, float]) -> float:
+    """The relative error of an estimate."""
+    expected, taken = pair
+    return (expected - taken) / max(taken, 1.0)
+
+
+def summary(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The errors of all runs, and of models and random programs by themselves."""
+    groups = {
+        "all": found,
+        "models and kernels": [row for row in found if not row["case"].startswith("random program")],
+        "random programs": [row for row in found if row["case"].startswith("random program")],
+    }
+    for label, group in groups.items():
+        for figure in FIGURES if group else ():
+            errors = np.abs([error(row[figure]) for row in group]) * 100
+            yield {
+                "runs": label,
+                "figure": figure,
+                "number": len(group),
+                "median %": float(np.median(errors)),
+                "90th %": float(np.percentile(errors, 90)),
+                "worst %": float(errors.max()),
+            }
+
+
+def worst(found: list[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
+    """The runs that are furthest off, for each figure."""
+    for figure in FIGURES:
+        for row in sorted(found, key=lambda row: -abs(error(row[figure])))[:count]:  # noqa: B023
+            expected, taken = row[figure]
+            yield {
+                "figure": figure,
+                "case": row["case"],
+                "fusion": row["fusion"],
+                "estimate": round(expected),
+                "run": round(taken),
+                "error %": 100 * error(row[figure]),
+            }
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("--data", type=Path, metavar="FOLDER", help="where cora.npz lies")
+    options.add_argument("--programs", type=int, default=200, help="random programs")
+    options.add_argument("--kind", choices=KINDS, default="exact", help="of the statistics")
+    options.add_argument("--worst", type=int, default=0, help="list so many for each figure")
+    options.add_argument("--only-programs", action="store_true", help="leave out models and kernels")
+    arguments = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        graph = Path(folder) / "power_law.mtx"
+        write_tensor(graph, power_law_graph(300, 0.02, seed=0))
+        cases = [] if arguments.only_programs else list(models(arguments.data, graph))
+    cases += random_programs(arguments.programs)
+    found = list(follow(rows(iter(cases), arguments.kind)))
+    if arguments.worst:
+        report("furthest off", list(worst(found, arguments.worst)), None)
+    report(f"estimates from {arguments.kind} statistics", list(summary(found)), arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.spec import StoredArray
-from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted, thinned
+from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted
 from samhw.tensors import Format
 
 __all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]
@@ -22,7 +22,7 @@ class Carried:
             and how far these have been shifted.
         moved: how far the coordinates of the innermost level have been shifted.
         lanes: by index, the number of lanes that share its coordinates.
-        nonzero: of values, the share that is not zero.
+        nonzero: of values that an input stores, the coordinates of those that are not zero.
     """
 
     levels: tuple[Support, ...] = ()
@@ -30,7 +30,7 @@ class Carried:
     path: tuple[tuple[str, int], ...] = ()
     moved: int = 0
     lanes: Mapping[str, int] = field(default_factory=dict)
-    nonzero: float = 1.0
+    nonzero: Support | None = None
 
     @property
     def all(self) -> Support:
@@ -45,14 +45,15 @@ class Carried:
 
 @dataclass(frozen=True)
 class ResultLevel:
-    """What a compressed level of a result stores, over the indices of its levels, outermost first."""
+    """What a compressed level of a result stores, or its values, over the indices of its levels, outermost
+    first."""
 
     support: Support
     names: tuple[str, ...]
 
 
 Results = Mapping[str, ResultLevel]
-"""The compressed levels of results, by the names of the memories of their coordinates."""
+"""What results store, by the names of the memories of their coordinates and values, but for shards."""
 
 
 def flows(graph: Graph, extents: Mapping[str, int], results: Results) -> dict[Endpoint, Carried]:
@@ -79,7 +80,7 @@ def results_of(graph: Graph, found: Mapping[Endpoint, Carried]) -> dict[str, Res
     made = {}
     for node in graph.writers():
         for param, name in node.memories.items():
-            if node.spec.memories[param].array is StoredArray.CRD:
+            if node.spec.memories[param].array in (StoredArray.CRD, StoredArray.VALS):
                 source = graph.fanin[Endpoint(node.name, node.inputs[0].name)].source
                 memory = graph.memory[name]
                 made[f"{memory.tensor}.{memory.array}"] = ResultLevel(found[source].all, indices[source])
@@ -164,8 +165,9 @@ class _Walk:
                 (node.index, crd.moved) if node.index and index == own[join.crd] else (index, distance)
                 for index, distance in payload.path
             )
-            share = payload.nonzero if node.spec.thins else 1.0
-            return replace(result, present=None if present is made else present, path=path, nonzero=share)
+            return replace(
+                result, present=None if present is made else present, path=path, nonzero=payload.nonzero
+            )
         return result
 
     def _under(self, index: str, own: str, support: Support) -> Support:
@@ -202,8 +204,17 @@ class _Walk:
             if len(kept.levels) == len(outer.levels):
                 return replace(kept, levels=(*outer.levels[:-1], above))
             return replace(kept, levels=(*outer.levels[:-1], above, inner.all))
-        made = thinned(outer.all, inner.nonzero)
-        return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=1.0)
+        made = outer.all if inner.nonzero is None else all_of((outer.all, inner.nonzero))
+        return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=None)
+
+    def _nonzero(self, node: Node, path: tuple[tuple[str, int], ...]) -> Support | None:
+        """Where the values that are read from an input are not zero; None for a result, of whose values
+        nothing is known."""
+        memory = next(iter(node.memories.values()))
+        tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
+        if f"{tensor}.{array}" in self._results or len(path) != len(self._orders[tensor]):
+            return None
+        return self._stored(memory, path)
 
     def _passed(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """The levels of what the output follows, with payloads of another stream, or made of them."""
@@ -218,7 +229,9 @@ class _Walk:
             return replace(result, levels=(*like.levels[:-1], made), moved=like.moved + distance)
         makes_values = node.spec.work(node.params) is not None
         reads = any(use.array is StoredArray.VALS for use in node.spec.memories.values())
-        if makes_values or reads:
+        if reads:
+            return replace(result, nonzero=self._nonzero(node, like.path))
+        if makes_values:
             return result
         given = node.output(port).stream.kind
         for flow in taken.values():

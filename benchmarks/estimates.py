@@ -117,7 +117,7 @@ def summary(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def worst(found: list[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
     """The runs that are furthest off, for each figure."""
     for figure in FIGURES:
-        for row in sorted(found, key=lambda row: -abs(error(row[figure])))[:count]:  # noqa: B023
+        for row in sorted(found, key=lambda row: -abs(error(row[figure])))[:count]:
             expected, taken = row[figure]
             yield {
                 "figure": figure,

@@ -115,8 +115,8 @@ ALLOWED = {
         *("report", "schedule", "search", "tensors", "workload"),
     },
     "cli": {
-        *("backends", "brackets", "cascade", "checking", "compiler", "frontend", "graph"),
-        *("graph_passes", "hls"),
+        *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
+        *("graph", "graph_passes", "hls"),
         *("numerics", "passes", "report", "schedule", "search", "sim", "sweep", "tensors", "workload"),
     },
 }

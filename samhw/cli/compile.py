@@ -10,6 +10,7 @@ from rich.console import Console
 from samhw.cli.after import print_after
 from samhw.cli.cascades import print_cascades
 from samhw.cli.choice import print_choice
+from samhw.cli.estimate import print_estimate
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
@@ -57,6 +58,11 @@ _TEXT = ("", ".dot", ".gv")
     is_flag=True,
     help="Compile nothing; say of each reduction that depends on another one whether both can be one pass.",
 )
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Print the operations, bytes and cycles that are expected on the data, by region and node.",
+)
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -81,6 +87,7 @@ def compile(
     listed: int | None,
     patterns: str | None,
     cascades: bool,
+    estimate: bool,
     after: str | None,
     dot: str | None,
     output: str | None,
@@ -116,6 +123,9 @@ def compile(
             print_after(options.lowerable(given), after, schedule, beside["value"], beside["arch"])
         return
     compiled = options.compile(given)
+    if estimate:
+        print_estimate(compiled, given, json_target)
+        return
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:

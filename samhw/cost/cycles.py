@@ -45,7 +45,7 @@ class CycleEstimate:
             ready = start[node.name] + node.spec.inside(node.params, self._arch, self._graph.value)
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
-                ready += self._fiber(node, reduction) + self._step(node, reduction)
+                ready += self._fiber(node, reduction) + self._last_steps(node, reduction)
             begin[node.name] = ready
         return start
 
@@ -55,8 +55,9 @@ class CycleEstimate:
         tail: dict[str, float] = {}
         for node in reversed(self._graph.nodes):
             inside = float(node.spec.inside(node.params, self._arch, self._graph.value))
-            if node.spec.reduction(node.params) is not None:
-                inside += self._drain(node)
+            reduction = node.spec.reduction(node.params)
+            if reduction is not None:
+                inside += self._drain(node) + self._last_steps(node, reduction)
             behind = [c.latency + tail[c.sink.node] for c in self._given(node)]
             tail[node.name] = inside + max(behind, default=0.0)
         return tail
@@ -105,6 +106,15 @@ class CycleEstimate:
         # It keeps the last value, or rescales a sum and adds to it.
         rescales = node.spec.work(node.params) is not None
         return self._arch.reduce_latency("recur", value) if rescales else self._arch.step
+
+    def _last_steps(self, node: Node, reduction: Reduction) -> int:
+        """The cycles from the last value of a fiber to its result. What is reduced pairwise, in blocks, goes
+        through three levels of pairs, and is added to the blocks before it."""
+        step = self._step(node, reduction)
+        named = next((name for name, done in REDUCTIONS.items() if done == reduction.operation), None)
+        if named is None or reduction.coordinates or self._graph.operand_type(node).block(named) == 1:
+            return step
+        return 4 * step
 
     def _fibers(self, node: Node, reduction: Reduction) -> float:
         """How many fibers a reducer reduces, each to one of its results."""

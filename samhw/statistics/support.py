@@ -192,7 +192,10 @@ def any_of(parts: Iterable[Support]) -> Support:
     rests = [all_of(part for part in side if part not in common) for side in sides]
     inner = frozenset[str]().union(*(rest.indices for rest in rests))
     outer = frozenset[str]().union(*(part.indices for part in common))
-    whole = next((r for r in rests if _is_whole(r) and r.indices | outer >= inner), None)
+    # Parts of a concatenation have an index side by side.
+    moved = any(isinstance(part, Shifted) for side in sides for part in side)
+    covers = (r for r in rests if _is_whole(r) and r.indices | outer >= inner)
+    whole = None if moved else next(covers, None)
     if whole is not None:
         return all_of((*common, whole))
     if not all(rest.indices == inner for rest in rests):

@@ -139,3 +139,10 @@ def test_exact_is_what_there_is_and_no_bound_is_less(
     tensors = {name: Tensor.from_dense(array * 1, "csf") for name, array in arrays.items()}
     assert DataStatistics(tensors).count(support, asked) == count
     assert DegreeStatistics.of(tensors).count(support, asked) >= count
+
+
+def test_parts_of_a_concatenation_are_not_the_whole() -> None:
+    known = statistics(A=A)
+    parts = [every("c", 2), shifted(entries("A", "ic"), "c", "c", 2)]
+    whole = any_of([all_of([every("i", 3), parts[0]]), parts[1]])
+    assert known.count(whole) == 3 * 2 + 4

@@ -142,7 +142,7 @@ def main() -> None:
         graph = Path(folder) / "power_law.mtx"
         write_tensor(graph, power_law_graph(300, 0.02, seed=0))
         cases = [] if arguments.only_programs else list(models(arguments.data, graph))
-    cases += random_programs(arguments.programs)
+    cases += random_programs(arguments.programs) if arguments.programs else []
     found = list(follow(rows(iter(cases), arguments.kind)))
     if arguments.worst:
         report("furthest off", list(worst(found, arguments.worst)), None)

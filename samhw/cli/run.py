@@ -23,11 +23,13 @@ from samhw.cli.choice import note_brackets, print_choice
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
+from samhw.cli.pages import is_short, report_option, write_report
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.statistics import print_statistics
 from samhw.cli.tracing import recording, write_trace
 from samhw.errors import InputError
+from samhw.report.run_page import run_page
 from samhw.report.run_report import RunReport, run_report
 from samhw.report.time import beside, say_clock, say_time
 from samhw.tensors import write_tensor
@@ -57,6 +59,7 @@ __all__ = ["run"]
 )
 @click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
+@report_option
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
     "--trace",
@@ -87,6 +90,7 @@ def run(
     json_target: str | None,
     save: str | None,
     stats: bool,
+    report: str | None,
     wave: str | None,
     trace: str | None,
     window: str | None,
@@ -115,6 +119,8 @@ def run(
         print_choice(compiled)
         note_brackets(workload, schedule)
     recorded = recording(trace, window)
+    if report and not recorded and is_short(workload):
+        recorded = {"trace": True}
     with follow("simulator") as progress:
         model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
     if trace:
@@ -140,6 +146,8 @@ def run(
     )
     if save:
         _save(Path(save), workload, runs[-1])
+    if report:
+        write_report(report, lambda: run_page(told), quiet=json_target == "-")
     if json_target:
         print_json(json_target, told.to_json(details=stats))
     if json_target != "-":

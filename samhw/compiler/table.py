@@ -139,17 +139,21 @@ class FusionTable:
                 if (cell := self.get(row, column)) is not None:
                     yield row, column, cell
 
+    def shape(self) -> tuple[list[str], list[str]]:
+        """The rows and the columns that have something in them."""
+        filled = [(row, column) for row, column, _ in self.cells()]
+        rows, columns = ({place[n] for place in filled} for n in (0, 1))
+        return [row for row in self.rows if row in rows], [c for c in self.columns if c in columns]
+
     def _repr_html_(self) -> str:
         return html_table(self.grid())
 
     def grid(self) -> list[list[str]]:
         """The table as text, headings first, for printing (as figures 9 and 20 of the paper). What nothing is
         in, since another use's streams serve, is left out."""
-        filled = [(row, column) for row, column, _ in self.cells()]
-        rows, columns = ({place[n] for place in filled} for n in (0, 1))
-        shown = [column for column in self.columns if column in columns]
+        rows, shown = self.shape()
         result = [["", *(self.headings[column] for column in shown)]]
-        for row in (row for row in self.rows if row in rows):
+        for row in rows:
             line = [row]
             for column in shown:
                 cell = self.get(row, column)

@@ -1,13 +1,15 @@
 """What a run tells of one region: where its cycles went, node by node and channel by channel."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from samhw.backends import RegionRun
 from samhw.compiler import CompiledRegion
 from samhw.graph import Arch, Channel, Graph
+from samhw.report.roofline import Roof, roof
 from samhw.sim import (
+    ActorStats,
     Bottleneck,
     ChannelStats,
     LaneLoads,
@@ -16,6 +18,7 @@ from samhw.sim import (
     Traffic,
     bottleneck,
     lane_loads,
+    operations,
     traffic,
 )
 
@@ -45,6 +48,13 @@ class NodeReport:
     """Cycles that all its actors waited for an update of the same place."""
     memory: int
     """Cycles that all its actors waited for off-chip memory."""
+    spent: Mapping[str, int]
+    """What its busiest actor did with the cycles of the region: `firing`, `starved`, `blocked`, `spaced`,
+    `stalled`, `memory`, and `resting` after its last firing."""
+    operations: int
+    """On values, in all lanes."""
+    busiest: str
+    """Of the copies in lanes, the one that is told of."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,24 @@ class RegionReport:
     ports: Mapping[str, PortStats] | None
     """To off-chip memory, by name; None where there is none."""
     bottleneck: Bottleneck
+    start: int
+    """The cycle of the run in which it starts."""
+    roof: Roof
+    """What its hardware could do at best."""
+    compiled: CompiledRegion = field(repr=False)
+    """What ran: its fusion table, and its graph."""
+    result: Result = field(repr=False)
+    """The simulator's own account of it."""
+
+    @property
+    def operations(self) -> int:
+        """On values."""
+        return sum(node.operations for node in self.nodes)
+
+    @property
+    def bytes(self) -> float:
+        """Between its memories and its graph."""
+        return sum(moved.bytes for moved in self.traffic.values())
 
     def to_json(self, *, details: bool = False) -> dict[str, Any]:
         """One of the `regions` of `samhw run --json`; with `details`, as with --stats, what its nodes,
@@ -92,6 +120,8 @@ class RegionReport:
             "order": list(self.order),
             "cycles": self.cycles,
             "model_cycles": self.model_cycles,
+            "operations": self.operations,
+            "bytes": self.bytes,
         }
         if loads := self.lanes:
             balance = round(loads.balance, 4)
@@ -106,12 +136,15 @@ class RegionReport:
         return report
 
 
-def region_report(region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int) -> RegionReport:
+def region_report(
+    region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int, start: int = 0
+) -> RegionReport:
     """What a run tells of a region.
 
     Args:
         model: the simulator's run of it.
         cycles: by the backend.
+        start: the cycle of the run in which the simulator starts it.
     """
     graph, statistics = model.graph, model.statistics
     assert statistics is not None, "a run of the simulator without its statistics"
@@ -130,6 +163,10 @@ def region_report(region: CompiledRegion, arch: Arch, model: RegionRun, cycles: 
         traffic=traffic(graph, arch, statistics),
         ports=None if statistics.memory is None else statistics.memory.ports,
         bottleneck=bottleneck(graph, statistics),
+        start=start,
+        roof=roof(graph, arch),
+        compiled=region,
+        result=statistics,
     )
 
 
@@ -141,9 +178,11 @@ def _nodes(graph: Graph, statistics: Result) -> tuple[NodeReport, ...]:
     copies: dict[str, list[str]] = {}
     for node in graph.nodes:
         copies.setdefault(node.copy_of or node.name, []).append(node.name)
+    work = operations(graph, statistics)
     reports = []
     for base, names in copies.items():
-        busiest = max((statistics.nodes[name] for name in names), key=lambda stats: stats.firings)
+        name = max(names, key=lambda name: statistics.nodes[name].firings)
+        busiest = statistics.nodes[name]
         actors = busiest.actors.values()
         reports.append(
             NodeReport(
@@ -155,6 +194,22 @@ def _nodes(graph: Graph, statistics: Result) -> tuple[NodeReport, ...]:
                 {channel: n for actor in actors for channel, n in actor.blocked.items() if n},
                 sum(actor.spaced for actor in actors),
                 sum(actor.memory for actor in actors),
+                _spent(max(actors, key=lambda actor: actor.firings), statistics.cycles),
+                sum(work.get(name, 0) for name in names),
+                name,
             )
         )
     return tuple(reports)
+
+
+def _spent(actor: ActorStats, cycles: int) -> Mapping[str, int]:
+    """Where the cycles of a region went for an actor."""
+    spent = {
+        "firing": actor.firings,
+        "starved": sum(actor.starved.values()),
+        "blocked": sum(actor.blocked.values()),
+        "spaced": actor.spaced,
+        "stalled": actor.stalled,
+        "memory": actor.memory,
+    }
+    return {**spent, "resting": cycles - sum(spent.values())}

@@ -3,6 +3,8 @@
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -76,11 +78,37 @@ class RunReport:
     """What was typed."""
     versions: Mapping[str, str]
     """Of what the figures follow from, by name."""
+    date: str
+    """When it ran: day and time of UTC, as ISO 8601 has them."""
 
     @property
     def is_synthetic(self) -> bool:
         """The data are random, in the sizes of a set that is not there."""
         return SYNTHETIC in self.data
+
+    @property
+    def operations(self) -> int:
+        """On values, in all regions; on floating-point values, the FLOPs of the run."""
+        return sum(region.operations for region in self.regions)
+
+    @property
+    def bytes(self) -> float:
+        """Between memories and graphs, in all regions."""
+        return sum(region.bytes for region in self.regions)
+
+    @property
+    def longest(self) -> RegionReport:
+        """The region that takes the most cycles."""
+        return max(self.regions, key=lambda region: region.model_cycles)
+
+    @property
+    def limit(self) -> str:
+        """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
+        said = self.longest.bottleneck.short
+        if len(self.regions) == 1:
+            return said
+        of = f"{self.longest.model_cycles:,} of {self.model_cycles:,} cycles"
+        return f"The region {self.longest.name} takes {of}. {said.replace('the run', 'it')}"
 
     @property
     def good(self) -> bool:
@@ -106,6 +134,9 @@ class RunReport:
             "regions": [region.to_json(details=details) for region in self.regions],
             "cycles": self.cycles,
             "model_cycles": self.model_cycles,
+            "operations": self.operations,
+            "bytes": self.bytes,
+            "limit": self.limit,
             **time_report(self.cycles, self.period),
             "result": None if found is None else str(found.verdict),
             "checked": self.checked,
@@ -117,6 +148,7 @@ class RunReport:
             **({"memory": self.memory.to_json()} if self.memory else {}),
             "command": self.command,
             "versions": dict(self.versions),
+            "date": self.date,
         }
 
 
@@ -156,8 +188,10 @@ def run_report(
         schedule=replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if memory else ()),
         why=compiled.why,
         regions=tuple(
-            region_report(region, compiled.arch, ours, theirs.cycles)
-            for region, ours, theirs in zip(compiled.regions, model.regions, chosen.regions, strict=True)
+            region_report(region, compiled.arch, ours, theirs.cycles, start)
+            for region, ours, theirs, start in zip(
+                compiled.regions, model.regions, chosen.regions, _starts(model), strict=True
+            )
         ),
         cycles=chosen.cycles,
         model_cycles=model.cycles,
@@ -177,7 +211,13 @@ def run_report(
             "python": platform.python_version(),
             "numpy": np.__version__,
         },
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _starts(model: RunResult) -> list[int]:
+    """The cycle of the run in which each region starts (docs/timing.md, "Regions")."""
+    return [0, *accumulate(region.cycles + 1 for region in model.regions)][: len(model.regions)]
 
 
 def _worst(checks: Sequence[Check]) -> Check:

@@ -30,6 +30,10 @@ class Bottleneck:
     reason: str
     waits: tuple[str, ...]
     text: str
+    short: str
+    """The text without the way from there to the end of the run."""
+    channel: str = ""
+    """Of a circle, the channel that is full in it longest."""
 
     def __str__(self) -> str:
         return self.text
@@ -54,7 +58,7 @@ def bottleneck(graph: Graph, result: Result) -> Bottleneck:
                 f"{late.node}. {_memory_sentence(result.memory)}"
             )
             said = found.say(result)
-            return replace(said, text=said.text + also)
+            return replace(said, text=said.text + also, short=said.short + also)
     return found.say(result)
 
 
@@ -66,12 +70,52 @@ class _Found:
     reason: str
     count: int
     waits: tuple[str, ...]
+    circle: "_Circle | None" = None
 
     def say(self, result: Result) -> Bottleneck:
-        text = _sentence(self.node, self.reason, self.count, result.cycles, self.waits)
+        if self.circle is None:
+            short = _sentence(self.node, self.reason, self.count, result.cycles)
+            outside = [channel for channel in reversed(self.waits) if "->" in channel]
+        else:
+            short, outside = self.circle.say(result.cycles), []
+        # A link inside a node says nothing to those who see only nodes.
+        along = f"; the end of the run waits for it through {', '.join(outside)}" if outside else ""
+        text = f"{short}{along}."
+        short = f"{short}{_next(result, outside)}."
         if self.reason == "memory" and result.memory is not None:
             text += f" {_memory_sentence(result.memory)}"
-        return Bottleneck(self.node, self.reason, self.waits, text)
+            short += f" {_memory_sentence(result.memory)}"
+        channel = self.circle.channel if self.circle else ""
+        return Bottleneck(self.node, self.reason, self.waits, text, short, channel)
+
+
+@dataclass(frozen=True)
+class _Circle:
+    """Nodes that wait for each other in turn."""
+
+    waits: tuple[str, ...]
+    nodes: tuple[str, ...]
+    channel: str = ""
+    """That whose slots are waited for longest; empty if none are."""
+    giver: str = ""
+    """Its writer."""
+    depth: int = 0
+    count: int = 0
+    """The cycles that its writer waits for a slot of it."""
+
+    def say(self, cycles: int) -> str:
+        ways = "would shorten the run"
+        if not self.channel:
+            nodes = f"{self.nodes[0]} and others" if len(self.nodes) > 1 else f"the parts of {self.nodes[0]}"
+            turn = f"{nodes} wait for each other in turn, in {', '.join(self.waits)}"
+            return f"{turn}: a shorter latency in that circle {ways}"
+        slots = f"one of its {self.depth:,} slots" if self.depth > 1 else "its one slot"
+        others = [channel for channel in self.waits if channel != self.channel]
+        through = f", in turn with waits through {', '.join(others)}" if others else ""
+        return (
+            f"The channel {self.channel} limits the run: {self.giver} waits for {slots} in "
+            f"{_share(self.count, cycles)}{through}. A deeper channel, or a shorter latency in that circle, {ways}"
+        )
 
 
 def _follow(graph: Graph, result: Result, *, pass_firing: bool) -> _Found:
@@ -84,14 +128,13 @@ def _follow(graph: Graph, result: Result, *, pass_firing: bool) -> _Found:
 
     here = max(writers, key=lambda at: actors[at].last)
     seen = [here]
-    waits: list[str] = []
+    steps: list[tuple[int, str, str]] = []
     while True:
         causes = _causes(actors[here], result.cycles)
         count, reason, channel = max(cause for cause in causes if not pass_firing or cause[1] != "firing")
         if reason not in ("starved", "blocked", "late"):
             break
-        if channel not in waits:
-            waits.append(channel)
+        steps.append((count, reason, channel))
         here = takers[channel] if reason == "blocked" else givers[channel]
         if reason == "late":
             reason = "memory"
@@ -100,7 +143,38 @@ def _follow(graph: Graph, result: Result, *, pass_firing: bool) -> _Found:
             reason = "circle"
             break
         seen.append(here)
-    return _Found(here[0], reason, count, tuple(waits))
+    waits = tuple(dict.fromkeys(channel for _, _, channel in steps))
+    circle = None
+    if reason == "circle":
+        start = seen.index(here)
+        circle = _circle(graph, [node for node, _ in seen[start:]], steps[start:])
+    return _Found(here[0], reason, count, waits, circle)
+
+
+def _circle(graph: Graph, nodes: Sequence[str], steps: Sequence[tuple[int, str, str]]) -> _Circle:
+    """The circle of these steps, each (cycles, cause, channel)."""
+    waits = tuple(dict.fromkeys(channel for _, _, channel in steps))
+    named = tuple(dict.fromkeys(nodes))
+    depths = {channel.name: channel for channel in graph.channels}
+    full = [(count, channel) for count, reason, channel in steps if reason == "blocked" and channel in depths]
+    if not full:
+        return _Circle(waits, named)
+    count, name = max(full)
+    return _Circle(waits, named, name, depths[name].source.node, depths[name].depth, count)
+
+
+def _next(result: Result, outside: Sequence[str]) -> str:
+    """The last wait on the way, in words: who waits for that node, and how long."""
+    if not outside:
+        return ""
+    channel = outside[0]
+    for node, stats in result.nodes.items():
+        for actor in stats.actors.values():
+            if count := actor.starved.get(channel, 0):
+                return f", and {node} waits for its tokens in {count:,}"
+            if count := actor.blocked.get(channel, 0):
+                return f", and {node} waits until it takes a token in {count:,}"
+    return ""
 
 
 def _causes(actor: ActorStats, cycles: int) -> Iterator[tuple[int, str, str]]:
@@ -119,28 +193,20 @@ def _share(count: int, cycles: int) -> str:
     return f"{count:,} of {cycles:,} cycles ({count / cycles:.1%})"
 
 
-def _sentence(node: str, reason: str, count: int, cycles: int, waits: Sequence[str]) -> str:
+def _sentence(node: str, reason: str, count: int, cycles: int) -> str:
     share = _share(count, cycles)
-    # A link inside a node says nothing to those who see only nodes.
-    outside = [channel for channel in reversed(waits) if "->" in channel]
-    along = f"; the end of the run waits for it through {', '.join(outside)}" if outside else ""
     match reason:
         case "firing":
-            return f"{node} limits the run: it fires in {share}{along}."
+            return f"{node} limits the run: it fires in {share}"
         case "spacing":
-            return f"{node} limits the run: updates of one place keep their distance for {share}{along}."
+            return f"{node} limits the run: updates of one place keep their distance for {share}"
         case "memory":
-            return f"Off-chip memory limits the run: its data for {node} are waited for in {share}{along}."
+            return f"Off-chip memory limits the run: its data for {node} are waited for in {share}"
         case "stalls":
-            return f"{node} limits the run: its stall pattern holds it back for {share}{along}."
-        case "circle":
-            return (
-                f"{node} and others wait for each other in turn, in {', '.join(waits)}: deeper channels, "
-                "or a shorter latency in that circle, would shorten the run."
-            )
+            return f"{node} limits the run: its stall pattern holds it back for {share}"
     return (
         f"Nothing limits the rate of this run: {node} is at rest for {share}, and the rest is the latency of "
-        f"the path from there{along}."
+        "the path from there"
     )
 
 

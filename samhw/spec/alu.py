@@ -28,6 +28,7 @@ def _is_among(value: object, allowed: range) -> bool:
 
 class _Alu(KeepsLevels):
     kind = "alu"
+    rule = "Takes a value from each input and gives the result of its operation, one a cycle."
     params = parameters(
         op=choice(*ALL_OPERATIONS),
         immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),

@@ -11,6 +11,7 @@ __all__ = ["ARRAY"]
 
 class _Array(Plain):
     kind = "array"
+    rule = "Reads the value at each reference; where a reference is empty, it gives zero."
     params = parameters(vals=read(StoredArray.VALS, 1, Each.TAKEN), value=VALUE)
     cell = None
 

@@ -106,6 +106,11 @@ class Spec(ABC):
 
     @property
     @abstractmethod
+    def rule(self) -> str:
+        """What it does, in a sentence for readers of reports; docs/primitives.md has the rule itself."""
+
+    @property
+    @abstractmethod
     def params(self) -> Mapping[str, Param]:
         """Its parameters by name, with the memories, extents and value types that they name."""
 

@@ -28,6 +28,7 @@ class _Dropper(KeepsLevels):
 
 class _DropCrd(_Dropper):
     kind = "drop_crd"
+    rule = "Leaves out coordinates whose fibers are empty, and these fibers."
     params = parameters()
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
@@ -40,6 +41,7 @@ class _DropCrd(_Dropper):
 
 class _DropVal(_Dropper):
     kind = "drop_val"
+    rule = "Leaves out the coordinates whose values are zero or missing, and these values."
     params = parameters(value=VALUE)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:

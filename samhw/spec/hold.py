@@ -11,6 +11,7 @@ __all__ = ["CRD_HOLD", "LOCATE", "REPEAT"]
 
 class _Repeat(Plain):
     kind = "repeat"
+    rule = "Gives the payload that it holds once for each coordinate of the fiber inside."
     params = parameters(payload=choice("ref", "val"), value=VALUE)
     cell = "Rep"
 
@@ -27,6 +28,7 @@ class _Repeat(Plain):
 
 class _CrdHold(Plain):
     kind = "crd_hold"
+    rule = "Gives the outer coordinate once for each coordinate of the fiber inside."
     params = parameters()
     cell = None
 
@@ -42,6 +44,7 @@ class _CrdHold(Plain):
 
 class _Locate(Plain):
     kind = "locate"
+    rule = "Computes for each coordinate where it lies below the reference that it holds, in a dense level."
     params = parameters(extent=EXTENT)
     cell = "Locate"
 

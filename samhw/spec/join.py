@@ -52,12 +52,14 @@ class _Join(KeepsLevels):
 
 class _Intersect(_Join):
     kind = "intersect"
+    rule = "Compares coordinates of all sides and passes on those that all of them have; a cycle for each step."
     thins = True
     cell = "Intersect"
 
 
 class _Union(_Join):
     kind = "union"
+    rule = "Merges the coordinates of all sides; where a side has none, its payload is empty."
     thins = False
     cell = "Union"
 

@@ -26,6 +26,7 @@ class _Lanes(Plain):
 
 class _Scatter(_Lanes):
     kind = "scatter"
+    rule = "Deals coordinates to lanes in turn, each with all that lies inside of it."
     params = parameters(lanes=_LANES, payload=_PAYLOAD, value=VALUE)
 
     def refusal(self, depth: int, params: Params) -> str | None:
@@ -45,6 +46,7 @@ class _Scatter(_Lanes):
 
 class _Gather(_Lanes):
     kind = "gather"
+    rule = "Takes rows back from lanes in turn, so that they come in the order in which they were dealt."
     params = parameters(
         lanes=_LANES,
         levels=Param("a whole number", lambda levels: type(levels) is int and levels >= 0),

@@ -11,6 +11,7 @@ __all__ = ["RECUR"]
 
 class _Recur(KeepsLevels):
     kind = "recur"
+    rule = "Gives at each element what it gave last, times the factor, plus the value."
     params = parameters(value=VALUE)
     inner_latency = None
     thins = False

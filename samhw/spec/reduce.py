@@ -44,6 +44,7 @@ class _Reducer(Spec):
 
 class _ReduceScalar(_Reducer):
     kind = "reduce_scalar"
+    rule = "Folds the values of each fiber to one, which it gives when the fiber ends."
     params = parameters(op=choice(*REDUCTIONS), value=VALUE)
     inner_latency = "step"
 

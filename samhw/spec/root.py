@@ -11,6 +11,7 @@ __all__ = ["ROOT"]
 
 class _Root(Plain):
     kind = "root"
+    rule = "Gives the one reference from which a region starts."
     params = parameters()
     cell = None
 

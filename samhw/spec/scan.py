@@ -42,6 +42,7 @@ class _Scanner(Spec):
 
 class _ScanDense(_Scanner):
     kind = "scan_dense"
+    rule = "Walks a dense level: all coordinates of each fiber in order, one a cycle and one more for its end."
     params = parameters(extent=EXTENT)
     inner_latency = "locate"
     finds_disorder = False
@@ -55,6 +56,7 @@ class _ScanDense(_Scanner):
 
 class _ScanCompressed(_Scanner):
     kind = "scan_compressed"
+    rule = "Walks a compressed level: the stored coordinates of each fiber, one a cycle and one more for its end."
     params = parameters(
         pos=read(StoredArray.POS, 2, Each.TAKEN), crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT
     )
@@ -71,6 +73,7 @@ class _ScanCompressed(_Scanner):
 
 class _ScanSingleton(_Scanner):
     kind = "scan_singleton"
+    rule = "Reads the one coordinate of each fiber."
     params = parameters(crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT)
     inner_latency = None
     finds_disorder = False

@@ -11,6 +11,7 @@ __all__ = ["SHIFT"]
 
 class _Shift(Plain):
     kind = "shift"
+    rule = "Moves coordinates up behind those of the parts before it."
     moves = True
     params = parameters(extent=EXTENT)
     cell = None

@@ -36,16 +36,19 @@ class _LevelWriter(_Writer):
 
 class _WriteCompressed(_LevelWriter):
     kind = "write_compressed"
+    rule = "Writes coordinates, and where each fiber ends, one a cycle."
     params = parameters(pos=written(StoredArray.POS), crd=written(StoredArray.CRD))
 
 
 class _WriteDense(_LevelWriter):
     kind = "write_dense"
+    rule = "Counts the fibers of a dense level of the result, and writes nothing."
     params = parameters(extent=EXTENT)
 
 
 class _WriteVal(_Writer):
     kind = "write_val"
+    rule = "Writes the values of the result, one a cycle."
     params = parameters(vals=written(StoredArray.VALS), value=VALUE)
 
     def refusal(self, depth: int, params: Params) -> str | None:

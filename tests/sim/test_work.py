@@ -87,7 +87,8 @@ def test_a_narrow_channel_is_a_circle() -> None:
     graph = program.graph.with_depths({"scan.crd->w.crd": 1})
     found = bottleneck(graph, run(Program(graph, program.memories, WIDE, {})))
     assert (found.reason, found.waits) == ("circle", ("scan.crd->w.crd",))
-    assert "wait for each other in turn, in scan.crd->w.crd: deeper channels" in str(found)
+    assert found.channel == "scan.crd->w.crd"
+    assert str(found).startswith("The channel scan.crd->w.crd limits the run: scan waits for its one slot in ")
 
 
 @pytest.mark.parametrize("name", ["operations", "traffic"])

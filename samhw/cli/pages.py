@@ -1,0 +1,45 @@
+"""Reports as pages, as an option."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from samhw.cli.output import OutputFile
+from samhw.errors import InputError
+from samhw.workload import Workload, predict_effort
+
+__all__ = ["is_short", "report_option", "write_report"]
+
+_RECORDED = 100_000
+"""The points of a run up to which a report records every token, and so shows channels and nodes over time."""
+
+
+class _Directory(OutputFile):
+    """A directory to write into; it need not be there."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        name = str(value)
+        if name == "-" or (Path(name).exists() and not Path(name).is_dir()):
+            raise InputError(f"--report {name}: a report is a directory; name one, which may be new.")
+        return str(super().convert(name, param, ctx))
+
+
+report_option = click.option(
+    "--report", type=_Directory(), metavar="DIR", help="Write a report to look at: a page, DIR/index.html."
+)
+"""Gives a command `report`, for `write_report`."""
+
+
+def is_short(workload: Workload) -> bool:
+    """Whether a run on that data is so short that a report can record every token."""
+    return predict_effort(workload.program, workload.tensors).points <= _RECORDED
+
+
+def write_report(directory: str, page: Callable[[], str], *, quiet: bool) -> None:
+    """Writes what `page` makes, and says where unless `quiet`."""
+    from samhw.report.page import write_page  # Jinja takes its time to be imported.
+
+    path = write_page(Path(directory), page())
+    if not quiet:
+        click.echo(f"  report     {path}")

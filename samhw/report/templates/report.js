@@ -1,0 +1,618 @@
+"use strict";
+// The page of a run. `DATA` is what samhw/report/run_page.py gives; nothing is loaded from elsewhere.
+// A thing that is picked is {region, node}, {region, channel}, {region, cell} or {region}, by numbers.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const REGIONS = DATA.regions;
+const CAUSES = [
+  ["firing", "busy", (s) => s.firing],
+  ["starved", "waits for a token", (s) => s.starved],
+  ["blocked", "waits for a slot", (s) => s.blocked],
+  ["memory", "waits for memory or spacing", (s) => s.memory + s.spaced + s.stalled],
+  ["resting", "done, or latency", (s) => s.resting],
+];
+const opened = new Set(DATA.opened);
+const drawn = { nodes: new Map(), channels: new Map(), cells: new Map(), boxes: [] };
+let picked = null;
+let shown = DATA.longest; // The region of the table and the timeline.
+
+const $ = (id) => document.getElementById(id);
+const count = (n) => Math.round(n).toLocaleString("en-US");
+const share = (n) => `${(100 * n).toFixed(n && n < 0.01 ? 2 : 1)} %`;
+const key = (region, number) => `${region}/${number}`;
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  return fill(element, attributes, children);
+}
+
+function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  return fill(element, attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "click") element.addEventListener("click", value);
+    else if (value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const link = (text, what) => make("button", { type: "button", class: "link", click: () => pick(what, true) }, text);
+
+// What a node spent its cycles on
+
+function causes(node, region) {
+  const all = Math.max(REGIONS[region].cycles, 1);
+  return CAUSES.map(([name, words, of]) => ({ name, words, cycles: of(node.spent), share: of(node.spent) / all }));
+}
+
+function spentBar(node, region) {
+  const parts = causes(node, region).map((c) => make("i", { class: c.name, style: `width:${100 * c.share}%`, title: `${c.words}: ${count(c.cycles)} cycles` }));
+  return make("div", { class: "spent" }, ...parts);
+}
+
+// The graph: regions in rows, a box for each; those that are opened show their nodes
+
+const scene = $("scene");
+const view = { x: 0, y: 0, scale: 1 };
+const PAD = 26, HEAD = 46, GAP_X = 60, GAP_Y = 74;
+
+const isOpen = (region) => opened.has(region);
+
+function boxSize(number) {
+  const region = REGIONS[number];
+  if (!isOpen(number)) return { w: 240, h: 92 };
+  return { w: Math.max(region.width + 2 * PAD, 320), h: region.height + HEAD + 2 * PAD };
+}
+
+function placeBoxes() {
+  const layers = new Map();
+  REGIONS.forEach((region, number) => {
+    if (!layers.has(region.layer)) layers.set(region.layer, []);
+    layers.get(region.layer).push(number);
+  });
+  const boxes = [];
+  let y = 0;
+  for (const layer of [...layers.keys()].sort((a, b) => a - b)) {
+    const row = layers.get(layer).sort((a, b) => REGIONS[a].column - REGIONS[b].column);
+    const sizes = row.map(boxSize);
+    const width = sizes.reduce((sum, size) => sum + size.w + GAP_X, -GAP_X);
+    let x = -width / 2;
+    row.forEach((number, place) => {
+      boxes[number] = { x, y, ...sizes[place] };
+      x += sizes[place].w + GAP_X;
+    });
+    y += Math.max(...sizes.map((size) => size.h)) + GAP_Y;
+  }
+  return boxes;
+}
+
+function drawGraph() {
+  drawn.nodes.clear();
+  drawn.channels.clear();
+  drawn.boxes = placeBoxes();
+  const passed = draw("g"), regions = draw("g"), names = draw("g");
+  for (const edge of DATA.passed) drawPassed(edge, passed, names);
+  REGIONS.forEach((_, number) => regions.append(drawRegion(number)));
+  scene.replaceChildren(passed, regions, names);
+  mark();
+}
+
+function drawPassed(edge, lines, names) {
+  const a = drawn.boxes[edge.from], b = drawn.boxes[edge.to];
+  const [x1, y1, x2, y2] = [a.x + a.w / 2, a.y + a.h, b.x + b.w / 2, b.y];
+  const bend = Math.max(40, (y2 - y1) / 2);
+  lines.append(draw("path", { class: "passed", "marker-end": "url(#tip)", d: `M${x1},${y1} C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2 - 2}` }));
+  const label = edge.tensors.length > 3 ? `${edge.tensors.slice(0, 3).join(", ")} …` : edge.tensors.join(", ");
+  // Near the reader, where lines that part have parted.
+  const t = 0.72, u = 1 - t;
+  const x = u * u * u * x1 + 3 * u * u * t * x1 + 3 * u * t * t * x2 + t * t * t * x2;
+  const y = u * u * u * y1 + 3 * u * u * t * (y1 + bend) + 3 * u * t * t * (y2 - bend) + t * t * t * y2;
+  names.append(draw("text", { class: "passed-name", x, y, "text-anchor": "middle" }, label));
+}
+
+function drawRegion(number) {
+  const region = REGIONS[number], box = drawn.boxes[number], open = isOpen(number);
+  const hot = number === DATA.longest && REGIONS.length > 1 ? " hot" : "";
+  const group = draw("g", { class: `region ${open ? "open" : "closed"}${hot}`, transform: `translate(${box.x},${box.y})` });
+  group.append(draw("rect", { class: "region-box", width: box.w, height: box.h, rx: 12 }));
+  const head = draw("g", { class: "region-head", click: () => toggle(number) });
+  const lines = open
+    ? [`${count(region.cycles)} cycles, order ${region.order.join(", ") || "(none)"}`]
+    : [`${count(region.cycles)} cycles, ${region.nodes.length} nodes`, shorten(region.statements[0] || "", 34)];
+  head.append(draw("rect", { width: box.w, height: open ? HEAD : box.h, fill: "transparent" }));
+  head.append(draw("text", { class: "region-name", x: 14, y: 21 }, `${open ? "▾" : "▸"} ${region.name}`));
+  lines.forEach((line, at) => head.append(draw("text", { class: "region-note", x: 14, y: 38 + 17 * at }, line)));
+  head.append(draw("title", {}, `${region.statements.join("\n")}\n\nClick to ${open ? "close" : "open"}`));
+  group.append(head);
+  if (!open) {
+    const part = region.cycles / Math.max(1, ...REGIONS.map((r) => r.cycles));
+    group.append(draw("rect", { class: "fill-resting", x: 14, y: 72, width: 212, height: 8, rx: 3 }));
+    group.append(draw("rect", { x: 14, y: 72, width: 212 * part, height: 8, rx: 3, fill: `var(--${hot ? "hot" : "pick"})` }));
+    return group;
+  }
+  const inner = draw("g", { transform: `translate(${(box.w - region.width) / 2},${HEAD + PAD})` });
+  region.channels.forEach((channel, c) => inner.append(drawChannel(number, c, channel)));
+  region.nodes.forEach((node, n) => inner.append(drawNode(number, n, node)));
+  // What is hot lies on top of other lines.
+  for (const c of region.hot.path) inner.insertBefore(drawn.channels.get(key(number, c)), drawn.nodes.get(key(number, 0)));
+  group.append(inner);
+  return group;
+}
+
+const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+function drawNode(r, n, node) {
+  const hot = REGIONS[r].hot.node === n ? " hot" : "";
+  const group = draw("g", { class: `node${hot}`, transform: `translate(${node.x - node.w / 2},${node.y - node.h / 2})`, click: () => pick({ region: r, node: n }) });
+  const parts = causes(node, r);
+  const most = parts.slice(0, 4).reduce((a, b) => (b.share > a.share ? b : a));
+  group.append(draw("rect", { class: "back", width: node.w, height: node.h, rx: 7 }));
+  group.append(draw("rect", { class: `heat fill-${most.name}`, "fill-opacity": (0.06 + 0.5 * Math.min(1, most.share)).toFixed(2), width: node.w, height: node.h, rx: 7 }));
+  group.append(draw("text", { x: node.w / 2, y: 17, "text-anchor": "middle" }, node.label));
+  let x = 8;
+  for (const part of parts) {
+    const width = Math.max(0, part.share * (node.w - 16));
+    group.append(draw("rect", { class: `fill-${part.name}`, x, y: 25, width, height: 5 }));
+    x += width;
+  }
+  group.append(draw("title", {}, `${node.cell || node.kind}\nbusy ${share(node.busy)}`));
+  drawn.nodes.set(key(r, n), group);
+  return group;
+}
+
+function drawChannel(r, c, channel) {
+  const region = REGIONS[r];
+  const points = channel.route.map(([x, y]) => [x, y]);
+  const from = region.nodes[channel.from], to = region.nodes[channel.to];
+  points[0] = [leave(region, c, channel, from), from.y + from.h / 2];
+  points[points.length - 1] = [enter(region, c, channel, to), to.y - to.h / 2 - 1];
+  const d = points.slice(1).reduce((path, [x, y], i) => {
+    const [px, py] = points[i];
+    return `${path} C${px},${(py + y) / 2} ${x},${(py + y) / 2} ${x},${y}`;
+  }, `M${points[0]}`);
+  const hot = region.hot.path.includes(c);
+  const full = channel.mean > 0.8 * channel.depth && channel.tokens > 8 && !hot;
+  const classes = `channel ${channel.kind}${hot ? " hot" : full ? " full" : ""}`;
+  const group = draw("g", { class: classes, click: () => pick({ region: r, channel: c }) });
+  group.append(draw("path", { class: "wire", d, "marker-end": `url(#tip${hot ? "-hot" : ""})` }), draw("path", { class: "reach", d }));
+  group.append(draw("title", {}, `${channel.name}\n${channel.depth} slots, ${channel.mean.toFixed(1)} taken on average`));
+  drawn.channels.set(key(r, c), group);
+  return group;
+}
+
+// Channels leave and enter a node side by side, in the order of what they lead to.
+function leave(region, c, channel, node) {
+  return beside(region, node, c, "from", channel.from, (other) => region.channels[other].route[1][0], (other) => region.channels[other].ports[0]);
+}
+
+function enter(region, c, channel, node) {
+  return beside(region, node, c, "to", channel.to, (other) => region.channels[other].route.at(-2)[0], (other) => other);
+}
+
+function beside(region, node, c, end, number, order, group) {
+  region.ends ||= {};
+  const ends = (region.ends[end] ||= endsOf(region, end));
+  const all = ends.get(number);
+  all.sorted ||= sortGroups(all, order, group);
+  const place = all.sorted.findIndex((same) => same.includes(c));
+  const step = Math.min(22, (node.w - 24) / Math.max(all.sorted.length, 1));
+  return node.x + (place - (all.sorted.length - 1) / 2) * step;
+}
+
+function endsOf(region, end) {
+  const ends = new Map();
+  region.channels.forEach((channel, c) => {
+    if (!ends.has(channel[end])) ends.set(channel[end], []);
+    ends.get(channel[end]).push(c);
+  });
+  return ends;
+}
+
+function sortGroups(channels, order, group) {
+  const groups = new Map();
+  for (const c of channels) groups.set(group(c), [...(groups.get(group(c)) || []), c]);
+  const middle = (same) => same.reduce((sum, c) => sum + order(c), 0) / same.length;
+  return [...groups.values()].sort((a, b) => middle(a) - middle(b));
+}
+
+function toggle(number) {
+  const before = drawn.boxes[number];
+  const y = before.y * view.scale + view.y, x = (before.x + before.w / 2) * view.scale + view.x;
+  if (!opened.delete(number)) opened.add(number);
+  drawGraph();
+  const box = drawn.boxes[number]; // Its head stays where it was.
+  move(x - (box.x + box.w / 2) * view.scale, y - box.y * view.scale, view.scale);
+  pick({ region: number });
+}
+
+// Zoom and pan
+
+const graph = $("graph");
+
+function move(x, y, scale) {
+  Object.assign(view, { x, y, scale });
+  scene.setAttribute("transform", `translate(${x},${y}) scale(${scale})`);
+  graph.classList.toggle("far", scale < 0.3);
+}
+
+function zoom(factor, cx = graph.clientWidth / 2, cy = graph.clientHeight / 2) {
+  const scale = Math.min(3, Math.max(0.02, view.scale * factor));
+  move(cx - ((cx - view.x) * scale) / view.scale, cy - ((cy - view.y) * scale) / view.scale, scale);
+}
+
+function whole() {
+  const left = Math.min(...drawn.boxes.map((b) => b.x)), right = Math.max(...drawn.boxes.map((b) => b.x + b.w));
+  return { x: left, y: 0, w: right - left, h: Math.max(...drawn.boxes.map((b) => b.y + b.h)) };
+}
+
+function fit() {
+  const box = whole();
+  const scale = Math.min(1.1, (graph.clientWidth - 24) / box.w, (graph.clientHeight - 24) / box.h);
+  move((graph.clientWidth - box.w * scale) / 2 - box.x * scale, (graph.clientHeight - box.h * scale) / 2, scale);
+}
+
+function placeOf(what) {
+  const box = drawn.boxes[what.region];
+  if (!isOpen(what.region)) return [box.x + box.w / 2, box.y + box.h / 2];
+  const region = REGIONS[what.region];
+  const [left, top] = [box.x + (box.w - region.width) / 2, box.y + HEAD + PAD];
+  if (what.node !== undefined) return [left + region.nodes[what.node].x, top + region.nodes[what.node].y];
+  if (what.channel !== undefined) {
+    const route = region.channels[what.channel].route;
+    const [a, b] = [route[Math.floor((route.length - 1) / 2)], route[Math.ceil((route.length - 1) / 2)]];
+    return [left + (a[0] + b[0]) / 2, top + (a[1] + b[1]) / 2];
+  }
+  return [box.x + box.w / 2, box.y + Math.min(box.h, graph.clientHeight / view.scale) / 2];
+}
+
+function centre(what, scale = Math.max(view.scale, 0.7)) {
+  const [x, y] = placeOf(what);
+  const box = whole();
+  // No more is empty than must be.
+  const along = (place, begin, size, room) =>
+    size * scale <= room ? (room - size * scale) / 2 - begin * scale
+      : Math.min(12 - begin * scale, Math.max(room - 12 - (begin + size) * scale, room / 2 - place * scale));
+  move(along(x, box.x, box.w, graph.clientWidth), along(y, box.y, box.h, graph.clientHeight), scale);
+}
+
+function start() {
+  fit();
+  if (view.scale < 0.72) centre(limit(), 0.72);
+}
+
+graph.addEventListener("wheel", (event) => {
+  if (!event.ctrlKey && !event.metaKey && document.activeElement !== graph) return;
+  event.preventDefault();
+  const box = graph.getBoundingClientRect();
+  zoom(Math.exp(-event.deltaY / 400), event.clientX - box.left, event.clientY - box.top);
+}, { passive: false });
+
+let drag = null;
+graph.addEventListener("pointerdown", (event) => { drag = { x: event.clientX - view.x, y: event.clientY - view.y, moved: false }; });
+graph.addEventListener("pointermove", (event) => {
+  if (!drag || !event.buttons) return;
+  const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
+  if (!drag.moved && Math.hypot(x - view.x, y - view.y) < 4) return;
+  if (!drag.moved) graph.setPointerCapture(event.pointerId);
+  drag.moved = true;
+  graph.classList.add("moving");
+  move(x, y, view.scale);
+});
+graph.addEventListener("pointerup", () => graph.classList.remove("moving"));
+graph.addEventListener("click", (event) => {
+  if (drag && drag.moved) event.stopPropagation();
+  drag = null;
+}, true);
+graph.addEventListener("keydown", (event) => {
+  const steps = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  if (steps[event.key]) move(view.x + steps[event.key][0], view.y + steps[event.key][1], view.scale);
+  else if (event.key === "+" || event.key === "=") zoom(1.25);
+  else if (event.key === "-") zoom(0.8);
+  else if (event.key === "0") fit();
+  else return;
+  event.preventDefault();
+});
+$("zoom-in").addEventListener("click", () => zoom(1.3));
+$("zoom-out").addEventListener("click", () => zoom(1 / 1.3));
+$("fit").addEventListener("click", fit);
+$("to-limit").addEventListener("click", () => pick(limit(), true));
+
+// Picking: graph, table, timeline and detail show the same
+
+function limit() {
+  const { node, channel } = REGIONS[DATA.longest].hot;
+  return channel === null ? { region: DATA.longest, node } : { region: DATA.longest, channel };
+}
+
+function pick(what, go = false) {
+  picked = what;
+  if (go && !isOpen(what.region) && (what.node !== undefined || what.channel !== undefined)) {
+    opened.add(what.region);
+    drawGraph();
+  }
+  if (what.region !== shown) {
+    shown = what.region;
+    showRegion();
+  }
+  mark();
+  detail();
+  if (go) centre(what);
+}
+
+// The nodes that are lit: that which is picked, those of a cell, those at the ends of a channel.
+function litNodes() {
+  if (!picked) return [];
+  if (picked.node !== undefined) return [picked.node];
+  if (picked.cell) return picked.cell.nodes;
+  if (picked.channel === undefined) return [];
+  const channel = REGIONS[picked.region].channels[picked.channel];
+  return [channel.from, channel.to];
+}
+
+function mark() {
+  for (const element of document.querySelectorAll(".picked, .lit")) element.classList.remove("picked", "lit");
+  if (!picked) return;
+  const word = picked.channel === undefined ? "picked" : "lit";
+  for (const n of litNodes()) {
+    drawn.nodes.get(key(picked.region, n))?.classList.add(word);
+    if (picked.region === shown) document.querySelector(`#nodes tr[data-node="${n}"]`)?.classList.add("picked");
+    if (picked.region === shown && !picked.cell) for (const cell of drawn.cells.get(n) || []) cell.classList.add("lit");
+  }
+  picked.cell?.element.classList.add("lit");
+  drawn.channels.get(key(picked.region, picked.channel))?.classList.add("picked");
+}
+
+function detail() {
+  const region = REGIONS[picked.region];
+  const body = picked.cell ? cellDetail(region)
+    : picked.node !== undefined ? nodeDetail(region, region.nodes[picked.node])
+      : picked.channel !== undefined ? channelDetail(region, region.channels[picked.channel]) : regionDetail(region);
+  $("detail").replaceChildren(...body.filter((part) => part !== null));
+}
+
+const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.filter((pair) => pair && pair[1] !== "").flatMap(([name, what]) => [make("dt", {}, name), make("dd", {}, what)]));
+
+function nodeDetail(region, node) {
+  const params = Object.entries(node.params).map(([name, value]) => `${name}=${value}`).join(", ");
+  const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, wait.channel === null ? wait.text : link(wait.text, { region: picked.region, channel: wait.channel })));
+  const shares = causes(node, picked.region).map((c) => make("span", {}, make("i", { class: `key ${c.name}` }), `${c.words} ${share(c.share)}`));
+  return [
+    make("h3", {}, node.label),
+    make("p", {}, node.rule),
+    facts([
+      ["cell", node.cell],
+      ["kind", make("span", { class: "mono" }, `${node.kind}(${params})`)],
+      ["firings", `${count(node.firings)} in ${count(region.cycles)} cycles, ${share(node.busy)}${node.copies > 1 ? `; the busiest of ${node.copies} lanes` : ""}`],
+      node.operations ? ["operations", count(node.operations)] : null,
+    ]),
+    spentBar(node, picked.region),
+    make("div", { class: "shares" }, ...shares),
+    waits.length ? make("ul", { class: "waits" }, ...waits) : make("p", { class: "faint" }, "It waited for nothing."),
+  ];
+}
+
+function channelDetail(region, channel) {
+  const end = (number, port) => make("span", {}, link(region.nodes[number].label, { region: picked.region, node: number }), port ? `.${port}` : "");
+  const kinds = { crd: "coordinates", ref: "references", val: "values" };
+  const why = channel.reason || `as full rate needs, with a latency of ${channel.latency}`;
+  return [
+    make("h3", {}, `${channel.name}${channel.copies > 1 ? ` and ${channel.copies - 1} more` : ""}`),
+    facts([
+      ["from", end(channel.from, channel.ports[0])],
+      ["to", end(channel.to, channel.ports[1])],
+      ["carries", `${kinds[channel.kind] || channel.kind}, ${channel.levels} level${channel.levels === 1 ? "" : "s"}; ${count(channel.tokens)} tokens`],
+      ["slots", `${count(channel.depth)}; at most ${count(channel.high_water)} taken, ${channel.mean.toFixed(2)} on average`],
+      ["so deep", why],
+    ]),
+    ...(channel.fill.length
+      ? [curve(channel.fill, Math.max(channel.depth, 1), "slots"), make("p", { class: "faint" }, `slots taken over ${count(region.cycles)} cycles; the dashed line is the depth`)]
+      : [make("p", { class: "faint" }, "How full it was over time was not recorded: the run is long.")]),
+  ];
+}
+
+function cellDetail(region) {
+  const nodes = picked.cell.nodes.map((n) => make("li", {}, link(region.nodes[n].label, { region: picked.region, node: n }), ` ${region.nodes[n].rule}`));
+  return [make("h3", {}, picked.cell.text), make("p", { class: "faint" }, `row ${picked.cell.row}, column ${picked.cell.column}, of ${region.name}`), nodes.length ? make("ul", {}, ...nodes) : make("p", {}, "No node comes from this cell: nothing reads it.")];
+}
+
+function regionDetail(region) {
+  return [
+    make("h3", {}, region.name),
+    facts([
+      ["computes", make("span", { class: "mono" }, region.statements.join("; "))],
+      ["order", region.order.join(", ") || "(none)"],
+      ["cycles", `${count(region.cycles)}, from cycle ${count(region.start)} on`],
+      ["operations", `${count(region.operations)}, ${(region.operations / Math.max(region.cycles, 1)).toFixed(2)} a cycle`],
+      ["bytes", count(region.bytes)],
+      ["note", region.note],
+    ]),
+    make("p", {}, ...withLinks(region.limit, picked.region)),
+  ];
+}
+
+function curve(values, top, kind) {
+  const n = values.length, h = 20;
+  const points = values.flatMap((v, i) => [`${i},${(h - (h * v) / top).toFixed(2)}`, `${i + 1},${(h - (h * v) / top).toFixed(2)}`]);
+  const svg = draw("svg", { class: `curve ${kind}`, viewBox: `0 0 ${n} ${h}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  svg.append(draw("path", { class: "area", d: `M0,${h} L${points.join(" L")} L${n},${h} z` }));
+  svg.append(draw("line", { class: "ground", x1: 0, x2: n, y1: h, y2: h, "vector-effect": "non-scaling-stroke" }));
+  if (kind === "slots") svg.append(draw("line", { class: "top", x1: 0, x2: n, y1: 0, y2: 0, "vector-effect": "non-scaling-stroke" }));
+  return svg;
+}
+
+// A text with the names in it of nodes and channels of a region as links
+function withLinks(text, r) {
+  const names = new Map();
+  REGIONS[r].nodes.forEach((node, n) => names.set(node.name, { region: r, node: n }));
+  REGIONS[r].channels.forEach((channel, c) => names.set(channel.name, { region: r, channel: c }));
+  REGIONS.forEach((region, n) => REGIONS.length > 1 && names.set(region.name, { region: n }));
+  return text.split(/((?:[\w.]+->[\w.]+\w)|\w+)/).map((word) => (names.has(word) ? link(word, names.get(word)) : word));
+}
+
+// The region that is shown: its table, its timeline, its traffic
+
+function showRegion() {
+  $("region").value = shown;
+  showTable();
+  showTimeline();
+  showTraffic();
+  showRoofline();
+}
+
+function showTable() {
+  const { heads, rows } = REGIONS[shown].table, nodes = REGIONS[shown].nodes, hot = REGIONS[shown].hot;
+  drawn.cells.clear();
+  const body = rows.map(({ row, cells }) => make("tr", {}, make("th", { scope: "row" }, row), ...cells.map((cell, place) => {
+    if (!cell.text) return make("td");
+    const busy = Math.max(0, ...cell.nodes.map((n) => nodes[n].busy));
+    const element = make("td", { class: `cell${cell.nodes.includes(hot.node) ? " hot" : ""}`, style: `--busy:${busy}`, tabindex: 0, title: cell.nodes.map((n) => nodes[n].label).join(", ") }, cell.text);
+    const what = { region: shown, cell: { ...cell, row, column: heads[place], element } };
+    const choose = () => {
+      pick(what);
+      if (cell.nodes.length && isOpen(shown)) centre({ region: shown, node: cell.nodes[0] }, view.scale);
+    };
+    element.addEventListener("click", choose);
+    element.addEventListener("keydown", (event) => event.key === "Enter" && choose());
+    for (const n of cell.nodes) drawn.cells.set(n, [...(drawn.cells.get(n) || []), element]);
+    return element;
+  })));
+  $("table").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, make("th"), ...heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, ...body)));
+}
+
+let sorting = null;
+
+function showTimeline() {
+  const total = DATA.run.model_cycles;
+  const spans = REGIONS.map((region, r) => make("button", {
+    type: "button", class: `span${r === shown && REGIONS.length > 1 ? " chosen" : ""}${r === DATA.longest ? " hot" : ""}`,
+    style: `left:${(100 * region.start) / total}%;width:${(100 * region.cycles) / total}%`, title: `${region.name}: ${count(region.cycles)} cycles from ${count(region.start)} on`, click: () => pick({ region: r }),
+  }, region.name));
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => make("span", { class: `tick${part === 1 ? " end" : ""}`, style: `left:${100 * part}%` }, count(total * part)));
+  $("regions-line").replaceChildren(...ticks, ...spans);
+  const region = REGIONS[shown];
+  const recorded = region.nodes.some((node) => node.activity.length);
+  $("timeline-note").textContent = `${region.name}: ${count(region.cycles)} cycles${recorded ? "" : "; too long to record when nodes fired"}`;
+  const heads = [["node", null], [recorded ? "fires over time" : "until its last firing", null], ["where its cycles went", "busy"], ["firings", "firings"], ["longest wait", "wait"]];
+  const head = heads.map(([name, by]) => make("th", { class: by === "firings" ? "number" : "" }, by ? make("button", { type: "button", title: "Sort", click: () => { sorting = sorting === by ? null : by; showTimeline(); mark(); } }, `${name}${sorting === by ? " ▾" : ""}`) : name));
+  const order = region.nodes.map((_, n) => n);
+  const by = { busy: (n) => region.nodes[n].busy, firings: (n) => region.nodes[n].firings, wait: (n) => region.nodes[n].waits[0]?.cycles || 0 }[sorting];
+  if (by) order.sort((a, b) => by(b) - by(a));
+  const rows = order.slice(0, 1000).map((n) => timelineRow(region, n));
+  $("nodes").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+}
+
+function timelineRow(region, n) {
+  const node = region.nodes[n];
+  const until = 1 - node.spent.resting / Math.max(region.cycles, 1);
+  return make("tr", { "data-node": n, class: region.hot.node === n ? "hot" : "", click: () => pick({ region: shown, node: n }, true) },
+    make("th", { scope: "row" }, node.label),
+    make("td", { class: "wide" }, node.activity.length ? curve(node.activity, 1, "activity") : curve([...Array(100).keys()].map((i) => (i < 100 * until ? node.busy : 0)), 1, "activity")),
+    make("td", {}, spentBar(node, shown)),
+    make("td", { class: "number" }, count(node.firings)),
+    make("td", { class: "wait" }, node.waits[0]?.text || ""));
+}
+
+function showTraffic() {
+  const found = REGIONS[shown].traffic.filter((row) => row.words);
+  const tensors = new Map();
+  for (const row of found) {
+    const name = `${row.tensor}.${row.array}`;
+    const known = tensors.get(name) || { name, bytes: 0, words: 0, written: row.role === "output" };
+    known.bytes += row.bytes;
+    known.words += row.words;
+    tensors.set(name, known);
+  }
+  const rows = [...tensors.values()].sort((a, b) => b.bytes - a.bytes), most = Math.max(1, ...rows.map((row) => row.bytes));
+  $("traffic").replaceChildren(...rows.flatMap((row) => [
+    make("span", { class: "mono" }, row.name),
+    make("span", { class: "track" }, make("i", { class: row.written ? "written" : "read", style: `width:${(100 * row.bytes) / most}%` })),
+    make("span", { class: "number", title: `${count(row.words)} words` }, `${count(row.bytes)} ${row.written ? "written" : "read"}`),
+  ]));
+}
+
+// Operations a cycle over operations a byte, and what a region's nodes and ports permit
+
+function showRoofline() {
+  const W = 620, H = 330, L = 58, B = 40, T = 14, R = 16;
+  const points = REGIONS.filter((r) => r.operations && r.bytes).map((r) => ({ region: REGIONS.indexOf(r), x: r.operations / r.bytes, y: r.operations / Math.max(r.cycles, 1), roof: r.roof }));
+  if (!points.length) return $("roofline").replaceChildren(make("p", { class: "faint" }, "This run does no operation on values."));
+  const knees = points.map((p) => p.roof.operations / p.roof.bytes);
+  const [x0, x1] = [Math.min(...points.map((p) => p.x), ...knees) / 4, Math.max(...points.map((p) => p.x), ...knees) * 4];
+  const [y0, y1] = [Math.min(...points.map((p) => p.y)) / 3, Math.max(...points.map((p) => p.roof.operations)) * 2];
+  const X = (x) => L + ((W - L - R) * Math.log(x / x0)) / Math.log(x1 / x0);
+  const Y = (y) => H - B - ((H - B - T) * Math.log(y / y0)) / Math.log(y1 / y0);
+  const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Roofline" });
+  for (const [lo, hi, at] of [[x0, x1, (v) => [X(v), T, X(v), H - B]], [y0, y1, (v) => [L, Y(v), W - R, Y(v)]]]) {
+    for (const v of decades(lo, hi)) {
+      const [xa, ya, xb, yb] = at(v);
+      svg.append(draw("line", { class: "grid", x1: xa, y1: ya, x2: xb, y2: yb }));
+      svg.append(draw("text", xa === xb ? { x: xa, y: H - B + 16, "text-anchor": "middle" } : { x: L - 7, y: ya + 4, "text-anchor": "end" }, String(+v.toPrecision(3))));
+    }
+  }
+  svg.append(draw("path", { class: "axis", fill: "none", d: `M${L},${T} V${H - B} H${W - R}` }));
+  svg.append(draw("text", { x: (L + W) / 2, y: H - 5, "text-anchor": "middle" }, "operations for each byte"));
+  svg.append(draw("text", { x: 13, y: (H - B + T) / 2, "text-anchor": "middle", transform: `rotate(-90 13 ${(H - B + T) / 2})` }, "operations a cycle"));
+  const chosen = points.find((p) => p.region === shown) || points[0];
+  const { operations, bytes } = chosen.roof, knee = operations / bytes;
+  svg.append(draw("path", { class: "roof chosen", d: `M${X(Math.max(x0, y0 / bytes))},${Y(Math.max(y0, x0 * bytes))} L${X(knee)},${Y(operations)} H${W - R}` }));
+  svg.append(draw("text", { x: W - R - 4, y: Y(operations) - 7, "text-anchor": "end" }, `${count(operations)} operation${operations === 1 ? "" : "s"} a cycle`));
+  svg.append(draw("text", { x: X(Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 8, y: Y(bytes * Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 6, "text-anchor": "end" }, `${+bytes.toPrecision(3)} bytes a cycle`));
+  for (const p of points.sort((a, b) => (a === chosen) - (b === chosen))) {
+    const dot = draw("circle", { class: `dot${p === chosen ? " chosen" : ""}`, cx: X(p.x), cy: Y(p.y), r: p === chosen ? 7 : 5.5, click: () => pick({ region: p.region }) });
+    dot.append(draw("title", {}, `${REGIONS[p.region].name}: ${p.y.toFixed(3)} operations a cycle, ${p.x.toFixed(3)} a byte`));
+    svg.append(dot);
+  }
+  const reach = chosen.y / Math.min(operations, chosen.x * bytes);
+  svg.append(draw("text", { class: "name", x: X(chosen.x) + 11, y: Y(chosen.y) + 4 }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
+  $("roofline").replaceChildren(svg);
+}
+
+function decades(lo, hi) {
+  const found = [];
+  const steps = hi / lo > 2000 ? [1] : [1, 2, 5];
+  for (let e = Math.floor(Math.log10(lo)); e <= Math.log10(hi); e++) for (const s of steps) if (s * 10 ** e >= lo && s * 10 ** e <= hi) found.push(s * 10 ** e);
+  return found;
+}
+
+// Search and clock
+
+let matches = [], match = -1;
+
+function search() {
+  const words = $("search").value.trim().toLowerCase();
+  matches = [];
+  if (words) REGIONS.forEach((region, r) => region.nodes.forEach((node, n) => {
+    const text = [node.name, node.kind, node.cell, ...Object.values(node.params)].join(" ").toLowerCase();
+    if (text.includes(words)) matches.push({ region: r, node: n });
+  }));
+  match = -1;
+  if (matches.length) next();
+  else $("found").textContent = words ? "nothing found" : "";
+}
+
+function next() {
+  match = (match + 1) % matches.length;
+  pick(matches[match], true);
+  $("found").textContent = `${match + 1} of ${matches.length}`;
+}
+
+$("search").addEventListener("input", search);
+$("search").addEventListener("keydown", (event) => event.key === "Enter" && matches.length && next());
+$("clock").addEventListener("input", () => {
+  const megahertz = Number($("clock").value);
+  const time = DATA.run.cycles / megahertz;
+  $("microseconds").textContent = megahertz > 0 ? time.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "–";
+});
+$("region").replaceChildren(...REGIONS.map((region, r) => make("option", { value: r }, region.name)));
+$("region").addEventListener("change", () => pick({ region: Number($("region").value) }, true));
+if (REGIONS.length < 2) $("region").hidden = true;
+
+$("limit").querySelector("p").replaceChildren(...withLinks(DATA.run.limit, DATA.longest));
+drawGraph();
+showRegion();
+pick(limit());
+start();

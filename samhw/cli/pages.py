@@ -1,11 +1,11 @@
 """Reports as pages, as an option."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from samhw.cli.output import OutputFile
 from samhw.errors import InputError
 from samhw.workload import Workload, predict_effort
 
@@ -15,14 +15,19 @@ _RECORDED = 100_000
 """The points of a run up to which a report records every token, and so shows channels and nodes over time."""
 
 
-class _Directory(OutputFile):
-    """A directory to write into; it need not be there."""
+class _Directory(click.ParamType):
+    """A directory to write into; neither it nor those around it need be there."""
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        name = str(value)
-        if name == "-" or (Path(name).exists() and not Path(name).is_dir()):
-            raise InputError(f"--report {name}: a report is a directory; name one, which may be new.")
-        return str(super().convert(name, param, ctx))
+    name = "directory"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            taken = value == "-" or (os.path.lexists(value) and not os.path.isdir(value))
+        except ValueError:
+            taken = True  # No file can have such a name.
+        if taken:
+            raise InputError(f"--report {value}: a report is a directory; name one, which may be new.")
+        return value
 
 
 report_option = click.option(

@@ -12,7 +12,7 @@ __all__ = ["Edge", "Layout", "layered"]
 
 _GAP = 26.0
 """Between neighbours in a layer."""
-_RISE = 44.0
+_RISE = 34.0
 """Between layers."""
 _TRUNK = 12.0
 """The room of an edge that passes a layer."""

@@ -12,7 +12,7 @@ from samhw.report.region_report import ChannelReport, NodeReport, RegionReport
 
 __all__ = ["region_view"]
 
-_LETTER, _HEIGHT = 7.0, 36.0
+_LETTER, _HEIGHT = 7.3, 36.0
 """The size of a node: of a letter of its name, and of the box."""
 
 Key = tuple[str, str, str, str]
@@ -115,7 +115,7 @@ def _node(region: RegionReport, report: NodeReport, told: Mapping[str, int]) -> 
         "busy": report.busy,
         "spent": dict(report.spent),
         "operations": report.operations,
-        "waits": sorted(waits, key=lambda wait: -wait["cycles"]),
+        "waits": sorted(waits, key=lambda wait: (wait["channel"] is None, -wait["cycles"])),
         "activity": activity(graph, region.result, node),
     }
 
@@ -124,7 +124,7 @@ def _wait(name: str, cycles: int, cause: str, told: Mapping[str, int]) -> dict[s
     """A wait in words: `waited 41,982 cycles for reduce_scalar_t0.val`."""
     source, arrow, sink = name.partition("->")
     if not arrow:
-        what = f"its own part {name.partition('/')[2]}" + (", which was full" if cause == "blocked" else "")
+        what = f"its own {name.partition('/')[2]}" + (", which was full" if cause == "blocked" else "")
     elif cause == "starved":
         what = source
     else:

@@ -16,7 +16,7 @@ DEFAULT_PERIOD = 10.0
 """Of the clock by which a page tells times, in ns, where none is given."""
 
 _OPEN = 90
-"""A run with no more nodes shows the graphs of all its regions at first; another one that of the longest."""
+"""A run with no more nodes shows the graphs of all its regions at first; of another one regions are boxes."""
 _LARGEST = 600
 """A region with more nodes is a box at first, even if it is the only one."""
 
@@ -45,7 +45,7 @@ def run_view(report: RunReport) -> dict[str, Any]:
         view |= {"column": round(x), "layer": round(y)}
     total = sum(len(view["nodes"]) for view in views)
     longest = report.regions.index(report.longest)
-    opened = range(len(views)) if total <= _OPEN else [longest]
+    opened = range(len(views)) if total <= _OPEN or len(views) == 1 else ()
     return {
         "run": report.to_json(),
         "regions": views,

@@ -52,7 +52,9 @@ class _Join(KeepsLevels):
 
 class _Intersect(_Join):
     kind = "intersect"
-    rule = "Compares coordinates of all sides and passes on those that all of them have; a cycle for each step."
+    rule = (
+        "Compares coordinates of all sides and passes on those that all of them have; a cycle for each step."
+    )
     thins = True
     cell = "Intersect"
 

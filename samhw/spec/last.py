@@ -11,6 +11,7 @@ __all__ = ["LAST"]
 
 class _Last(Spec):
     kind = "last"
+    rule = "Gives the last value of each fiber."
     params = parameters(value=VALUE)
     inner_latency = None
     thins = False

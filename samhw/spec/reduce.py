@@ -111,6 +111,9 @@ class _Vector(_Reducer):
 
 class _ReduceVector(_Vector):
     kind = "reduce_vector"
+    rule = (
+        "Adds the fibers inside up, coordinate by coordinate, and gives the sums when the outer fiber ends."
+    )
     params = parameters(op=choice(*REDUCTIONS), bits=_BITS, value=VALUE, banks=_BANKS)
     values = ("val",)
 
@@ -123,6 +126,10 @@ class _ReduceVector(_Vector):
 
 class _RecurVector(_Vector):
     kind = "recur_vector"
+    rule = (
+        "Rescales and adds the fibers inside, coordinate by coordinate, and gives the sums when the outer "
+        "fiber ends."
+    )
     params = parameters(bits=_BITS, value=VALUE, banks=_BANKS)
     values = ("factor", "val")
 

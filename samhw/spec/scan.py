@@ -42,7 +42,9 @@ class _Scanner(Spec):
 
 class _ScanDense(_Scanner):
     kind = "scan_dense"
-    rule = "Walks a dense level: all coordinates of each fiber in order, one a cycle and one more for its end."
+    rule = (
+        "Walks a dense level: all coordinates of each fiber in order, one a cycle and one more for its end."
+    )
     params = parameters(extent=EXTENT)
     inner_latency = "locate"
     finds_disorder = False

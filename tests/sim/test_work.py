@@ -88,7 +88,9 @@ def test_a_narrow_channel_is_a_circle() -> None:
     found = bottleneck(graph, run(Program(graph, program.memories, WIDE, {})))
     assert (found.reason, found.waits) == ("circle", ("scan.crd->w.crd",))
     assert found.channel == "scan.crd->w.crd"
-    assert str(found).startswith("The channel scan.crd->w.crd limits the run: scan waits for its one slot in ")
+    assert str(found).startswith(
+        "The channel scan.crd->w.crd limits the run: scan waits for its one slot in "
+    )
 
 
 @pytest.mark.parametrize("name", ["operations", "traffic"])

@@ -85,7 +85,7 @@ function placeBoxes() {
       boxes[number] = { x, y, ...sizes[place] };
       x += sizes[place].w + GAP_X;
     });
-    y += Math.max(...sizes.map((size) => size.h)) + GAP_Y;
+    y += Math.max(...sizes.map((size) => size.h)) + (opened.size ? GAP_Y : GAP_Y / 1.6);
   }
   return boxes;
 }
@@ -104,13 +104,20 @@ function drawGraph() {
 function drawPassed(edge, lines, names) {
   const a = drawn.boxes[edge.from], b = drawn.boxes[edge.to];
   const [x1, y1, x2, y2] = [a.x + a.w / 2, a.y + a.h, b.x + b.w / 2, b.y];
-  const bend = Math.max(40, (y2 - y1) / 2);
-  lines.append(draw("path", { class: "passed", "marker-end": "url(#tip)", d: `M${x1},${y1} C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2 - 2}` }));
+  const between = drawn.boxes.filter((box) => box.y > a.y && box.y < b.y);
+  let d, x, y;
+  if (between.length) { // Around what lies between, a lane for each such edge.
+    edge.lane ??= DATA.passed.filter((other) => other.lane !== undefined).length;
+    x = Math.max(a.x + a.w, b.x + b.w, ...between.map((box) => box.x + box.w)) + 34 + 22 * edge.lane;
+    y = (y1 + y2) / 2;
+    d = `M${x1},${y1} C${x1},${y1 + 44} ${x},${y1} ${x},${y1 + 60} V${y2 - 60} C${x},${y2} ${x2},${y2 - 44} ${x2},${y2 - 2}`;
+  } else {
+    const bend = Math.max(26, (y2 - y1) / 2);
+    [x, y] = [0.35 * x1 + 0.65 * x2, 0.4 * y1 + 0.6 * y2 + 3];
+    d = `M${x1},${y1} C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2 - 2}`;
+  }
+  lines.append(draw("path", { class: "passed", "marker-end": "url(#tip)", d }));
   const label = edge.tensors.length > 3 ? `${edge.tensors.slice(0, 3).join(", ")} …` : edge.tensors.join(", ");
-  // Near the reader, where lines that part have parted.
-  const t = 0.72, u = 1 - t;
-  const x = u * u * u * x1 + 3 * u * u * t * x1 + 3 * u * t * t * x2 + t * t * t * x2;
-  const y = u * u * u * y1 + 3 * u * u * t * (y1 + bend) + 3 * u * t * t * (y2 - bend) + t * t * t * y2;
   names.append(draw("text", { class: "passed-name", x, y, "text-anchor": "middle" }, label));
 }
 
@@ -245,7 +252,8 @@ function zoom(factor, cx = graph.clientWidth / 2, cy = graph.clientHeight / 2) {
 }
 
 function whole() {
-  const left = Math.min(...drawn.boxes.map((b) => b.x)), right = Math.max(...drawn.boxes.map((b) => b.x + b.w));
+  const lanes = DATA.passed.filter((edge) => edge.lane !== undefined).length; // Edges around boxes need room.
+  const left = Math.min(...drawn.boxes.map((b) => b.x)), right = Math.max(...drawn.boxes.map((b) => b.x + b.w)) + (lanes && 50 + 22 * lanes);
   return { x: left, y: 0, w: right - left, h: Math.max(...drawn.boxes.map((b) => b.y + b.h)) };
 }
 
@@ -281,7 +289,7 @@ function centre(what, scale = Math.max(view.scale, 0.7)) {
 
 function start() {
   fit();
-  if (view.scale < 0.72) centre(limit(), 0.72);
+  if (view.scale < (opened.size ? 0.58 : 0.4)) centre(limit(), opened.size ? 0.72 : 0.6);
 }
 
 graph.addEventListener("wheel", (event) => {
@@ -330,7 +338,7 @@ function limit() {
 
 function pick(what, go = false) {
   picked = what;
-  if (go && !isOpen(what.region) && (what.node !== undefined || what.channel !== undefined)) {
+  if ((go || what.cell) && !isOpen(what.region) && (what.node ?? what.channel ?? what.cell) !== undefined) {
     opened.add(what.region);
     drawGraph();
   }
@@ -379,7 +387,7 @@ const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.filter((pair) =
 function nodeDetail(region, node) {
   const params = Object.entries(node.params).map(([name, value]) => `${name}=${value}`).join(", ");
   const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, wait.channel === null ? wait.text : link(wait.text, { region: picked.region, channel: wait.channel })));
-  const shares = causes(node, picked.region).map((c) => make("span", {}, make("i", { class: `key ${c.name}` }), `${c.words} ${share(c.share)}`));
+  const shares = causes(node, picked.region).filter((c) => c.cycles).map((c) => make("span", {}, make("i", { class: `key ${c.name}` }), `${c.words} ${share(c.share)}`));
   return [
     make("h3", {}, node.label),
     make("p", {}, node.rule),
@@ -496,22 +504,21 @@ function showTimeline() {
   const region = REGIONS[shown];
   const recorded = region.nodes.some((node) => node.activity.length);
   $("timeline-note").textContent = `${region.name}: ${count(region.cycles)} cycles${recorded ? "" : "; too long to record when nodes fired"}`;
-  const heads = [["node", null], [recorded ? "fires over time" : "until its last firing", null], ["where its cycles went", "busy"], ["firings", "firings"], ["longest wait", "wait"]];
+  const heads = [["node", null], ...(recorded ? [["fires over time", null]] : []), ["where its cycles went", "busy"], ["firings", "firings"], ["longest wait", "wait"]];
   const head = heads.map(([name, by]) => make("th", { class: by === "firings" ? "number" : "" }, by ? make("button", { type: "button", title: "Sort", click: () => { sorting = sorting === by ? null : by; showTimeline(); mark(); } }, `${name}${sorting === by ? " ▾" : ""}`) : name));
   const order = region.nodes.map((_, n) => n);
   const by = { busy: (n) => region.nodes[n].busy, firings: (n) => region.nodes[n].firings, wait: (n) => region.nodes[n].waits[0]?.cycles || 0 }[sorting];
   if (by) order.sort((a, b) => by(b) - by(a));
-  const rows = order.slice(0, 1000).map((n) => timelineRow(region, n));
+  const rows = order.slice(0, 1000).map((n) => timelineRow(region, n, recorded));
   $("nodes").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
 }
 
-function timelineRow(region, n) {
+function timelineRow(region, n, recorded) {
   const node = region.nodes[n];
-  const until = 1 - node.spent.resting / Math.max(region.cycles, 1);
   return make("tr", { "data-node": n, class: region.hot.node === n ? "hot" : "", click: () => pick({ region: shown, node: n }, true) },
     make("th", { scope: "row" }, node.label),
-    make("td", { class: "wide" }, node.activity.length ? curve(node.activity, 1, "activity") : curve([...Array(100).keys()].map((i) => (i < 100 * until ? node.busy : 0)), 1, "activity")),
-    make("td", {}, spentBar(node, shown)),
+    recorded ? make("td", { class: "wide" }, curve(node.activity.length ? node.activity : [0], 1, "activity")) : null,
+    make("td", { class: recorded ? "" : "wide" }, spentBar(node, shown)),
     make("td", { class: "number" }, count(node.firings)),
     make("td", { class: "wait" }, node.waits[0]?.text || ""));
 }
@@ -567,7 +574,8 @@ function showRoofline() {
     svg.append(dot);
   }
   const reach = chosen.y / Math.min(operations, chosen.x * bytes);
-  svg.append(draw("text", { class: "name", x: X(chosen.x) + 11, y: Y(chosen.y) + 4 }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
+  const right = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
+  svg.append(draw("text", { class: "name", x: X(chosen.x) + (right ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": right ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
   $("roofline").replaceChildren(svg);
 }
 

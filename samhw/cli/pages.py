@@ -15,12 +15,15 @@ _RECORDED = 100_000
 """The points of a run up to which a report records every token, and so shows channels and nodes over time."""
 
 
-class _Directory(click.ParamType):
+class _Directory(click.Path):
     """A directory to write into; neither it nor those around it need be there."""
 
     name = "directory"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        value = os.fspath(value)
         try:
             taken = value == "-" or (os.path.lexists(value) and not os.path.isdir(value))
         except ValueError:

@@ -84,7 +84,10 @@ class _Layers:
 
 
 def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
-    """The layout of nodes with these widths and heights. Edges against the order of the nodes are straight."""
+    """The layout of nodes with these widths and heights.
+
+    Edges against the order of the nodes are straight.
+    """
     found = _layers(sizes, edges)
     sweeps = max(2, min(14, _WORK // max(len(found.widths), 1)))
     _untangle(found, sweeps)

@@ -52,7 +52,7 @@ def _since(starts: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.in
     starts = np.sort(starts)
     before = np.searchsorted(starts, edges)
     total = np.concatenate([np.zeros(1, np.int64), np.cumsum(starts)])
-    return before * edges - total[before]
+    return np.asarray(before * edges - total[before], np.int64)
 
 
 def _means(integral: NDArray[np.int64], edges: NDArray[np.int64]) -> tuple[float, ...]:

@@ -1,5 +1,7 @@
-"""A region as a page shows it: its graph in places, its table, and what the run tells of both. Copies in lanes
-are one node, and so are the channels between them."""
+"""A region as a page shows it: its graph in places, its table, and what the run tells of both.
+
+Copies in lanes are one node, and so are the channels between them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

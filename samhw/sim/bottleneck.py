@@ -114,7 +114,8 @@ class _Circle:
         through = f", in turn with waits through {', '.join(others)}" if others else ""
         return (
             f"The channel {self.channel} limits the run: {self.giver} waits for {slots} in "
-            f"{_share(self.count, cycles)}{through}. A deeper channel, or a shorter latency in that circle, {ways}"
+            f"{_share(self.count, cycles)}{through}. A deeper channel, or a shorter latency in that circle, "
+            f"{ways}"
         )
 
 

@@ -43,7 +43,7 @@ class _Scanner(Spec):
 class _ScanDense(_Scanner):
     kind = "scan_dense"
     rule = (
-        "Walks a dense level: all coordinates of each fiber in order, one a cycle and one more for its end."
+        "Walks a dense level: all coordinates of each fiber in order, one a cycle, and then its end."
     )
     params = parameters(extent=EXTENT)
     inner_latency = "locate"
@@ -58,7 +58,7 @@ class _ScanDense(_Scanner):
 
 class _ScanCompressed(_Scanner):
     kind = "scan_compressed"
-    rule = "Walks a compressed level: the stored coordinates of each fiber, one a cycle and one more for its end."
+    rule = "Walks a compressed level: the stored coordinates of each fiber, one a cycle, and then its end."
     params = parameters(
         pos=read(StoredArray.POS, 2, Each.TAKEN), crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT
     )

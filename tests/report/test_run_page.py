@@ -123,7 +123,12 @@ def _values(evil: str) -> dict[str, Any]:
     found = told("spmm")
     view = {**run_view(found), "evil": evil}
     return {
-        **{"title": evil, "report": found, "view": view, "nodes": 14, "megahertz": 1.0, "microseconds": 1.0},
+        "title": evil,
+        "report": found,
+        "view": view,
+        "nodes": 14,
+        "megahertz": 1.0,
+        "microseconds": 1.0,
         "data": json.dumps(view),
     }
 
@@ -182,7 +187,8 @@ def test_clicks_light_up_what_they_should(driver: Any, written: Path, name: str)
     assert script("return document.querySelectorAll('.node.picked').length") == 1
     assert script("return document.querySelectorAll('#nodes tr.picked').length") == 1
     script(
-        "document.querySelector('.channel.hot, .channel').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        "document.querySelector('.channel.hot, .channel')"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
     assert script("return document.querySelectorAll('.channel.picked').length") == 1
     assert script("return document.querySelectorAll('.node.lit').length") == 2

@@ -39,7 +39,7 @@ def browser(width: int = 1280, height: int = 900) -> Iterator[Any]:
 def opened(driver: Any, page: Path) -> Callable[..., Any]:
     """Opens a page; gives what runs a script in it."""
     driver.get(page.absolute().as_uri())
-    return driver.execute_script  # type: ignore[no-any-return]
+    return driver.execute_script
 
 
 def errors(driver: Any) -> list[str]:

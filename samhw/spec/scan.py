@@ -42,9 +42,7 @@ class _Scanner(Spec):
 
 class _ScanDense(_Scanner):
     kind = "scan_dense"
-    rule = (
-        "Walks a dense level: all coordinates of each fiber in order, one a cycle, and then its end."
-    )
+    rule = "Walks a dense level: all coordinates of each fiber in order, one a cycle, and then its end."
     params = parameters(extent=EXTENT)
     inner_latency = "locate"
     finds_disorder = False

@@ -26,6 +26,17 @@ struct min {
     static T apply(const T &a, const T &b, bool &overflow) { return operations<T>::min(a, b, overflow); }
 };
 
+/// h * r + x.
+template <typename T>
+T rescaled(const T &h, const T &r, const T &x, bool &overflow) {
+#pragma HLS INLINE
+    bool product_overflow = false, sum_overflow = false;
+    const T product = operations<T>::mul(h, r, product_overflow);
+    const T sum = operations<T>::add(product, x, sum_overflow);
+    overflow = product_overflow || sum_overflow;
+    return sum;
+}
+
 } // namespace samhw
 
 #endif

@@ -1,4 +1,4 @@
-// reduce_vector: sums fibers coordinate by coordinate, over the index directly outside of the kept levels.
+// reduce_vector, recur_vector: sums fibers coordinate by coordinate, over the index directly outside of the kept levels.
 //
 // A fiber is accumulated in a memory with an entry for every coordinate and then drained, in ascending order, into the
 // streams `addr` and `sum`. These hold a whole fiber, so that the next can come while this one leaves.

@@ -80,6 +80,8 @@ def _products_behind(domain: Domain, factor: Array, starts: Integers) -> Array:
     found = domain.reductions("prod", factor[..., ::-1], None)
     products = [accumulated(by, part, backwards) for by, part in found]
     values = domain.reduced("prod", products, np.zeros((), bool))
+    if not count:
+        return values
     before = np.roll(values, 1, axis=-1)
     one = domain.number(1)
     before[..., backwards] = one.reshape((*one.shape, 1))

@@ -118,7 +118,7 @@ def _along(
         rows = points.rows(indices)
         if statement.mask is not None:
             mask = _column(domain.indicator(gather(statement.mask)), points.count, len(kept))
-            is_there = (mask != 0).reshape(-1, points.count).any(axis=0)
+            is_there = (mask != 0).any(axis=tuple(range(mask.ndim - 1)))
             column, mask, rows = [a[..., is_there] for a in column], mask[..., is_there], rows[:, is_there]
             column = _masked(domain, column, mask)
         columns.append(column)

@@ -4,7 +4,7 @@ from samhw.graph import Arch, Graph, Node
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import DONE, NONE, PAYLOAD, STOP, VAL, Memory, Step, Words, firing
-from samhw.spec.last import LAST
+from samhw.spec.reduce import LAST
 
 __all__ = ["Last"]
 

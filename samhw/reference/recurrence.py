@@ -13,7 +13,7 @@ from samhw.reference.elimination import SumOfProducts
 from samhw.reference.lookup import Integers
 from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation
-from samhw.reference.running import accumulated, points_to_visit, row_starts
+from samhw.reference.running import accumulated, in_rows, points_to_visit, row_ends
 
 __all__ = ["recurrence"]
 
@@ -76,12 +76,10 @@ def _at_the_end(
 def _products_behind(domain: Domain, factor: Array, starts: Integers) -> Array:
     """For each element of rows, the product of the factors behind it in its row."""
     count = factor.shape[-1]
-    backwards = count - np.append(starts[1:], count)[::-1]
+    backwards = count - row_ends(starts, count)[::-1]
     found = domain.reductions("prod", factor[..., ::-1], None)
     products = [accumulated(by, part, backwards) for by, part in found]
     values = domain.reduced("prod", products, np.zeros((), bool))
-    if not count:
-        return values
     before = np.roll(values, 1, axis=-1)
     one = domain.number(1)
     before[..., backwards] = one.reshape((*one.shape, 1))
@@ -123,13 +121,8 @@ def _along(
             column = _masked(domain, column, mask)
         columns.append(column)
         coords.append(rows)
-    points = Points(indices, np.concatenate(coords, axis=1))
-    others = [name for name in kept if name != index]
-    rows = points.rows((*others, index))
-    order = np.lexsort(rows[::-1])
-    points = Points((*others, index), rows[:, order])
+    points, order, starts = in_rows(Points(indices, np.concatenate(coords, axis=1)), kept, index)
     elements = [np.concatenate(parts, axis=-1)[..., order] for parts in zip(*columns, strict=True)]
-    starts = row_starts(points, others) if points.count else np.zeros(0, np.int64)
     return _Along(points, elements, starts)
 
 

@@ -14,7 +14,7 @@ from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.support import support
 from samhw.reference.values import steps
 
-__all__ = ["accumulated", "points_to_visit", "row_starts", "running"]
+__all__ = ["accumulated", "in_rows", "points_to_visit", "row_ends", "running"]
 
 
 def running(
@@ -35,21 +35,13 @@ def running(
     """
     run, kept = statement.rhs, statement.lhs.names
     assert isinstance(run, RunningReduction)
-    others = [index for index in kept if index != run.index]
-    along = Points((*others, run.index), np.zeros((len(kept), 0), np.int64))
     # A row without anything stays zero; a product begins with a one.
     operand: Expr = Literal(1) if run.exclusive and run.reduction == "prod" else run.operand
     sets = points_to_visit(statement, run.index, operand, leaves, extents, within)
     points, found = _computed(domain, statement, run, leaves, extents, sets)
-    if points.count:
-        rows = points.rows(along.indices)
-        order = np.lexsort(rows[::-1])
-        points = Points(along.indices, rows[:, order])
-        starts = row_starts(points, others)
-        found = [(by, accumulated(by, part[order], starts)) for by, part in found]
-    else:
-        points, starts = along, np.zeros(0, np.int64)
-    values = domain.reduced(run.reduction, [part for _, part in found], np.zeros((), bool))
+    points, order, starts = in_rows(points, kept, run.index)
+    accumulations = [accumulated(by, part[order], starts) for by, part in found]
+    values = domain.reduced(run.reduction, accumulations, np.zeros((), bool))
     if run.exclusive:
         first = domain.number(int(run.reduction == "prod"))
         before = np.roll(values, 1, axis=-1)
@@ -121,17 +113,29 @@ def _computed(
     return whole, list(zip(by, merged, strict=True))
 
 
-def row_starts(points: Points, others: Sequence[str]) -> Integers:
-    """Where rows begin, among points in the order of those."""
-    return Lookup(points.rows(others), [int(row.max()) + 1 for row in points.rows(others)]).starts()
+def in_rows(points: Points, kept: Sequence[str], along: str) -> tuple[Points, Integers, Integers]:
+    """The points row by row, a row being those that differ in one index alone; their places before; and where
+    rows begin."""
+    others = [index for index in kept if index != along]
+    rows = points.rows((*others, along))
+    order = np.lexsort(rows[::-1])
+    ordered = Points((*others, along), rows[:, order])
+    if not points.count:
+        return ordered, order, np.zeros(0, np.int64)
+    outer = ordered.rows(others)
+    return ordered, order, Lookup(outer, [int(row.max()) + 1 for row in outer]).starts()
+
+
+def row_ends(starts: Integers, count: int) -> Integers:
+    """Where rows end, of so many elements in all."""
+    return np.append(starts[1:], count)[: len(starts)]
 
 
 def accumulated(by: np.ufunc, part: Array, starts: Integers) -> Array:
     """The running reduction of each row, from its start on."""
     result = part.copy()
-    ends = np.append(starts[1:], len(part))
-    lengths = ends - starts
-    if len(starts) <= lengths.max():
+    ends = row_ends(starts, len(part))
+    if len(starts) <= (ends - starts).max(initial=0):
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             by.accumulate(part[start:end], out=result[start:end])
         return result

@@ -1,4 +1,4 @@
-"""The reducers, which take a level away: reduce_scalar, reduce_vector, recur_vector."""
+"""The reducers, which take a level away: reduce_scalar, last, reduce_vector, recur_vector."""
 
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
@@ -18,7 +18,7 @@ from samhw.spec.base import (
 from samhw.spec.params import VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
-__all__ = ["RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
+__all__ = ["LAST", "RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
 
 _MOST = PORTS - 2
 
@@ -42,11 +42,8 @@ class _Reducer(Spec):
         return None
 
 
-class _ReduceScalar(_Reducer):
-    kind = "reduce_scalar"
-    rule = "Folds the values of each fiber to one, which it gives when the fiber ends."
-    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
-    inner_latency = "step"
+class _Scalar(_Reducer):
+    """A reducer that makes one value of each fiber."""
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
@@ -60,11 +57,30 @@ class _ReduceScalar(_Reducer):
     def follows(self, port: str, params: Params) -> str | None:
         return "val"
 
+
+class _ReduceScalar(_Scalar):
+    kind = "reduce_scalar"
+    rule = "Folds the values of each fiber to one, which it gives when the fiber ends."
+    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
+    inner_latency = "step"
+
     def reduction(self, params: Params) -> Reduction | None:
         return Reduction(REDUCTIONS[params["op"]], (), "val")
 
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")
+
+
+class _Last(_Scalar):
+    kind = "last"
+    rule = "Gives the last value of each fiber."
+    params = parameters(value=VALUE)
+
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(None, (), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return None
 
 
 def _are_widths(bits: object) -> bool:
@@ -141,5 +157,6 @@ class _RecurVector(_Vector):
 
 
 REDUCE_SCALAR = _ReduceScalar()
+LAST = _Last()
 REDUCE_VECTOR = _ReduceVector()
 RECUR_VECTOR = _RecurVector()

@@ -8,9 +8,8 @@ from samhw.spec.drop import DROP_CRD, DROP_VAL
 from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
-from samhw.spec.last import LAST
 from samhw.spec.recur import RECUR
-from samhw.spec.reduce import RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
+from samhw.spec.reduce import LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
 from samhw.spec.running import RUNNING
 from samhw.spec.scan import SCAN_COMPRESSED, SCAN_DENSE, SCAN_SINGLETON

@@ -1,4 +1,4 @@
-"""TensorStatistics that are upper bounds: degree constraints, and chains of them.
+"""Statistics that are upper bounds: degree constraints, and chains of them.
 
 A degree constraint says that there are at most `most` coordinates over some indices for each coordinate over
 others. All that is stored, and all that is made of it, has such constraints; from nothing, one after the

@@ -1,4 +1,4 @@
-"""TensorStatistics from the stored coordinates themselves: exact, or of a sample.
+"""Statistics from the stored coordinates themselves: exact, or of a sample.
 
 A count is that of a relation, which is joined from what is stored. Where a join would look at too many pairs,
 the coordinates of one index are sampled, each with a probability in proportion to how often it occurs (a

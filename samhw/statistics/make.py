@@ -1,4 +1,4 @@
-"""TensorStatistics of a kind, from tensors or from densities."""
+"""Statistics of a kind, from tensors or from densities."""
 
 from collections.abc import Collection, Mapping
 from math import prod

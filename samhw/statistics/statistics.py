@@ -34,7 +34,7 @@ class TensorStatistics(ABC):
 
     kind: Kind
     is_bound: bool = False
-    """TokenCounts are upper bounds that hold for sure, in place of what is expected."""
+    """Counts are upper bounds that hold for sure, in place of what is expected."""
 
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}

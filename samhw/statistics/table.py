@@ -1,4 +1,4 @@
-"""CoordinateTable of a support, computed: vectorised joins over what is stored."""
+"""The coordinates of a support as a table: vectorised joins over what is stored."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""TensorStatistics from shapes and numbers of entries alone.
+"""Statistics from shapes and numbers of entries alone.
 
 Coordinates are taken to be spread evenly, and those of one tensor to tell nothing of another's (the uniform
 estimator of Galley, finch-tensor).

@@ -12,8 +12,9 @@ from matplotlib.lines import Line2D
 
 from samhw.errors import InputError
 from samhw.report.figure import COLOURS, GREY, MARKERS, count_axis, new_figure
+from samhw.sweep.pareto import pareto_front
 
-__all__ = ["COSTS", "check_plot", "front", "plot_sweep"]
+__all__ = ["COSTS", "check_plot", "plot_sweep"]
 
 COSTS = {
     "bytes": "bytes between memories and graph",
@@ -51,16 +52,6 @@ def check_plot(panels: int, axes: Sequence[str], against: str | None) -> None:
             f"--plot has a panel for each program and data, and {panels} are too many; sweep at most "
             f"{_MOST_PANELS} at once, or leave --plot out."
         )
-
-
-def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points that no other beats: none has less of one coordinate and no more of the other. By the first
-    coordinate, which rises, while the second falls."""
-    best: list[tuple[float, float]] = []
-    for point in sorted(set(points)):
-        if not best or point[1] < best[-1][1]:
-            best.append(point)
-    return best
 
 
 def plot_sweep(rows: Sequence[Row], axes: Sequence[str], against: str | None = None) -> Figure:
@@ -152,7 +143,7 @@ def _panel(plot: Axes, rows: Sequence[Row], against: str, shown: Sequence[str], 
 def _draw_front(plot: Axes, xs: Sequence[float], rows: Sequence[Row], shown: Sequence[str]) -> list[str]:
     """Draws the Pareto front, numbers its points, and says a line of each."""
     points = [(x, float(row["cycles"])) for x, row in zip(xs, rows, strict=True)]
-    best = front(points)
+    best = pareto_front(points, lambda point: point)
     plot.plot(*zip(*best, strict=True), drawstyle="steps-post", color=GREY, linewidth=1, zorder=1)
     lines = ["Pareto front:"]
     for number, point in enumerate(best, 1):

@@ -4,7 +4,7 @@ from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import decide, lower_chosen, make_lowerable
 from samhw.search.explore import Explored, explore
-from samhw.search.modules import module_regions
+from samhw.search.modules import in_modules
 from samhw.search.program import compile_chosen, compile_program
 from samhw.search.spaces import OrderSpace, order_spaces
 from samhw.search.work import Sizes, work_of
@@ -22,9 +22,9 @@ __all__ = [
     "compile_program",
     "decide",
     "explore",
+    "in_modules",
     "lower_chosen",
     "make_lowerable",
-    "module_regions",
     "order_spaces",
     "work_of",
 ]

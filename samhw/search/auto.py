@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled, estimate_compiled
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
@@ -18,7 +17,7 @@ from samhw.numerics import ValueType
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
-from samhw.search.modules import module_regions
+from samhw.search.modules import in_modules
 from samhw.search.storage import turned_schedules
 from samhw.search.work import Sizes, work_of
 from samhw.statistics import TensorStatistics
@@ -75,9 +74,7 @@ class Request:
     def compiled(self, schedule: Schedule) -> Compiled:
         """The program under a schedule without anything open; raises `InputError` as `compile_program`
         does."""
-        if schedule.fuse == MODULE and self.scopes is not None:
-            program = apply_brackets(self.program, schedule.brackets)
-            schedule = replace(schedule, fuse=module_regions(program, self.scopes))
+        schedule = in_modules(schedule, self.program, self.scopes)
         return compile_given(
             self.program,
             schedule,

@@ -6,6 +6,7 @@ schedules that it knows to all that differ from them in one choice.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from math import inf
 from time import monotonic
@@ -15,7 +16,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
-from samhw.search.brackets import bracket_choices
+from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.spaces import OrderSpace, order_spaces
 from samhw.search.storage import turned_schedules
 
@@ -160,6 +161,13 @@ class _Explorer:
             self.least = min(self.least, choice.cycles)
             self.progress(len(self.known), self.least)
 
+    @cached_property
+    def brackets(self) -> list[BracketChoice]:
+        """Those that are tried, more work or less; none where some are given."""
+        if self.request.schedule.brackets:
+            return []
+        return bracket_choices(self.request.program, self.request.sizes(), worth=2.0)
+
     # What differs in one choice
 
     def neighbours(self, key: str) -> Iterator[Schedule]:
@@ -180,9 +188,7 @@ class _Explorer:
     def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
         """With one bracket more, or one less."""
         given = self.request.schedule
-        if given.brackets:
-            return
-        for choice in bracket_choices(self.request.program, self.request.sizes(), worth=2.0):
+        for choice in self.brackets:
             brackets = {**schedule.brackets, choice.result: choice.text}
             if choice.result in schedule.brackets:
                 del brackets[choice.result]

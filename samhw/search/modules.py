@@ -1,10 +1,23 @@
 """Regions by the module tree: what the operators of one module compute streams from one to the next."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from samhw.brackets import apply_brackets
 from samhw.frontend import Access, Program, Statement
+from samhw.schedule import MODULE, Schedule
 
-__all__ = ["module_regions"]
+__all__ = ["in_modules", "module_regions"]
+
+
+def in_modules(schedule: Schedule, program: Program, scopes: Mapping[str, str] | None) -> Schedule:
+    """The schedule with the regions that `module` stands for, if it has that.
+
+    In a program that was not made of a module, and so has no `scopes`, it is refused where it is applied.
+    """
+    if schedule.fuse != MODULE or scopes is None:
+        return schedule
+    return replace(schedule, fuse=module_regions(apply_brackets(program, schedule.brackets), scopes))
 
 
 def module_regions(program: Program, scopes: Mapping[str, str]) -> list[list[str]]:

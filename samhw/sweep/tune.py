@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from samhw.search import Explored
+from samhw.sweep.pareto import pareto_front
 
 __all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "shortlist", "written_one"]
 
@@ -86,11 +87,7 @@ class Tuned:
     @property
     def front(self) -> list[Trial]:
         """The trials than which no other takes both fewer cycles and fewer primitives, the fastest first."""
-        best: list[Trial] = []
-        for trial in sorted(self.trials, key=lambda trial: (trial.cycles, trial.found.nodes)):
-            if not best or trial.found.nodes < best[-1].found.nodes:
-                best.append(trial)
-        return best
+        return pareto_front(self.trials, lambda trial: (trial.cycles, trial.found.nodes))
 
     def dumps(self, command: str) -> str:
         """The best schedule as a file, which says in comments what it was found by."""
@@ -124,10 +121,7 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
         found: the best first.
         count: of the best, and of the front.
     """
-    front: list[Explored] = []
-    for one in sorted(found, key=lambda f: (f.cycles, f.nodes)):
-        if not front or one.nodes < front[-1].nodes:
-            front.append(one)
+    front = pareto_front(found, lambda one: (one.cycles, one.nodes))
     return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
 
 

@@ -13,14 +13,13 @@ from torch import nn
 from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
 from samhw.backends import Backend
-from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.importers.torch import ImportedModule, check_arguments, import_module
 from samhw.numerics import ValueType
-from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, with_formats
-from samhw.search import module_regions
+from samhw.schedule import FusionLevel, FusionRule, Schedule, with_formats
+from samhw.search import in_modules
 from samhw.tensors import Format
 from samhw.torch.result import ModuleResult
 
@@ -133,12 +132,7 @@ class ModuleDesign:
         return made
 
     def _design(self, imported: ImportedModule, arguments: Sequence[Any]) -> RunnableDesign:
-        schedule = self._schedule
-        if schedule.fuse == MODULE:
-            schedule = replace(
-                schedule,
-                fuse=module_regions(apply_brackets(imported.program, schedule.brackets), imported.scopes),
-            )
+        schedule = in_modules(self._schedule, imported.program, imported.scopes)
         schedule.apply(imported.program)
         return RunnableDesign(
             imported.program, schedule, value=self._value, arch=self._arch, scopes=imported.scopes

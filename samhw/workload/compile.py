@@ -1,16 +1,14 @@
 """A workload compiled with room for its data."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from samhw.brackets import apply_brackets
 from samhw.compiler import Compiled
 from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.schedule import AUTO, MODULE, Schedule
-from samhw.search import Request, compile_chosen, compile_program, module_regions
+from samhw.schedule import AUTO, Schedule
+from samhw.search import Request, compile_chosen, compile_program, in_modules
 from samhw.workload.workload import Workload
 
 __all__ = ["compile_workload", "request_for", "scheduled"]
@@ -55,8 +53,4 @@ def request_for(
 def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
     """The schedule with the regions that `module` stands for, if it has that. In a program that was not made
     of a module it is refused where it is applied."""
-    chosen = schedule or Schedule()
-    if chosen.fuse != MODULE or workload.scopes is None:
-        return chosen
-    program = apply_brackets(workload.program, chosen.brackets)
-    return replace(chosen, fuse=module_regions(program, workload.scopes))
+    return in_modules(schedule or Schedule(), workload.program, workload.scopes)

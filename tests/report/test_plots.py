@@ -15,8 +15,9 @@ from samhw.report.comparison import Comparison
 from samhw.report.comparison_plot import plot_comparison
 from samhw.report.correlation import plot as plot_correlation
 from samhw.report.figure import PLOTS, new_figure, style, to_file
-from samhw.report.sweep_plot import check_plot, front, plot_sweep
+from samhw.report.sweep_plot import check_plot, plot_sweep
 from samhw.schedule import Schedule
+from samhw.sweep.pareto import pareto_front
 
 AXES = ("program", "data", "value", "fuse", "depth", "lanes")
 
@@ -168,4 +169,4 @@ def test_the_front_is_what_nothing_beats(found: list[tuple[float, float]]) -> No
     def beaten(a: tuple[float, float]) -> bool:
         return any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in found)
 
-    assert front(found) == sorted({point for point in found if not beaten(point)})
+    assert pareto_front(found, lambda point: point) == sorted({point for point in found if not beaten(point)})

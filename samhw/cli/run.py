@@ -29,7 +29,6 @@ from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.statistics import print_statistics
 from samhw.cli.tracing import recording, write_trace
 from samhw.errors import InputError
-from samhw.report.run_page import run_page
 from samhw.report.run_report import RunReport, run_report
 from samhw.report.time import beside, say_clock, say_time
 from samhw.tensors import write_tensor
@@ -147,6 +146,8 @@ def run(
     if save:
         _save(Path(save), workload, runs[-1])
     if report:
+        from samhw.report.run_page import run_page
+
         write_report(report, lambda: run_page(told), quiet=json_target == "-")
     if json_target:
         print_json(json_target, told.to_json(details=stats))

@@ -182,10 +182,8 @@ class Schedule:
                 return given
             case None:
                 return cls()
-            case "auto":
-                return cls(fuse=AUTO)
             case str() | Path():
-                return cls.load(Path(given))
+                return cls(fuse=AUTO) if given == AUTO else cls.load(Path(given))
             case Mapping():
                 return cls.from_fields(given)
         raise InputError(

@@ -1,6 +1,6 @@
 """A statement of a program, and the regions in which statements are fused."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -132,3 +132,19 @@ class Region:
         """Whether it has a statement that gives a tensor another shape; what passes leave has nothing else
         then."""
         return any(isinstance(statement.rhs, Reshape) for statement in self.statements)
+
+    def without_orders(self, reading: Collection[str] | None = None) -> "Region":
+        """The region without the orders of its statements, which no result depends on.
+
+        Args:
+            reading: keep the orders of statements that read none of these tensors.
+        """
+        return replace(
+            self,
+            statements=tuple(
+                replace(statement, order=None)
+                if reading is None or any(access.tensor in reading for access in statement.reads)
+                else statement
+                for statement in self.statements
+            ),
+        )

@@ -221,7 +221,7 @@ class _Explorer:
             if region.reshapes or region.label is None:
                 continue
             # Statements' own orders, which the result does not depend on, are open too.
-            free = replace(region, statements=tuple(replace(s, order=None) for s in region.statements))
+            free = region.without_orders()
             freed = program.in_regions(free if r is region else r for r in program.regions)
             for space in order_spaces(freed, free):
                 yield from (

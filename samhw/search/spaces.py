@@ -31,7 +31,7 @@ class OrderSpace:
     @cached_property
     def stored(self) -> "nx.DiGraph[str]":
         """What the storage of tensors alone asks for."""
-        free = replace(self.of, statements=tuple(replace(s, order=None) for s in self.of.statements))
+        free = self.of.without_orders()
         unordered = replace(
             self.program, regions=tuple(free if r == self.of else r for r in self.program.regions)
         )

@@ -64,16 +64,7 @@ def _turned(program: Program, statement: Statement, given: set[str]) -> dict[str
 
 def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str, ...]]]:
     """Orders of all regions that read what was turned: the first of each, then the second, and so on."""
-    free = [
-        replace(
-            region,
-            statements=tuple(
-                replace(s, order=None) if turned.intersection(a.tensor for a in s.reads) else s
-                for s in region.statements
-            ),
-        )
-        for region in program.regions
-    ]
+    free = [region.without_orders(turned) for region in program.regions]
     freed = program.in_regions(free)
     spaces = {
         region.label: order_spaces(freed, region)[0].orders()

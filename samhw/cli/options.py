@@ -11,7 +11,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, asked_type
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Example, Program, cautions, load_named
+from samhw.frontend import Capacity, Example, MlirFile, Program, cautions, load_named
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
@@ -29,6 +29,7 @@ from samhw.schedule import (
 )
 from samhw.search import Request, choose_schedule, compile_program, make_lowerable
 from samhw.workload import (
+    DEFAULT,
     SavedDesign,
     Workload,
     bind_program,
@@ -146,11 +147,12 @@ class CompileOptions:
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
         """PROGRAM bound to data."""
-        loaded = _load(program)
-        with phase("reading data"):
-            return self._wide(bind_program(program, data, value=self.value, loaded=loaded))
+        return self._bound(program, data, _load(program))
 
-    def _wide(self, workload: Workload) -> Workload:
+    def _bound(self, program: str, data: Sequence[str], loaded: Program | Example | MlirFile) -> Workload:
+        with phase("reading data"):
+            workload = bind_program(program, data, value=self.value, loaded=loaded)
+        say_notes(workload)
         extents = self._greatest
         return workload.with_extents(extents) if extents else workload
 
@@ -191,8 +193,8 @@ class CompileOptions:
         if data:
             return self.workload(program, data)
         loaded = _load(program)
-        if not isinstance(loaded, Program):  # A module has data of its own.
-            return self._wide(bind_program(program, value=self.value, loaded=loaded))
+        if not isinstance(loaded, Program):  # It has data of its own, or says how large these are.
+            return self._bound(program, DEFAULT, loaded)
         loaded = loaded.with_extents(self._greatest or {})
         known = self.room.extents
         open_ones = [
@@ -290,7 +292,13 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
     return compiling
 
 
-def _load(program: str) -> Program | Example:
+def say_notes(workload: Workload) -> None:
+    """What an importer does in another way than its source says, on stderr."""
+    for note in workload.notes:
+        click.echo(f"samhw: {note}", err=True)
+
+
+def _load(program: str) -> Program | Example | MlirFile:
     """What PROGRAM names, with a word on stderr where it may mean something else than its author."""
     loaded = load_named(program)
     if isinstance(loaded, Program):

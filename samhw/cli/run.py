@@ -190,6 +190,8 @@ def _print_check(found: Check | None) -> None:
         return
     difference = f"greatest difference from NumPy {found.max_abs_error:g}"
     click.echo(f"  result     {found.verdict.in_words(found.unproved)}: {difference}")
+    if not found.compared:
+        click.echo("  source     the program was not compared with its file, which would take too long")
     for name, (rows, of) in found.sampled.items():
         click.echo(
             f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"

@@ -52,7 +52,7 @@ from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
-from samhw.frontend.objects import Example, load_object
+from samhw.frontend.objects import Example, MlirFile, load_object
 from samhw.frontend.parse import dumps, load, parse, parse_expression
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
@@ -76,6 +76,7 @@ __all__ = [
     "Index",
     "IndexExpr",
     "Literal",
+    "MlirFile",
     "Mul",
     "Name",
     "Neg",

@@ -7,7 +7,7 @@ from samhw.errors import InputError
 from samhw.frontend.cascades import cascade_names, load_cascade
 from samhw.frontend.kernels import kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_names
-from samhw.frontend.objects import Example, load_object, name_one_of
+from samhw.frontend.objects import Example, MlirFile, load_object, name_one_of
 from samhw.frontend.parse import load, parse
 from samhw.frontend.program import Program
 from samhw.suggestion import did_you_mean
@@ -18,14 +18,17 @@ __all__ = ["load_named", "load_program"]
 def load_program(spec: str) -> Program:
     """The program that `spec` names, as for `load_named`; raises InputError for a module of PyTorch too."""
     found = load_named(spec)
+    if isinstance(found, MlirFile):
+        raise InputError(f"'{spec}' is a file in MLIR; give it to 'samhw run', or another command.")
     if not isinstance(found, Program):
         raise InputError(f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile.")
     return found
 
 
-def load_named(spec: str) -> Program | Example:
+def load_named(spec: str) -> Program | Example | MlirFile:
     """The program that `spec` names: a built-in name, a `.ein` file, `file.py:object`, or a text
-    itself, in which inputs need no declaration. Of a function in a Python file, the function.
+    itself, in which inputs need no declaration. Of a function in a Python file, the function; of a file in
+    MLIR, its name, and that of a function behind a colon.
 
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.
@@ -38,6 +41,9 @@ def load_named(spec: str) -> Program | Example:
         return load_cascade(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
+    path, mlir, function = spec.rpartition(".mlir")
+    if mlir and function[:1] in ("", ":"):
+        return MlirFile(f"{path}{mlir}", function[1:] or None)
     if ".py:" in spec:
         return load_object(spec)
     if "=" in spec:
@@ -49,5 +55,5 @@ def load_named(spec: str) -> Program | Example:
     known = (*kernel_names(), *cascade_names(), *model_names())
     raise InputError(
         f"There is no program '{spec}'{did_you_mean(spec, known)}; give a name from 'samhw kernels', a .ein "
-        "file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
+        "or .mlir file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
     )

@@ -13,7 +13,7 @@ from samhw.frontend.program import Program
 from samhw.script import Script
 from samhw.suggestion import did_you_mean
 
-__all__ = ["Example", "load_object", "name_one_of"]
+__all__ = ["Example", "MlirFile", "load_object", "name_one_of"]
 
 _MEND = (
     "name a Program or ProgramBuilder that it defines, or a function that gives a torch.nn.Module and its "
@@ -28,6 +28,14 @@ class Example:
     function: Callable[[], object]
     script: Script
     """The file that it is from."""
+
+
+@dataclass(frozen=True)
+class MlirFile:
+    """A file in MLIR, and which of its functions is meant; None for the only one."""
+
+    path: str
+    function: str | None = None
 
 
 def load_object(spec: str) -> Program | Example:

@@ -12,7 +12,7 @@ import samhw
 from samhw.building.cache import digest
 from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
-from samhw.frontend import Example, Program, load_named
+from samhw.frontend import Example, MlirFile, Program, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule, lanes_text
@@ -152,7 +152,7 @@ def _fields(configuration: Configuration) -> dict[str, object]:
 
 
 @cache
-def _known_program(spec: str) -> Program | Example:
+def _known_program(spec: str) -> Program | Example | MlirFile:
     return load_named(spec)
 
 
@@ -192,10 +192,10 @@ _Parts = tuple[str, str, str]
 
 
 def _program_parts(spec: str) -> _Parts | None:
-    if spec.endswith(".ein"):
+    if spec.endswith((".ein", ".mlir")):
         return "", spec, ""
     path, colon, name = spec.rpartition(":")
-    return ("", path, colon + name) if path.endswith(".py") else None
+    return ("", path, colon + name) if path.endswith((".py", ".mlir")) else None
 
 
 def _data_parts(spec: str) -> _Parts | None:

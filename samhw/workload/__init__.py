@@ -1,10 +1,11 @@
 """Programs bound to data, and compiled with room for it."""
 
-from samhw.workload.bind import bind_program, make_workload
+from samhw.workload.bind import make_workload
 from samhw.workload.compile import compile_workload, request_for, scheduled
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, predict_effort
 from samhw.workload.model import make_model_workload
+from samhw.workload.named import bind_program
 from samhw.workload.saved import SavedDesign, fingerprint
 from samhw.workload.workload import Workload
 

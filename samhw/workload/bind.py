@@ -16,13 +16,10 @@ from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
-    Example,
     Program,
     Statement,
     accesses,
     check_size,
-    load_named,
-    model_names,
 )
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, ValueType
@@ -39,50 +36,14 @@ from samhw.tensors import (
     read_tensors,
 )
 from samhw.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
-from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
-__all__ = ["bind_program", "make_workload"]
+__all__ = ["make_workload"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
-
-
-def bind_program(
-    spec: str,
-    data: Sequence[str] = DEFAULT,
-    *,
-    value: ValueType | None = None,
-    loaded: Program | Example | None = None,
-) -> Workload:
-    """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
-    PyTorch on its example arguments.
-
-    Args:
-        loaded: what `load_named` gave, where it was asked already.
-
-    Raises:
-        InputError: as `load_named` and `make_workload` do.
-    """
-    if spec in model_names():
-        return make_model_workload(spec, data)
-    found = loaded or load_named(spec)
-    if not isinstance(found, Program):
-        # Imported here, since nothing else needs PyTorch, which takes longer than all else.
-        try:
-            from samhw.workload.module import make_module_workload
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise InputError(
-                f"'{spec}' is a function, whose module needs PyTorch; install it with pip install "
-                "'samhw[torch]'."
-            ) from None
-
-        return make_module_workload(spec, found, data)
-    return make_workload(found, data, value=value)
 
 
 def make_workload(

@@ -24,12 +24,15 @@ class Workload:
     name: str
     program: Program
     tensors: dict[str, Tensor]
-    oracle: Callable[[], float] | None = None
-    """Of a program that was made of something else: how far it is from that on these data, in float64. Raises
-    RunError if it is further than it may be."""
+    oracle: Callable[[], float | None] | None = None
+    """Of a program that was made of something else: how far it is from that on these data, in float64; None
+    if that takes too long to find out. Raises RunError if it is further than it may be."""
     scopes: Mapping[str, str] | None = None
     """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
     it."""
+    notes: tuple[str, ...] = ()
+    """Of a program that was made of something else: what is done in another way than that says, in
+    sentences."""
     greatest: Mapping[str, int] = field(default_factory=dict)
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
 

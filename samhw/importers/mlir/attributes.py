@@ -1,0 +1,360 @@
+"""Types and attributes, as text: numbers, lists, maps, the data of tensors."""
+
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.importers.mlir.affine import affine_map, encoding
+from samhw.importers.mlir.operation import Elements, Symbol
+from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
+from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType
+
+__all__ = ["LARGEST", "Attributes", "is_float", "is_integer", "raw_elements"]
+
+_SIZES = re.compile(r"(?:(?:\d+|\?)\s*x\s*)*")
+_DATA = re.compile(r"[^>]*")
+_VECTOR = re.compile(r"vector<((?:\d{1,9}x)*)([a-z]+\d*)>")
+_COMMENT = re.compile(r"//[^\n]*")
+_NUMBER = re.compile(r"[^\[\],\s]+")
+_FLOATS: Mapping[str, np.dtype[Any]] = {
+    "f16": np.dtype("<f2"),
+    "f32": np.dtype("<f4"),
+    "f64": np.dtype("<f8"),
+}
+_INTEGERS: Mapping[int, np.dtype[Any]] = {
+    8: np.dtype("<i1"),
+    16: np.dtype("<i2"),
+    32: np.dtype("<i4"),
+    64: np.dtype("<i8"),
+}
+
+LARGEST = 1 << 28
+"""Elements of a constant that is read."""
+
+
+def is_float(element: str) -> bool:
+    """Whether an element type is one of floating point."""
+    return re.fullmatch(r"bf16|tf32|f\d+\w*", element) is not None
+
+
+def is_integer(element: str) -> bool:
+    """Whether an element type is one of whole numbers, conditions too."""
+    return element == "index" or re.fullmatch(r"[us]?i\d+", element) is not None
+
+
+class Attributes:
+    """Reads types and attributes where a scanner stands.
+
+    Attributes:
+        aliases: what has a name of its own in the text, by that name.
+        typed: the type of the attribute that was read last, of those that have one.
+    """
+
+    def __init__(self, scan: MlirScanner) -> None:
+        self.scan = scan
+        self.aliases: dict[str, Any] = {}
+        self.typed: MlirType = OtherType("none")
+
+    # Types
+
+    def type(self) -> MlirType:
+        """A type."""
+        scan = self.scan
+        if scan.kind == "alias":
+            return self._named_type()
+        if scan.token == "(":
+            start = scan.at
+            scan.skip_bracket()
+            if scan.taken("->"):
+                self.result_types()
+            return OtherType(" ".join(scan.text[start : scan.at].split()))
+        word = scan.expect_kind("word", "a type")
+        if word == "tensor" and scan.token == "<":
+            return self._tensor()
+        if scan.token == "<":
+            return OtherType(word + " ".join(scan.skip_bracket().split()))
+        return OtherType(word)
+
+    def _named_type(self) -> MlirType:
+        name = self.scan.next()
+        if name.startswith("!") and name in self.aliases:
+            found = self.aliases[name]
+            if isinstance(found, TensorType | OtherType):
+                return found
+        return OtherType(name + (self.scan.skip_bracket() if self.scan.token == "<" else ""))
+
+    def _tensor(self) -> MlirType:
+        scan = self.scan
+        start = scan.at
+        scan.expect("<")
+        if scan.token == "*":
+            scan.go_to(start)
+            return OtherType("tensor" + scan.skip_bracket())
+        sizes = scan.matched(_SIZES) or ""
+        shape = tuple(None if size == "?" else _size(scan, size) for size in re.findall(r"\d+|\?", sizes))
+        element = str(self.type())
+        found: Encoding | None = None
+        if scan.taken(","):
+            held = self.value()
+            found = held if isinstance(held, Encoding) else None
+        scan.expect(">")
+        if found is not None and found.problem is None:
+            dimensions = {loop for level in found.levels for loop, _ in level.dimension.factors}
+            if dimensions != set(range(len(shape))):
+                found = Encoding(
+                    problem=f"has an encoding that is not one of {len(shape)} dimensions; mend it"
+                )
+        return TensorType(shape, element, found)
+
+    def types(self) -> list[MlirType]:
+        """Types with commas between them."""
+        found = [self.type()]
+        while self.scan.taken(","):
+            found.append(self.type())
+        return found
+
+    def result_types(self) -> list[MlirType]:
+        """A type, or some in parentheses, each perhaps with attributes."""
+        if not self.scan.taken("("):
+            return [self.type()]
+        found = []
+        while not self.scan.taken(")"):
+            found.append(self.type())
+            if self.scan.token == "{":
+                self.scan.skip_bracket()
+            if self.scan.token != ")":
+                self.scan.expect(",")
+        return found
+
+    # Attributes
+
+    def dictionary(self) -> dict[str, Any]:
+        """Attributes by their names, in braces."""
+        self.scan.expect("{")
+        found: dict[str, Any] = {}
+        while not self.scan.taken("}"):
+            if self.scan.kind not in ("word", "string"):
+                raise self.scan.problem("the name of an attribute is expected")
+            name = self.scan.next().strip('"')
+            found[name] = self.value() if self.scan.taken("=") else True
+            if self.scan.token != "}":
+                self.scan.expect(",")
+        return found
+
+    def value(self) -> Any:
+        """An attribute."""
+        scan = self.scan
+        if scan.kind == "string":
+            return _unquoted(scan.next())
+        if scan.kind in ("int", "float", "hex") or scan.token == "-":
+            return self.number()
+        if scan.kind == "symbol":
+            return self._symbol()
+        if scan.kind == "alias":
+            return self._alias()
+        if scan.kind == "value":
+            return scan.next()
+        if scan.token == "[":
+            return self.row()
+        if scan.token == "{":
+            return self.dictionary()
+        if scan.token == "(":
+            return self.type()
+        return self._of_word()
+
+    def row(self) -> list[Any]:
+        """Attributes in brackets; values of operations may stand there too."""
+        self.scan.expect("[")
+        found = []
+        while not self.scan.taken("]"):
+            found.append(self.value())
+            if self.scan.token != "]":
+                self.scan.expect(",")
+        return found
+
+    def number(self) -> int | float:
+        """A number, perhaps with its type."""
+        at = self.scan.at
+        negative = self.scan.taken("-")
+        kind = self.scan.kind
+        if kind not in ("int", "float", "hex"):
+            raise self.scan.problem("a number is expected")
+        token = self.scan.next()
+        element = ""
+        self.typed = OtherType("i64" if kind == "int" else "f64")
+        if self.scan.taken(":"):
+            self.typed = self.type()
+            element = str(self.typed)
+        try:
+            return _number(("-" if negative else "") + token, element)
+        except (ValueError, OverflowError, struct.error):
+            raise SyntaxProblem(at, f"'{token[:40]}' is no number of the type {element}") from None
+
+    def _symbol(self) -> Symbol:
+        name = self.scan.next()[1:].strip('"')
+        while self.scan.taken("::"):
+            name = self.scan.expect_kind("symbol", "a symbol")[1:].strip('"')
+        return Symbol(name)
+
+    def _alias(self) -> Any:
+        scan = self.scan
+        at, name = scan.at, scan.next()
+        if name in self.aliases:
+            found = self.aliases[name]
+            if isinstance(found, SyntaxProblem):
+                raise found
+            return found
+        if scan.token != "<":
+            if "." in name or name.startswith("!"):
+                return name
+            raise SyntaxProblem(at, f"'{name}' is not defined")
+        if name == "#sparse_tensor.encoding":
+            scan.expect("<")
+            found = encoding(scan)
+            scan.expect(">")
+            return found
+        inside = " ".join(scan.skip_bracket()[1:-1].split())
+        return inside if name.startswith("#linalg") else f"{name}<{inside}>"
+
+    def _of_word(self) -> Any:
+        scan = self.scan
+        match scan.token:
+            case "true" | "false":
+                found = scan.next() == "true"
+                self.typed = self.type() if scan.taken(":") else OtherType("i1")
+                return found
+            case "unit":
+                scan.next()
+                return True
+            case "affine_map":
+                scan.next()
+                scan.expect("<")
+                found_map = affine_map(scan)
+                scan.expect(">")
+                return found_map
+            case "dense" | "sparse" | "dense_resource":
+                return self._elements(scan.next())
+            case "array":
+                return self._array()
+        if scan.kind != "word":
+            raise scan.problem("an attribute is expected")
+        return self.type()
+
+    def _array(self) -> list[Any]:
+        scan = self.scan
+        scan.next()
+        scan.expect("<")
+        self.type()
+        found = []
+        if scan.taken(":"):
+            while scan.token != ">":
+                found.append(self.value())
+                scan.taken(",")
+        scan.expect(">")
+        return found
+
+    def _elements(self, kind: str) -> Elements:
+        scan = self.scan
+        at = scan.at
+        scan.expect("<")
+        text = _COMMENT.sub("", scan.matched(_DATA) or "")
+        scan.expect(">")
+        scan.expect(":")
+        self.typed = found = self.type()
+        if isinstance(found, OtherType) and (vector := _VECTOR.fullmatch(found.text)):
+            sizes = tuple(int(size) for size in vector[1].split("x") if size)
+            found = TensorType(sizes, vector[2])
+        if not isinstance(found, TensorType):
+            raise SyntaxProblem(at, f"the data are of the type {found}, and those of tensors are read")
+        if kind == "dense_resource":
+            return Elements(found, None, text.strip().strip('"'))
+        if None in found.shape or prod(size or 0 for size in found.shape) > LARGEST:
+            raise SyntaxProblem(at, f"the data are of the type {found}, which has no fixed size")
+        shape = tuple(size or 0 for size in found.shape)
+        try:
+            values = _dense(text, found.element, shape) if kind == "dense" else _sparse(text, found, shape)
+        except (ValueError, OverflowError, IndexError, struct.error):
+            raise SyntaxProblem(at, f"the data do not fit the type {found}") from None
+        return Elements(found, values)
+
+
+def _size(scan: MlirScanner, size: str) -> int:
+    if len(size) > 18:
+        raise scan.problem(f"an extent of {len(size)} digits is larger than any tensor")
+    return int(size)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace('\\"', '"')
+
+
+def _number(text: str, element: str) -> int | float:
+    """A number as it is written; one in hexadecimal gives the bits of a floating-point number."""
+    if text in ("true", "false"):
+        return int(text == "true")
+    if "x" not in text:
+        whole = "." not in text and "e" not in text.lower() and not is_float(element)
+        if len(text) > 400:
+            raise ValueError
+        return int(text) if whole else float(text)
+    bits = int(text, 16)
+    if element == "bf16":
+        return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
+    if element in _FLOATS:
+        kind = _FLOATS[element]
+        return float(np.frombuffer(bits.to_bytes(kind.itemsize, "little"), kind)[0])
+    return bits
+
+
+def _dense(text: str, element: str, shape: Sequence[int]) -> npt.NDArray[np.float64]:
+    text = text.strip()
+    if text.startswith('"'):
+        return raw_elements(bytes.fromhex(text.strip('"')[2:]), element, shape)
+    found = [_number(word, element) for word in _NUMBER.findall(text)]
+    if len(found) == 1:
+        return np.full(shape, found[0], np.float64)
+    return np.array(found, np.float64).reshape(shape)
+
+
+def _sparse(text: str, kind: TensorType, shape: Sequence[int]) -> npt.NDArray[np.float64]:
+    """``[[0, 1], [2, 3]], [1.0, 2.0]``: places, and what is there."""
+    values = np.zeros(shape)
+    depth, split = 0, len(text)
+    for n, letter in enumerate(text):
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and not depth:
+            split = n
+            break
+    found = [_number(word, kind.element) for word in _NUMBER.findall(text[split:])]
+    places = np.array([int(word) for word in _NUMBER.findall(text[:split])], np.int64)
+    places = places.reshape(-1, len(shape))
+    if len(places) and (places.min() < 0 or len(places) != len(found) != 1):
+        raise ValueError
+    values[tuple(places.T)] = found[0] if len(found) == 1 else found
+    return values
+
+
+def raw_elements(data: bytes, element: str, shape: Sequence[int]) -> npt.NDArray[np.float64]:
+    """The bytes of a tensor's data as numbers; raises ValueError for bytes that are none."""
+    if element == "i1":
+        count = prod(shape)
+        if len(data) == count:
+            return np.frombuffer(data, np.uint8).astype(np.float64).reshape(shape)
+        if len(data) == 1:
+            return np.full(shape, float(data[0] & 1))
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[:count]
+        return bits.astype(np.float64).reshape(shape)
+    if element == "bf16":
+        found = (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+    elif element in _FLOATS:
+        found = np.frombuffer(data, _FLOATS[element])
+    else:
+        width = 64 if element == "index" else int(re.sub(r"\D", "", element) or 0)
+        found = np.frombuffer(data, _INTEGERS.get(width, np.dtype("V0")))
+    values = found.astype(np.float64)
+    return np.full(shape, values[0]) if len(values) == 1 else values.reshape(shape)

@@ -1,0 +1,205 @@
+"""What a function in MLIR means, computed with NumPy, operation by operation.
+
+A run is compared with it. It shares the reading of the text with the importer, and nothing else: it knows no
+statements, views or functions of programs.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.importers.mlir.attributes import raw_elements
+from samhw.importers.mlir.interpreted_loops import Loops, element
+from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.types import TensorType
+
+__all__ = ["TooLargeError", "interpret"]
+
+Array = npt.NDArray[np.float64]
+
+_MOST_ITERATIONS = 1 << 29
+"""Iterations of a function that are gone through."""
+
+
+class TooLargeError(Exception):
+    """A function that takes too many iterations to be compared with."""
+
+
+def interpret(module: MlirModule, function: MlirFunction, data: Mapping[str, Array]) -> list[Array]:
+    """What a function that has been imported gives, in float64.
+
+    Args:
+        data: by name, the arguments, and the constants that the text leaves out.
+
+    Raises:
+        TooLargeError: where that takes too long.
+    """
+    machine = _Machine(module, data)
+    given = [data.get(name[1:], np.zeros(())) for name, _ in function.arguments]
+    with np.errstate(all="ignore"):
+        return [np.asarray(array, np.float64) for array in machine.call(function, given)]
+
+
+class _Machine:
+    def __init__(self, module: MlirModule, data: Mapping[str, Array]) -> None:
+        self.module = module
+        self.data = data
+        self.left = _MOST_ITERATIONS
+
+    def spend(self, iterations: int) -> None:
+        self.left -= iterations
+        if self.left < 0:
+            raise TooLargeError
+
+    def call(self, function: MlirFunction, given: Sequence[Array]) -> list[Array]:
+        known = {name: value for (name, _), value in zip(function.arguments, given, strict=True)}
+        last = function.body.last
+        assert last is not None
+        wanted = set(last.operands)
+        needed = []
+        for op in reversed(function.body.operations[:-1]):
+            if wanted.intersection(op.results):
+                needed.append(op)
+                wanted.update(op.values)
+        for op in reversed(needed):
+            found = self.operation(op, known)
+            known.update(zip(op.results, found, strict=False))
+        return [known[name] for name in last.operands]
+
+    # Operations
+
+    def operation(self, op: MlirOperation, known: dict[str, Array]) -> list[Array]:
+        """All results of an operation."""
+        name, short = op.name, op.name.partition(".")[2]
+        given = [known[operand] for operand in op.operands]
+        if name in ("arith.constant", "constant"):
+            return [self.constant(op)]
+        if name in ("call", "func.call"):
+            (symbol,) = [v for v in op.attributes.values() if isinstance(v, Symbol)]
+            return self.call(self.module.functions[symbol.name], given)
+        if short in ("empty", "alloc_tensor", "init_tensor") and "copy" not in op.groups:
+            left = iter(given)
+            shape = [int(next(left)) if size is None else size for size in _shape(op)]
+            return [np.zeros(shape)]
+        if "copy" in op.groups:
+            return [known[op.groups["copy"][0]]]
+        if name.startswith("linalg."):
+            return self.linalg(op, known)
+        if name.startswith(("arith.", "math.")):
+            return [np.asarray(element(op, given, {}), np.float64)]
+        found = self.tensor(op, short, given, known)
+        return [found]
+
+    def constant(self, op: MlirOperation) -> Array:
+        value = op.attributes["value"]
+        if not isinstance(value, Elements):
+            return np.asarray(float(value))
+        if value.values is not None:
+            values: Array = value.values
+            return values
+        if value.name in self.module.resources:
+            raw = bytes.fromhex(self.module.resources[value.name][2:])[4:]
+            return raw_elements(raw, value.type.element, [size or 0 for size in value.type.shape])
+        return self.data[op.results[0][1:]]
+
+    def numbers(self, row: Sequence[Any], known: Mapping[str, Array]) -> list[int]:
+        return [item if isinstance(item, int) else int(known[item]) for item in row]
+
+    def tensor(self, op: MlirOperation, short: str, given: list[Array], known: dict[str, Array]) -> Array:
+        """An operation of the tensor dialect, or one of sparse_tensor that gives what it takes."""
+        first = given[0]
+        match short:
+            case "dim":
+                return np.asarray(float(first.shape[int(given[1])]))
+            case "rank":
+                return np.asarray(float(first.ndim))
+            case "expand_shape" | "collapse_shape" | "reshape":
+                return self.reshape(op, first)
+            case "concat" | "concatenate":
+                dim = op.attributes.get("dim", op.attributes.get("dimension"))
+                return np.concatenate(given, int(dim or 0))
+            case "extract_slice":
+                return first[self.places(op, known, 1)].reshape(self.slice_shape(op, known, first))
+            case "insert_slice":
+                result = given[1].copy()
+                part = result[self.places(op, known, 2)]
+                result[self.places(op, known, 2)] = first.reshape(part.shape)
+                return result
+            case "pad":
+                return self.pad(op, first, known)
+            case "splat":
+                return np.full([size or 0 for size in _shape(op)], first)
+            case "from_elements":
+                return np.array(given).reshape([size or 0 for size in _shape(op)])
+            case "extract":
+                row = op.lists[0] if op.lists else op.operands[1:]
+                return np.asarray(first[tuple(self.numbers(row, known))])
+        return first
+
+    def reshape(self, op: MlirOperation, first: Array) -> Array:
+        shape = list(_shape(op))
+        groups = op.lists[0] if op.lists else op.attributes.get("reassociation", [])
+        if op.name == "tensor.collapse_shape":
+            return first.reshape([math.prod(first.shape[d] for d in group) for group in groups])
+        if op.name == "tensor.expand_shape":
+            for size, group in zip(first.shape, groups, strict=True):
+                known = math.prod(shape[d] or 1 for d in group)
+                for d in group:
+                    shape[d] = size // known if shape[d] is None else shape[d]
+        return first.reshape([-1 if size is None else size for size in shape])
+
+    def rows(self, op: MlirOperation, known: Mapping[str, Array], tensors: int) -> list[list[int]]:
+        if len(op.lists) == 3:
+            return [self.numbers(row, known) for row in op.lists]
+        left = iter(op.operands[tensors:])
+        return [
+            [n if n != -(1 << 63) else int(known[next(left)]) for n in op.attributes[key]]
+            for key in ("static_offsets", "static_sizes", "static_strides")
+        ]
+
+    def places(self, op: MlirOperation, known: Mapping[str, Array], tensors: int) -> tuple[slice, ...]:
+        rows = self.rows(op, known, tensors)
+        return tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(*rows, strict=True))
+
+    def slice_shape(self, op: MlirOperation, known: Mapping[str, Array], first: Array) -> list[int]:
+        sizes = self.rows(op, known, 1)[1]
+        wanted = _shape(op)
+        if len(wanted) == len(sizes):
+            return sizes
+        left = iter(size for size in sizes if size > 1)
+        return [next(left, 1) if size is None or size > 1 else 1 for size in wanted]
+
+    def pad(self, op: MlirOperation, first: Array, known: dict[str, Array]) -> Array:
+        low, high = (
+            self.numbers(op.attributes.get(word, op.attributes.get(f"static_{word}", [])), known)
+            for word in ("low", "high")
+        )
+        assert op.body is not None
+        around = dict(known)
+        for inner in op.body.operations[:-1]:
+            around.update(zip(inner.results, self.operation(inner, around), strict=True))
+        assert op.body.last is not None
+        number = around[op.body.last.operands[0]]
+        return np.pad(first, list(zip(low, high, strict=True)), constant_values=float(number))
+
+    # linalg
+
+    def linalg(self, op: MlirOperation, known: Mapping[str, Array]) -> list[Array]:
+        """All results of an operation of linalg."""
+        if op.name == "linalg.fill":
+            number, out = [*op.inputs, *op.outputs] or op.operands
+            return [np.full(known[out].shape, known[number])]
+        if op.name == "linalg.softmax":
+            x, dim = known[(op.inputs or op.operands)[0]], int(op.attributes["dimension"])
+            powers = np.exp(x - x.max(dim, keepdims=True))
+            return [powers / powers.sum(dim, keepdims=True)]
+        return Loops(op, known, self.constant, self.spend).results()
+
+
+def _shape(op: MlirOperation) -> tuple[int | None, ...]:
+    kind = op.gives[0]
+    assert isinstance(kind, TensorType)
+    return kind.shape

@@ -1,0 +1,383 @@
+"""What the loops and the bodies of an operation mean, computed with NumPy.
+
+The iterations of parallel loops are gone through at once. Those of reductions go one after another, unless
+the body visibly adds, multiplies or takes the greater of what is there and of something else: then NumPy
+folds them.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+
+from samhw.importers.mlir.operation import Block, MlirOperation
+from samhw.importers.mlir.predicates import PREDICATES
+from samhw.importers.mlir.structured import structured
+from samhw.importers.mlir.types import AffineMap, TensorType
+
+__all__ = ["Loops", "element"]
+
+Array = npt.NDArray[np.float64]
+
+_MA: Any = np.ma
+"""Masked arrays, of which NumPy does not say all types."""
+
+_LARGEST_GRID = 1 << 22
+"""Elements of an array over loops."""
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "arith.negf": np.negative,
+    "math.absf": np.abs,
+    "math.absi": np.abs,
+    "math.exp": np.exp,
+    "math.exp2": np.exp2,
+    "math.expm1": np.expm1,
+    "math.log": np.log,
+    "math.log1p": np.log1p,
+    "math.log2": np.log2,
+    "math.log10": np.log10,
+    "math.sqrt": np.sqrt,
+    "math.rsqrt": lambda x: 1 / np.sqrt(x),
+    "math.tanh": np.tanh,
+    "math.sin": np.sin,
+    "math.cos": np.cos,
+    "math.tan": np.tan,
+    "math.erf": scipy.special.erf,
+    "math.powf": np.power,
+    "math.fpowi": np.power,
+    "math.ipowi": np.power,
+    "math.fma": lambda a, b, c: a * b + c,
+    "arith.select": lambda c, a, b: np.where(c != 0, a, b),
+    "arith.andi": lambda a, b: (a != 0) & (b != 0),
+    "arith.ori": lambda a, b: (a != 0) | (b != 0),
+    "arith.xori": lambda a, b: (a != 0) ^ (b != 0),
+    "arith.divsi": lambda a, b: np.trunc(a / b),
+    "arith.divui": np.floor_divide,
+    "arith.floordivsi": np.floor_divide,
+    "arith.ceildivsi": lambda a, b: np.ceil(a / b),
+    "arith.ceildivui": lambda a, b: np.ceil(a / b),
+    "arith.remsi": np.fmod,
+    "arith.remui": np.mod,
+    **{f"arith.{name}": np.add for name in ("addf", "addi")},
+    **{f"arith.{name}": np.subtract for name in ("subf", "subi")},
+    **{f"arith.{name}": np.multiply for name in ("mulf", "muli")},
+    "arith.divf": np.divide,
+    **{f"arith.max{kind}": np.maximum for kind in ("imumf", "numf", "f", "si", "ui")},
+    **{f"arith.min{kind}": np.minimum for kind in ("imumf", "numf", "f", "si", "ui")},
+    **{
+        f"arith.{name}": lambda x: x
+        for name in ("extf", "truncf", "extui", "trunci", "uitofp", "index_cast", "index_castui")
+    },
+}
+_MODULAR = ("arith.addi", "arith.subi", "arith.muli")
+_COMPARED: Mapping[str, Callable[..., Any]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+_FOLDS: Mapping[str, np.ufunc] = {
+    **dict.fromkeys(("addf", "addi"), np.add),
+    **dict.fromkeys(("mulf", "muli"), np.multiply),
+    **{f"max{kind}": np.maximum for kind in ("imumf", "numf", "f", "si", "ui")},
+    **{f"min{kind}": np.minimum for kind in ("imumf", "numf", "f", "si", "ui")},
+}
+
+Constant = Callable[[MlirOperation], Array]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What is there becomes `function` of itself and of a term.
+
+    Attributes:
+        term: of the values of a body, by name; of the elements of the operands, by number.
+    """
+
+    function: np.ufunc
+    term: str | Callable[[Sequence[Any]], Any]
+
+
+class Loops:
+    """The loops of one operation of linalg.
+
+    Args:
+        known: the values around the operation, by name.
+        constant: gives those of the operation's body.
+        spend: is told how many iterations are gone through.
+    """
+
+    def __init__(
+        self, op: MlirOperation, known: Mapping[str, Array], constant: Constant, spend: Callable[[int], None]
+    ) -> None:
+        self.op, self.known, self.constant, self.spend = op, known, constant, spend
+        groups = op.groups or {"ins": op.operands[:-1], "outs": op.operands[-1:]}
+        self.ins = [known[name] for name in groups.get("ins", [])]
+        self.outs = [known[name].copy() for name in groups.get("outs", groups.get("init", []))]
+        self.first = [array.copy() for array in self.outs]
+        self.stored: dict[str, Any] = {}
+        operands = [*self.ins, *self.outs]
+        self.loops = structured(op, [array.ndim for array in operands])
+        self.sizes = _extents(self.loops.maps, operands)
+        kinds = [*op.group_types.get("ins", op.types[:-1])]
+        names = [name for name, _ in self.loops.block.arguments] if self.loops.block else []
+        self.stores_some = {
+            name
+            for name, kind in zip(names, kinds, strict=False)
+            if isinstance(kind, TensorType) and kind.stores_some
+        }
+
+    def results(self) -> list[Array]:
+        """The outputs, after all iterations."""
+        self.spend(math.prod(self.sizes))
+        parallel = self.loops.parallel
+        kept = [n for n, is_parallel in enumerate(parallel) if is_parallel]
+        reduced = [n for n, is_parallel in enumerate(parallel) if not is_parallel]
+        folds = self.folds() if reduced else None
+        at_once: list[int] = []
+        while folds and reduced and self.count([*kept, *at_once, reduced[-1]]) <= _LARGEST_GRID:
+            at_once.insert(0, reduced.pop())
+        self.spend(64 * self.count(reduced))
+        grid = self.grid([*kept, *at_once])
+        outer = self.grid(kept)
+        for point in np.ndindex(*(self.sizes[n] for n in reduced)):
+            one = dict(zip(reduced, point, strict=True))
+            self.step([*kept, *at_once], grid | one, outer | one, folds)
+        return self.outs
+
+    def count(self, loops: Sequence[int]) -> int:
+        """How many iterations some loops have together."""
+        return math.prod(self.sizes[n] for n in loops)
+
+    def grid(self, loops: Sequence[int]) -> dict[int, Any]:
+        """The numbers of the iterations of some loops, each along an axis of its own."""
+        places = np.meshgrid(*(np.arange(self.sizes[n]) for n in loops), indexing="ij", sparse=True)
+        return dict(zip(loops, places, strict=True))
+
+    def step(
+        self,
+        loops: Sequence[int],
+        at: Mapping[int, Any],
+        outer: Mapping[int, Any],
+        folds: Sequence[_Fold] | None,
+    ) -> None:
+        """Goes through the iterations of some loops at once; `outer` has those that the outputs have too."""
+        maps, count = self.loops.maps, len(self.ins)
+        rows = [_places(m, at) for m in maps[:count]]
+        own = [_places(m, outer) for m in maps[count:]]
+        there = [np.asarray(array[row]) for array, row in zip(self.outs, own, strict=True)]
+        deep = (1,) * (len(loops) - len(outer) + sum(n not in loops for n in outer))
+        elements = [np.asarray(array[row]) for array, row in zip(self.ins, rows, strict=True)]
+        elements += [array.reshape(array.shape + deep) for array in there]
+        if self.loops.block is not None:
+            first = (np.asarray(array[row] != 0) for array, row in zip(self.first, own, strict=True))
+            names = [name for name, _ in self.loops.block.arguments[count:]]
+            self.stored = {
+                n: array.reshape(array.shape + deep) for n, array in zip(names, first, strict=False)
+            }
+        shape = tuple(self.sizes[n] for n in loops)
+        axes = tuple(range(len(loops) - len(deep), len(loops)))
+        for place, made in enumerate(self.made(elements, at, folds)):
+            whole = np.broadcast_to(np.ma.filled(np.ma.asarray(made, np.float64), 0), shape)
+            if folds:
+                function = folds[place].function
+                whole = function(there[place], function.reduce(whole, axes) if axes else whole)
+            self.outs[place][own[place]] = whole
+
+    def made(
+        self, elements: Sequence[Any], at: Mapping[int, Any], folds: Sequence[_Fold] | None
+    ) -> list[Any]:
+        """What each output gets: the whole, or the terms of folds."""
+        block = self.loops.block
+        if block is None:
+            if folds and callable(folds[0].term):
+                return [folds[0].term(elements)]
+            return [_named(self.op, elements)]
+        wanted = [fold.term for fold in folds] if folds else None
+        return self.block(block, elements, at, self.known, wanted)
+
+    # Folds
+
+    def folds(self) -> list[_Fold] | None:
+        """How each output is folded; None if one is not, or is read besides."""
+        block = self.loops.block
+        if block is None:
+            fold = _named_fold(self.op)
+            return None if fold is None else [fold]
+        last = block.last
+        made = {result: op for op in block.operations for result in op.results}
+        read = [name for op in block.operations for name in op.values]
+        found = []
+        assert last is not None
+        for (own, _), name in zip(block.arguments[len(self.ins) :], last.operands, strict=False):
+            op = made.get(name)
+            function = _FOLDS.get(op.name.removeprefix("arith.")) if op else None
+            if op is None or function is None or read.count(own) != 1 or op.operands.count(own) != 1:
+                return None
+            if read.count(name) != 1 or _is_condition(op):
+                return None
+            (term,) = [operand for operand in op.operands if operand != own]
+            found.append(_Fold(function, term))
+        return found
+
+    # Bodies
+
+    def block(
+        self,
+        block: Block,
+        given: Sequence[Any],
+        at: Mapping[int, Any],
+        known: Mapping[str, Any],
+        wanted: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        """What a block yields, or the values of other names in it."""
+        held: dict[str, Any] = dict(known)
+        held.update({name: value for (name, _), value in zip(block.arguments, given, strict=False)})
+        for op in block.operations[:-1]:
+            if op.name == "linalg.index":
+                found: Any = at[int(op.words[0] if op.words else op.attributes["dim"])] * 1.0
+            elif op.name in ("arith.constant", "constant"):
+                found = self.constant(op)
+            elif op.name.startswith("sparse_tensor."):
+                found = self.sparse(op, held)
+            else:
+                found = element(op, [held[name] for name in op.operands], _kinds(block))
+            held.update(dict.fromkeys(op.results, found))
+        last = block.last
+        assert last is not None
+        return [held[name] for name in (last.operands if wanted is None else wanted)]
+
+    def sparse(self, op: MlirOperation, held: Mapping[str, Any]) -> Any:
+        """Operations on what is stored: an array of which something is masked is empty there."""
+        given = [held[name] for name in op.operands]
+
+        def region(name: str, *arguments: Any) -> Any:
+            blocks = op.regions.get(name)
+            if not blocks or not blocks[0].operations:
+                return np.ma.masked
+            return self.block(blocks[0], arguments, {}, held)[0]
+
+        def chosen(condition: Any, yes: Any, no: Any) -> Any:
+            a, b = (_MA.masked_all(np.shape(condition)) if x is np.ma.masked else x for x in (yes, no))
+            return _MA.where(condition, a, b)
+
+        there = [
+            self.stored.get(name, np.asarray(np.ma.filled(x, 0)) != 0)
+            for name, x in zip(op.operands, given, strict=True)
+        ]
+        plain = [np.ma.filled(x, 0) for x in given]
+        if op.name.endswith("unary"):
+            present = plain[0] if "present=identity" in op.words else region("present", plain[0])
+            return chosen(there[0], present, region("absent"))
+        if op.name.endswith("select"):
+            keep = np.asarray(region("0", plain[0])) != 0
+            return chosen(keep & there[0], plain[0], np.ma.masked)
+        if op.name.endswith("reduce"):
+            # What is masked adds nothing.
+            empty = np.ma.getmaskarray(np.ma.asarray(given[0]))
+            if op.operands[0] in self.stores_some:
+                empty = empty | ~there[0]
+            made = np.ma.filled(region("0", plain[0], plain[1]), 0)
+            return np.where(empty, plain[1], made)
+        left = plain[0] if "left=identity" in op.words else region("left", plain[0])
+        right = plain[1] if "right=identity" in op.words else region("right", plain[1])
+        both = region("overlap", *plain)
+        return chosen(
+            there[0] & there[1], both, chosen(there[0], left, chosen(there[1], right, np.ma.masked))
+        )
+
+
+def _kinds(block: Block) -> dict[str, str]:
+    kinds = dict(block.arguments)
+    for op in block.operations:
+        kinds.update(zip(op.results, op.gives, strict=False))
+    return {name: kind.element if isinstance(kind, TensorType) else str(kind) for name, kind in kinds.items()}
+
+
+def _places(amap: AffineMap, at: Mapping[int, Any]) -> tuple[Any, ...]:
+    return tuple(
+        result.offset + sum(factor * at[loop] for loop, factor in result.factors) for result in amap.results
+    )
+
+
+def element(op: MlirOperation, given: Sequence[Any], kinds: Mapping[str, str]) -> Any:
+    """What an operation of arith or math makes of elements.
+
+    Args:
+        kinds: by name, the types of values.
+    """
+    if op.name in _FUNCTIONS:
+        found = _FUNCTIONS[op.name](*given)
+        return found % 2 if op.name in _MODULAR and _is_condition(op) else found
+    if op.name in ("arith.extsi", "arith.sitofp"):
+        return -given[0] if kinds.get(op.operands[0]) == "i1" else given[0]
+    if op.name in ("arith.cmpf", "arith.cmpi"):
+        number = op.attributes.get("predicate")
+        name = PREDICATES[op.name][number] if isinstance(number, int) else str(op.words[0]).strip('"')
+        if name in ("true", "ord", "false", "uno"):
+            return np.full(np.shape(given[0]), float(name in ("true", "ord")))
+        return _COMPARED[name[-2:]](*given)
+    raise KeyError(op.name)
+
+
+def _named(op: MlirOperation, whole: Sequence[Any]) -> Any:
+    """The element that a named operation makes of those of its operands, the output last."""
+    name = op.name.removeprefix("linalg.")
+    payload = op.attributes.get("payload")
+    if isinstance(payload, str):
+        inner = MlirOperation(payload, op.at, operands=["%a", "%b"])
+        return element(inner, whole if name == "reduce" else whole[:-1], {})
+    kind = str(op.attributes.get("kind", name)).rpartition("<")[2].rstrip(">")
+    one: dict[str, Callable[..., Any]] = {
+        **{name: getattr(np, name) for name in ("exp", "log", "abs", "sqrt", "tanh", "square", "reciprocal")},
+        "rsqrt": lambda x: 1 / np.sqrt(x),
+        "negf": np.negative,
+        "erf": scipy.special.erf,
+        "copy": lambda x: x,
+        "transpose": lambda x: x,
+        "broadcast": lambda x: x,
+    }
+    two = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+    two |= {"max": np.maximum, "min": np.minimum}
+    if kind in one:
+        return one[kind](whole[0])
+    if kind in two:
+        return two[kind](whole[0], whole[1])
+    if "pooling" in name:
+        how = np.add if "_sum" in name else np.maximum if "_max" in name else np.minimum
+        return how(whole[-1], whole[0])
+    return whole[-1] + whole[0] * whole[1]
+
+
+def _named_fold(op: MlirOperation) -> _Fold | None:
+    """How a named operation with loops that are reduced folds."""
+    name = op.name.removeprefix("linalg.")
+    payload = op.attributes.get("payload")
+    if isinstance(payload, str):
+        function = _FOLDS.get(payload.removeprefix("arith."))
+        return None if function is None else _Fold(function, lambda elements: elements[0])
+    if "pooling" in name:
+        how = np.add if "_sum" in name else np.maximum if "_max" in name else np.minimum
+        return _Fold(how, lambda elements: elements[0])
+    return _Fold(np.add, lambda elements: elements[0] * elements[1])
+
+
+def _is_condition(op: MlirOperation) -> bool:
+    return any(str(kind) == "i1" for kind in op.types)
+
+
+def _extents(maps: Sequence[AffineMap], arrays: Sequence[Array]) -> list[int]:
+    found = {
+        result.loop: size
+        for amap, array in zip(maps, arrays, strict=True)
+        for result, size in zip(amap.results, array.shape, strict=True)
+    }
+    return [found[loop] for loop in range(maps[0].loops)]

@@ -1,0 +1,119 @@
+"""What a text in MLIR says of values: types, encodings, and affine maps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Affine", "AffineMap", "Encoding", "Level", "MlirType", "OtherType", "TensorType"]
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A sum of loops times whole numbers, and a whole number: ``2 * d0 + d1 - 1``.
+
+    Attributes:
+        factors: of each loop that takes part.
+        floordiv, mod: what the sum is divided by, or of which division it is the remainder; 0 for none.
+    """
+
+    factors: tuple[tuple[int, int], ...]
+    offset: int = 0
+    floordiv: int = 0
+    mod: int = 0
+
+    @property
+    def loop(self) -> int | None:
+        """The loop that it is, if it is nothing else."""
+        plain = len(self.factors) == 1 and self.factors[0][1] == 1 and not self.offset
+        return self.factors[0][0] if plain and not self.floordiv and not self.mod else None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is one number."""
+        return not self.factors and not self.floordiv and not self.mod
+
+    def __str__(self) -> str:
+        parts = [f"{factor} * d{loop}" if factor != 1 else f"d{loop}" for loop, factor in self.factors]
+        parts += [str(self.offset)] if self.offset or not parts else []
+        text = " + ".join(parts)
+        if self.floordiv or self.mod:
+            return f"({text}) {'floordiv' if self.floordiv else 'mod'} {self.floordiv or self.mod}"
+        return text
+
+
+@dataclass(frozen=True)
+class AffineMap:
+    """From loops, of which there are `loops`, to places."""
+
+    loops: int
+    results: tuple[Affine, ...]
+
+    @classmethod
+    def of_loops(cls, loops: int, results: Sequence[int]) -> "AffineMap":
+        """The map to some of the loops."""
+        return cls(loops, tuple(Affine(((loop, 1),)) for loop in results))
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of a storage format: of which dimension it is, and how it is stored.
+
+    Attributes:
+        dimension: an expression of the dimensions.
+        kind: `dense`, `compressed`, `loose_compressed`, `singleton`, `structured`, or another word.
+        unique: each coordinate comes once in a fiber.
+    """
+
+    dimension: Affine
+    kind: str
+    unique: bool = True
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a sparse tensor is stored.
+
+    Attributes:
+        levels: from the outermost one inwards.
+        problem: why the encoding cannot be followed; None for one that can.
+        sliced: it is a slice of another tensor's storage.
+    """
+
+    levels: tuple[Level, ...] = ()
+    problem: str | None = None
+    sliced: bool = False
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A tensor.
+
+    Attributes:
+        shape: the extents; None for one that only data give.
+        element: the type of its elements, as it is written.
+    """
+
+    shape: tuple[int | None, ...]
+    element: str
+    encoding: Encoding | None = None
+
+    @property
+    def stores_some(self) -> bool:
+        """Whether it stores only some elements."""
+        return self.encoding is not None and any(level.kind != "dense" for level in self.encoding.levels)
+
+    def __str__(self) -> str:
+        sizes = "".join(f"{'?' if size is None else size}x" for size in self.shape)
+        return f"tensor<{sizes}{self.element}>"
+
+
+@dataclass(frozen=True)
+class OtherType:
+    """Any other type, as it is written."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+MlirType = TensorType | OtherType

@@ -1,0 +1,669 @@
+"""Goes through the operations of a function, as far as its results need them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from samhw.errors import InputError
+from samhw.frontend.expr import Access, Expr, Literal
+from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value
+from samhw.importers.mlir.attributes import is_float, raw_elements
+from samhw.importers.mlir.compute import Compute, Init
+from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
+from samhw.importers.mlir.idioms import number_of
+from samhw.importers.mlir.moves import Moves
+from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
+from samhw.importers.mlir.structured import Structured, structured
+from samhw.importers.mlir.types import AffineMap, MlirType, TensorType
+
+__all__ = ["FunctionWalk", "Unset"]
+
+_DEEPEST_CALLS = 64
+_SAME = frozenset(
+    {
+        *(
+            "tensor.cast",
+            "sparse_tensor.convert",
+            "sparse_tensor.load",
+            "bufferization.materialize_in_destination",
+        ),
+        *("sparse_tensor.reorder_coo", "tensor.bitcast", "shape.with_shape"),
+    }
+)
+"""What gives what it takes."""
+_EMPTY = ("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor")
+
+
+@dataclass(frozen=True)
+class Unset:
+    """A tensor that nobody has written to."""
+
+    shape: tuple[int, ...]
+    zero: bool = False
+    """It is sparse, and so begins as zero."""
+
+
+Held = Value | Unset
+
+
+class FunctionWalk:
+    """Imports a function of a module.
+
+    Args:
+        data: by name, what an argument, or a constant that the text leaves out, has for the run at hand.
+
+    Attributes:
+        notes: what is done in another way than the text says, in sentences.
+    """
+
+    def __init__(self, module: MlirModule, data: Mapping[str, HostArray]) -> None:
+        self.module = module
+        self.data = data
+        self.build = Build()
+        self.compute = Compute(self.build)
+        self.moves = Moves(self.compute)
+        self.notes: dict[str, None] = {}
+        self.calls = 0
+
+    def run(self, function: MlirFunction) -> list[Held]:
+        """What the function returns, for its arguments as inputs."""
+        given = [self.argument(function, name, kind) for name, kind in function.arguments]
+        return self.body(function, given)
+
+    def argument(self, function: MlirFunction, name: str, kind: MlirType) -> Held:
+        """An argument as an input; its data come by its name without the percent sign."""
+        try:
+            if isinstance(kind, TensorType):
+                shape = self.data[name[1:]].shape
+                storage = storage_of(kind.encoding, shape)
+                self.note(name, storage)
+                return self.input(name[1:], storage)
+            if name[1:] in self.data:
+                return self.input(name[1:], Storage(None))
+            return Unset(())
+        except UnsupportedError as error:
+            raise self.located(function.at, f"The argument {name} of '{function.name}'", error) from None
+
+    def note(self, name: str, storage: Storage) -> None:
+        """Says what an encoding does not get."""
+        for note in storage.notes:
+            self.notes[f"{name}: {note}."] = None
+
+    def input(self, name: str, storage: Storage) -> Value:
+        """An input that a run gives data for."""
+
+        def fetch(arguments: Arguments) -> HostArray:
+            found = arguments[name]
+            assert isinstance(found, HostArray)
+            return found
+
+        return stored_input(self.build, ("argument", name), name, self.data[name], fetch, storage)
+
+    def body(self, function: MlirFunction, given: Sequence[Held]) -> list[Held]:
+        """What a function returns for some arguments."""
+        self.calls += 1
+        last = function.body.last
+        if last is None or last.name not in ("return", "func.return"):
+            raise self.module.file.error(
+                function.at,
+                f"'{function.name}' does not end in a return; only functions without branches are read.",
+            )
+        scope = self.build.scope
+        self.build.scope = f"{scope}.{function.name}" if scope else function.name
+        frame = _Frame(self, function, given)
+        found = [frame.held(name) for name in last.operands]
+        self.build.scope = scope
+        self.calls -= 1
+        return found
+
+    def located(self, at: int, what: str, error: InputError) -> InputError:
+        """A refusal with its place."""
+        return self.module.file.error(at, f"{what} {str(error).rstrip('.')}.")
+
+
+class _Frame:
+    """The values of one call of a function, each made when it is first asked for."""
+
+    def __init__(self, walk: FunctionWalk, function: MlirFunction, given: Sequence[Held]) -> None:
+        self.walk = walk
+        self.function = function
+        names = [name for name, _ in function.arguments]
+        self.known: dict[str, Held] = dict(zip(names, given, strict=True))
+        self.kinds: dict[str, MlirType] = dict(function.arguments)
+        self.made: dict[str, MlirOperation] = {}
+        self.making: set[str] = set()
+        for op in function.body.operations:
+            self.made.update(dict.fromkeys(op.results, op))
+            self.kinds.update(zip(op.results, op.gives, strict=False))
+        self.uses = Counter(name for op in self.needed() for name in op.values)
+
+    def needed(self) -> Iterator[MlirOperation]:
+        """The operations that the results depend on."""
+        wanted: set[str] = set()
+        last = self.function.body.last
+        for op in reversed(self.function.body.operations):
+            if op is last or wanted.intersection(op.results):
+                wanted.update(op.values)
+                yield op
+
+    # Values
+
+    def held(self, name: str) -> Held:
+        """What a name stands for."""
+        if name not in self.known:
+            self.make_all(name)
+        return self.known[name]
+
+    def make_all(self, name: str) -> None:
+        """Makes a value, and before it in the order of the text all that it depends on: a text may be long,
+        and Python's stack is not."""
+        if name in self.making:
+            raise UnsupportedError(f"needs {name}, which is made of it", "mend the file")
+        if name not in self.made:
+            raise self.walk.module.file.error(
+                self.function.at,
+                f"'{self.function.name}' uses {name}, which it does not define; mend the file.",
+            )
+        wanted = {name}
+        chosen: list[tuple[MlirOperation, list[str]]] = []
+        for op in reversed(self.function.body.operations):
+            results = [result for result in op.results if result in wanted and result not in self.known]
+            if results:
+                chosen.append((op, results))
+                wanted.update(op.values)
+        for op, results in reversed(chosen):
+            for result in results:
+                self.making.add(result)
+                self.known[result] = self.made_by(op, op.results.index(result))
+                self.making.discard(result)
+
+    def made_by(self, op: MlirOperation, place: int) -> Held:
+        """A result of an operation."""
+        walk = self.walk
+        if op.problem is not None:
+            raise walk.module.file.error(
+                op.problem[0],
+                f"'{op.name}' cannot be read: {op.problem[1]}; mend it, or compute it elsewhere.",
+            )
+        walk.build.result_name = op.results[place].lstrip("%").replace("#", "_")
+        if walk.build.result_name.isdecimal():
+            walk.build.result_name = f"v{walk.build.result_name}"
+        kind = op.gives[place] if place < len(op.gives) else None
+        try:
+            if isinstance(kind, TensorType):
+                check_encoding(kind.encoding)
+                if kind.element.startswith("complex") or kind.element.startswith("!"):
+                    raise UnsupportedError(
+                        f"gives elements of the type {kind.element}, for which there is no hardware",
+                        "compute with real numbers",
+                    )
+            found = self.operation(op, place, kind)
+            if isinstance(kind, TensorType):
+                self.check_shape(found, kind)
+        except Located as error:
+            raise walk.located(error.operation.at, f"'{error.operation.name}'", error) from None
+        except Unread as error:
+            at, message = error.operation.problem or (op.at, "")
+            raise walk.module.file.error(
+                at, f"'{error.operation.name}' cannot be read: {message}; mend it, or compute it elsewhere."
+            ) from None
+        except UnsupportedError as error:
+            raise walk.located(op.at, f"'{op.name}'", error) from None
+        if isinstance(found, Value) and self.uses[op.results[place]] > 1:
+            return walk.compute.tensors.materialized(found) if number_of(found.expr) is None else found
+        return found
+
+    def check_shape(self, found: Held, kind: TensorType) -> None:
+        """Raises `UnsupportedError` where a value is not of the shape of its type."""
+        shape = self.shape(found)
+        fits = len(shape) == len(kind.shape)
+        if not fits or any(want not in (None, size) for want, size in zip(kind.shape, shape, strict=True)):
+            said = "x".join(map(str, shape)) or "a scalar"
+            raise UnsupportedError(f"gives {said}, and its type is {kind}", "mend the type, or the data")
+
+    def value(self, name: str) -> Value:
+        """A tensor or a number that is set."""
+        found = self.held(name)
+        if isinstance(found, Unset):
+            if not found.zero:
+                self.warn(name)
+            return self.walk.moves.uniform(0, found.shape)
+        return found
+
+    def warn(self, name: str) -> None:
+        """Says that a value is read that nobody has set."""
+        self.walk.notes[f"{name} is read, and nothing has set it: it counts as zero or as nothing."] = None
+
+    def operand(self, op: MlirOperation, place: int) -> str:
+        """The name of an operand; those of `ins` come before those of `outs`."""
+        names = [*op.inputs, *op.outputs] or op.operands
+        if place >= len(names):
+            raise UnsupportedError(f"takes {len(names)} values, which are too few", "give it the others")
+        return names[place]
+
+    def shape(self, held: Held) -> tuple[int, ...]:
+        """The extents."""
+        return held.shape if isinstance(held, Unset) else self.walk.build.shape(held)
+
+    def number(self, name: str) -> int:
+        """A whole number that is known before the run, such as an extent."""
+        found = number_of(self.value(name).expr)
+        if found is None or int(found) != found:
+            raise UnsupportedError(f"needs {name} as a number, which depends on data", "give a constant")
+        return int(found)
+
+    def numbers(self, row: Sequence[Any]) -> list[int]:
+        """Numbers, some of them by name."""
+        return [item if isinstance(item, int) else self.number(str(item)) for item in row]
+
+    # Operations
+
+    def operation(self, op: MlirOperation, place: int, kind: MlirType | None) -> Held:
+        """What an operation gives."""
+        name = op.name
+        if name in _EMPTY:
+            return self.empty(op, kind)
+        if name in _SAME and op.operands:
+            return self.held(self.operand(op, 0))
+        if name in ("arith.constant", "constant"):
+            return self.constant(op)
+        if name in ("call", "func.call"):
+            return self.called(op)[place]
+        if name == "linalg.fill":
+            return self.filled(op)
+        if name == "linalg.softmax":
+            return self.softmax(op)
+        if name.startswith("linalg."):
+            return self.loops(op, place)
+        if is_elementwise(name):
+            return self.elements(op, kind)
+        if name.startswith("tensor.") and (made := _TENSOR_OPERATIONS.get(name.partition(".")[2])):
+            return made(self, op, kind)
+        if name == "sparse_tensor.concatenate":
+            return self.concatenated(op, kind)
+        if name.partition(".")[0] in ("sam", "samml"):
+            raise UnsupportedError(
+                "is of a dialect of dataflow graphs, which are made here and not read",
+                "give the linalg that it comes from",
+            )
+        raise UnsupportedError("is not imported", "compute it before or after the run, or with linalg")
+
+    def empty(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        """A tensor that nothing is in."""
+        if not isinstance(kind, TensorType):
+            raise UnsupportedError("gives no tensor", "mend its type")
+        if op.groups.get("copy"):
+            return self.held(op.groups["copy"][0])
+        left = iter(op.operands)
+        shape = []
+        for size in kind.shape:
+            if size is None:
+                name = next(left, None)
+                if name is None:
+                    raise UnsupportedError("has an extent that nothing gives", "give it as an operand")
+                size = self.number(name)
+            shape.append(size)
+        return Unset(tuple(shape), kind.encoding is not None)
+
+    def constant(self, op: MlirOperation) -> Held:
+        value = op.attributes.get("value")
+        if isinstance(value, Elements):
+            return self.data_of(op, value)
+        if isinstance(value, bool):
+            return Value((), Literal(int(value)))
+        if isinstance(value, int | float):
+            return Value((), Literal(value))
+        raise UnsupportedError("is no number and no tensor", "give one of these")
+
+    def data_of(self, op: MlirOperation, held: Elements) -> Held:
+        """A tensor that the text holds, or leaves out."""
+        kind, values = held.type, held.values
+        if kind.element.startswith("complex"):
+            raise UnsupportedError("has complex numbers", "compute with real numbers")
+        shape = tuple(size or 0 for size in kind.shape)
+        if 0 in shape:
+            raise UnsupportedError("has no elements", "leave it out")
+        if values is None and (found := self.walk.module.resources.get(held.name)) is not None:
+            try:
+                values = raw_elements(bytes.fromhex(found[2:])[4:], kind.element, shape)
+            except ValueError:
+                raise UnsupportedError(
+                    f"has data ('{held.name}') that do not fit {kind}", "mend them"
+                ) from None
+        storage = storage_of(kind.encoding, shape)
+        self.walk.note(op.results[0], storage)
+        name = op.results[0][1:]
+        if values is None:
+            return self.walk.input(elided_name(self.walk.data, name), storage)
+        first = values.reshape(-1)[0]
+        if (values == first).all():
+            return self.walk.moves.uniform(float(first), shape)
+        example = HostArray.dense(values.astype(np.float32) if is_float(kind.element) else values)
+        key = ("data", example.content, storage)
+        return stored_input(self.walk.build, key, name, example, lambda _: example, storage)
+
+    def called(self, op: MlirOperation) -> list[Held]:
+        """What a function of the same file gives."""
+        walk = self.walk
+        symbols = [value.name for value in op.attributes.values() if isinstance(value, Symbol)]
+        function = walk.module.functions.get(symbols[0]) if symbols else None
+        if function is None:
+            raise UnsupportedError(
+                f"calls '{symbols[0] if symbols else ''}', which the file does not define", "define it"
+            )
+        if walk.calls > _DEEPEST_CALLS or len(function.arguments) != len(op.operands):
+            raise UnsupportedError("calls without an end, or with other arguments", "mend the call")
+        return walk.body(function, [self.held(name) for name in op.operands])
+
+    def filled(self, op: MlirOperation) -> Held:
+        number = self.value(self.operand(op, 0))
+        out = self.operand(op, 1)
+        shape = self.shape(self.held(out))
+        known = number_of(number.expr)
+        if known is not None:
+            return self.walk.moves.uniform(known, shape)
+        return self.walk.compute.views.expand(number, shape)
+
+    def elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        """An operation of arith or math, on numbers or on whole tensors."""
+        given = [self.value(name) for name in op.operands]
+        kinds = {name: element_type(self.kinds.get(name)) for name in op.operands}
+        places = [Access(f"%in{n}") for n in range(len(given))]
+        exprs: list[Expr] = [
+            value.expr if isinstance(value.expr, Literal) else place
+            for value, place in zip(given, places, strict=True)
+        ]
+        made = Scalars(lambda _: Literal(0)).operation(op, exprs, kinds)
+        shapes = [self.shape(value) for value in given]
+        shape = max(shapes, key=len, default=())
+        rank = len(shape)
+        maps = [AffineMap.of_loops(rank, range(len(own))) for own in (*shapes, shape)]
+        loops = Structured(tuple(maps), (True,) * rank)
+        return self.walk.compute.result(loops, 0, given, [Init(shape)], made, {}, lambda: None)
+
+    # linalg
+
+    def loops(self, op: MlirOperation, place: int) -> Held:
+        """A result of an operation of linalg."""
+        groups = op.groups if op.groups else {"ins": op.operands[:-1], "outs": op.operands[-1:]}
+        names, outs = groups.get("ins", []), groups.get("outs", groups.get("init", []))
+        if not outs:
+            raise UnsupportedError("writes to nothing", "give it outs")
+        given = [self.value(name) for name in names]
+        inits = [self.init(name) for name in outs]
+        ranks = [len(self.shape(value)) for value in given] + [len(init.shape) for init in inits]
+        loops = structured(op, ranks)
+        if len(loops.maps) != len(ranks) or any(m.loops != loops.maps[0].loops for m in loops.maps):
+            raise UnsupportedError("has not one map for each operand", "mend its maps")
+        ins = [Access(f"%in{n}") for n in range(len(given))]
+        own = [Access(f"%out{n}") for n in range(len(inits))]
+        outer: dict[str, Value] = {}
+        where: Expr | None = None
+        if loops.combine is not None:
+            yielded = [loops.combine(*ins, *own)]
+        else:
+            assert loops.block is not None
+            scalars = self.scalars(outer)
+            yielded = scalars.body(loops.block, [*ins, *own])
+            where = scalars.stored(loops.block, [*ins, *own], self.sparse(names, loops.block))
+        if place >= len(yielded):
+            raise UnsupportedError("yields less than it gives", "yield an element for each result")
+        return self.walk.compute.result(
+            loops,
+            place,
+            given,
+            inits,
+            yielded[place],
+            outer,
+            lambda: self.warn(outs[place]),
+            where=where,
+        )
+
+    def init(self, name: str) -> Init:
+        held = self.held(name)
+        if isinstance(held, Value):
+            return Init(self.shape(held), held)
+        return Init(held.shape, self.walk.moves.uniform(0, held.shape) if held.zero else None)
+
+    def sparse(self, names: Sequence[str], block: Block) -> set[str]:
+        """The arguments of a body whose tensors store only some elements."""
+        found = set()
+        for name, (argument, _) in zip(names, block.arguments, strict=False):
+            kind = self.kinds.get(name)
+            if isinstance(kind, TensorType) and kind.stores_some:
+                found.add(argument)
+        return found
+
+    def scalars(self, outer: dict[str, Value]) -> Scalars:
+        """For a body; what it has from outside joins `outer`."""
+
+        def find(name: str) -> Expr:
+            value = self.value(name)
+            if value.modes:
+                raise UnsupportedError(f"uses the whole tensor {name} in its body", "make it an operand")
+            if isinstance(value.expr, Literal):
+                return value.expr
+            outer[name] = value
+            return Access(name)
+
+        return Scalars(find)
+
+    def softmax(self, op: MlirOperation) -> Held:
+        """Along one dimension: the maximum, the exponentials, their sum, the quotient."""
+        x = self.value(self.operand(op, 0))
+        dim = op.attributes.get("dimension")
+        rank = len(x.modes)
+        if not isinstance(dim, int) or not 0 <= dim < rank:
+            raise UnsupportedError("names no dimension", "give it dimension(n)")
+        compute, shape = self.walk.compute, self.shape(x)
+        x = compute.tensors.materialized(compute.tensors.expanded(x, [dim]))
+        every = AffineMap.of_loops(rank, range(rank))
+        others = AffineMap.of_loops(rank, [n for n in range(rank) if n != dim])
+        left = tuple(size for n, size in enumerate(shape) if n != dim)
+        parallel = tuple(n != dim for n in range(rank))
+
+        def reduced(value: Value, how: Callable[..., Expr], start: float) -> Value:
+            init = Init(left, self.walk.moves.uniform(start, left))
+            loops = Structured((every, others), parallel)
+            expr = how(Access("%out0"), Access("%in0"))
+            return compute.result(loops, 0, [value], [init], expr, {}, lambda: None)
+
+        def along(value: Value, other: Value, how: Callable[[Expr, Expr], Expr]) -> Value:
+            loops = Structured((every, others, every), (True,) * rank)
+            expr = how(Access("%in0"), Access("%in1"))
+            made = compute.result(loops, 0, [value, other], [Init(shape)], expr, {}, lambda: None)
+            return compute.tensors.materialized(made)
+
+        from samhw.frontend.functions import exp
+        from samhw.frontend.functions import max as max_
+
+        most = reduced(x, max_, -np.inf)
+        powers = along(x, most, lambda a, b: exp(a - b))
+        total = reduced(powers, lambda a, b: a + b, 0)
+        return along(powers, total, lambda a, b: a / b)
+
+    # tensor
+
+    def dim(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        shape = self.shape(self.held(self.operand(op, 0)))
+        number = self.number(op.operands[1]) if len(op.operands) > 1 else -1
+        if not 0 <= number < len(shape):
+            raise UnsupportedError(f"asks for the dimension {number} of {len(shape)}", "mend its number")
+        return Value((), Literal(shape[number]))
+
+    def rank(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        return Value((), Literal(len(self.shape(self.held(self.operand(op, 0))))))
+
+    def reshape(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        held = self.held(self.operand(op, 0))
+        shape = self._new_shape(op, kind, self.shape(held))
+        if isinstance(held, Unset):
+            return Unset(shape, held.zero)
+        return self.walk.moves.reshaped(held, shape)
+
+    def _new_shape(self, op: MlirOperation, kind: MlirType | None, have: tuple[int, ...]) -> tuple[int, ...]:
+        """That of expand_shape, collapse_shape or reshape, where the type leaves it open too."""
+        if not isinstance(kind, TensorType):
+            raise UnsupportedError("gives no tensor", "mend its type")
+        groups = op.lists[0] if op.lists else op.attributes.get("reassociation", [])
+        if op.name == "tensor.reshape" or not all(isinstance(g, list) for g in groups):
+            return self._filled_in(kind.shape, have)
+        expands = op.name == "tensor.expand_shape"
+        flat = [d for group in groups for d in group]
+        if flat != list(range(len(kind.shape if expands else have))) or len(groups) != len(
+            have if expands else kind.shape
+        ):
+            raise UnsupportedError("groups other dimensions than there are", "mend its groups")
+        if not expands:
+            return tuple(int(np.prod([have[d] for d in group], dtype=np.int64)) for group in groups)
+        shape = list(kind.shape)
+        for size, group in zip(have, groups, strict=True):
+            for place, found in zip(group, self._filled_in([shape[d] for d in group], (size,)), strict=True):
+                shape[place] = found
+        return tuple(size or 0 for size in shape)
+
+    def _filled_in(self, shape: Sequence[int | None], have: Sequence[int]) -> tuple[int, ...]:
+        """A shape, of which one extent may be open, for as many elements."""
+        count = int(np.prod(have, dtype=np.int64))
+        known = int(np.prod([size for size in shape if size is not None], dtype=np.int64))
+        if sum(size is None for size in shape) > 1:
+            raise UnsupportedError("has several open extents", "give them")
+        return tuple(count // max(known, 1) if size is None else size for size in shape)
+
+    def concatenated(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        dim = op.attributes.get("dim", op.attributes.get("dimension"))
+        values = [self.value(name) for name in op.operands]
+        if not isinstance(dim, int) or not values or not 0 <= dim < len(values[0].modes):
+            raise UnsupportedError("names no dimension to concatenate along", "give it dim(n)")
+        shapes = [self.shape(value) for value in values]
+        rests = {(*shape[:dim], *shape[dim + 1 :]) for shape in shapes}
+        if len(rests) > 1:
+            raise UnsupportedError("concatenates tensors of other shapes", "mend their types")
+        return values[0] if len(values) == 1 else self.walk.compute.tensors.concatenated(values, dim)
+
+    def _rows(self, op: MlirOperation, rank: int) -> tuple[list[int], list[int], list[int]]:
+        """Offsets, sizes and strides."""
+        if len(op.lists) == 3:
+            rows = [self.numbers(row) for row in op.lists]
+        else:
+            left = iter(op.operands[2 if op.name == "tensor.insert_slice" else 1 :])
+            rows = []
+            for key in ("static_offsets", "static_sizes", "static_strides"):
+                held = op.attributes.get(key, [])
+                rows.append([n if n != _DYNAMIC else self.number(next(left, "%")) for n in held])
+        if any(len(row) != rank for row in rows):
+            raise UnsupportedError("has not an offset, a size and a stride for each dimension", "give them")
+        offsets, sizes, strides = rows
+        return offsets, sizes, strides
+
+    def extract_slice(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        held = self.held(self.operand(op, 0))
+        offsets, sizes, strides = self._rows(op, len(self.shape(held)))
+        if isinstance(held, Unset):
+            return Unset(tuple(sizes), held.zero)
+        if min(strides, default=1) < 1:
+            raise UnsupportedError("goes backwards", "reverse the data before the run")
+        found = self.walk.moves.slice(held, offsets, sizes, strides)
+        shape = self.walk.build.shape(found)
+        if isinstance(kind, TensorType) and len(kind.shape) != len(shape):
+            left = iter(size for size in shape if size > 1)
+            wanted = tuple(next(left, 1) if size is None else size for size in kind.shape)
+            return self.walk.moves.dropped(found, wanted)
+        return found
+
+    def insert_slice(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        into = self.value(self.operand(op, 1))
+        value = self.value(self.operand(op, 0))
+        offsets, sizes, strides = self._rows(op, len(into.modes))
+        if len(value.modes) != len(sizes):
+            value = self.walk.moves.dropped(value, sizes)
+        if self.shape(value) != tuple(sizes):
+            raise UnsupportedError("inserts another shape than it says", "mend its sizes")
+        return self.walk.moves.inserted(value, into, offsets, strides)
+
+    def pad(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        value = self.value(self.operand(op, 0))
+        rows = []
+        for word in ("low", "high"):
+            held = op.attributes.get(word, op.attributes.get(f"static_{word}", []))
+            rows.append(self.numbers(held))
+        last = op.body.last if op.body else None
+        if last is None or len(last.operands) != 1 or any(len(row) != len(value.modes) for row in rows):
+            raise UnsupportedError(
+                "does not say how much of what it pads with", "give low, high and a number"
+            )
+        assert op.body is not None
+        made = {result: inner for inner in op.body.operations for result in inner.results}
+        name = last.operands[0]
+        if name in made:
+            places = [Access("%place")] * len(op.body.arguments)
+            (expr,) = self.scalars({}).body(op.body, places)
+        else:
+            expr = self.value(name).expr
+        number = number_of(expr)
+        if number is None:
+            raise UnsupportedError("pads with what is no constant", "pad with a number")
+        return self.walk.moves.padded(value, rows[0], rows[1], number)
+
+    def splat(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        if not isinstance(kind, TensorType):
+            raise UnsupportedError("gives no tensor", "mend its type")
+        if None in kind.shape:
+            raise UnsupportedError("has an open extent", "give it")
+        value = self.value(self.operand(op, 0))
+        shape = tuple(size or 0 for size in kind.shape)
+        number = number_of(value.expr)
+        if number is not None:
+            return self.walk.moves.uniform(number, shape)
+        return self.walk.compute.views.expand(value, shape)
+
+    def from_elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        numbers = [number_of(self.value(name).expr) for name in op.operands]
+        if not isinstance(kind, TensorType) or None in kind.shape:
+            raise UnsupportedError("gives no tensor of a fixed shape", "mend its type")
+        shape = tuple(size or 0 for size in kind.shape)
+        if len(numbers) == 1 and shape.count(1) == len(shape):
+            return replace(self.value(self.operand(op, 0)), modes=((),) * len(shape))
+        if None in numbers or len(numbers) != int(np.prod(shape)):
+            raise UnsupportedError("is made of elements that are no constants", "give a constant")
+        held = HostArray.dense(np.array(numbers, np.float32).reshape(shape))
+        return self.walk.build.constant(held, op.results[0][1:])
+
+    def extract(self, op: MlirOperation, kind: MlirType | None) -> Held:
+        value = self.value(self.operand(op, 0))
+        row = self.numbers(op.lists[0]) if op.lists else [self.number(name) for name in op.operands[1:]]
+        if len(row) != len(value.modes):
+            raise UnsupportedError("has not a place in each dimension", "give one")
+        if number_of(value.expr) is not None:
+            return replace(value, modes=())
+        return replace(self.walk.moves.slice(value, row, [1] * len(row), [1] * len(row)), modes=())
+
+
+_DYNAMIC = -(1 << 63)
+"""What an array of numbers has where an operand gives one."""
+
+_TENSOR_OPERATIONS: Mapping[str, Callable[[_Frame, MlirOperation, MlirType | None], Held]] = {
+    "dim": _Frame.dim,
+    "rank": _Frame.rank,
+    "expand_shape": _Frame.reshape,
+    "collapse_shape": _Frame.reshape,
+    "reshape": _Frame.reshape,
+    "concat": _Frame.concatenated,
+    "extract_slice": _Frame.extract_slice,
+    "insert_slice": _Frame.insert_slice,
+    "pad": _Frame.pad,
+    "splat": _Frame.splat,
+    "from_elements": _Frame.from_elements,
+    "extract": _Frame.extract,
+}
+
+
+def elided_name(data: Mapping[str, HostArray], name: str) -> str:
+    """What a constant that the text leaves out is called among the data."""
+    if name not in data:
+        raise UnsupportedError("has data that the text leaves out", "give them, as in --data NAME=FILE")
+    return name

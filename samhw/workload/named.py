@@ -1,0 +1,51 @@
+"""Programs by what a user calls them, on data."""
+
+from collections.abc import Sequence
+
+from samhw.errors import InputError
+from samhw.frontend import Example, MlirFile, Program, load_named, model_names
+from samhw.numerics import ValueType
+from samhw.workload.bind import make_workload
+from samhw.workload.data import DEFAULT
+from samhw.workload.mlir import make_mlir_workload
+from samhw.workload.model import make_model_workload
+from samhw.workload.workload import Workload
+
+__all__ = ["bind_program"]
+
+
+def bind_program(
+    spec: str,
+    data: Sequence[str] = DEFAULT,
+    *,
+    value: ValueType | None = None,
+    loaded: Program | Example | MlirFile | None = None,
+) -> Workload:
+    """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
+    PyTorch on its example arguments; a file in MLIR on data for its function's arguments.
+
+    Args:
+        loaded: what `load_named` gave, where it was asked already.
+
+    Raises:
+        InputError: as `load_named` and `make_workload` do.
+    """
+    if spec in model_names():
+        return make_model_workload(spec, data)
+    found = loaded or load_named(spec)
+    if isinstance(found, MlirFile):
+        return make_mlir_workload(found, data, value=value)
+    if not isinstance(found, Program):
+        # Imported here, since nothing else needs PyTorch, which takes longer than all else.
+        try:
+            from samhw.workload.module import make_module_workload
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise InputError(
+                f"'{spec}' is a function, whose module needs PyTorch; install it with pip install "
+                "'samhw[torch]'."
+            ) from None
+
+        return make_module_workload(spec, found, data)
+    return make_workload(found, data, value=value)

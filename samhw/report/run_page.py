@@ -29,6 +29,7 @@ def run_page(report: RunReport) -> str:
         "run.html.j2",
         title=f"{report.program} on {report.data}: {report.cycles:,} cycles",
         report=report,
+        origin=report.origin,
         nodes=sum(len(region.compiled.graph.nodes) for region in report.regions),
         megahertz=1e3 / period,
         microseconds=seconds(report.cycles, period) * 1e6,

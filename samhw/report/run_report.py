@@ -1,20 +1,16 @@
 """What a run of a program tells, as one value; the command line prints it, in words and as JSON."""
 
-import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
-import samhw
 from samhw.backends import Backend, RunResult, off_chip_tensors
 from samhw.checking import Check, weakest
 from samhw.checking.correlate import agree
 from samhw.compiler import Compiled
 from samhw.report.memory import MemoryReport, memory_report
+from samhw.report.origin import Origin, origin
 from samhw.report.region_report import RegionReport, region_report
 from samhw.report.time import time_report
 from samhw.schedule import Schedule
@@ -74,12 +70,8 @@ class RunReport:
     stored the same words."""
     memory: MemoryReport | None
     """Off-chip memory, if there is one."""
-    command: str
-    """What was typed."""
-    versions: Mapping[str, str]
-    """Of what the figures follow from, by name."""
-    date: str
-    """When it ran: day and time of UTC, as ISO 8601 has them."""
+    origin: Origin
+    """The command, and when it ran."""
 
     @property
     def is_synthetic(self) -> bool:
@@ -146,9 +138,7 @@ class RunReport:
             "seconds": round(self.seconds, 4),
             "build_seconds": round(self.build_seconds, 2),
             **({"memory": self.memory.to_json()} if self.memory else {}),
-            "command": self.command,
-            "versions": dict(self.versions),
-            "date": self.date,
+            **self.origin.to_json(),
         }
 
 
@@ -205,13 +195,7 @@ def run_report(
             for ours, theirs in zip(model.regions, chosen.regions, strict=True)
         ),
         memory=memory,
-        command=command,
-        versions={
-            "samhw": samhw.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-        },
-        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        origin=origin(command),
     )
 
 

@@ -125,6 +125,7 @@ def _values(evil: str) -> dict[str, Any]:
     return {
         "title": evil,
         "report": found,
+        "origin": found.origin,
         "view": view,
         "nodes": 14,
         "megahertz": 1.0,

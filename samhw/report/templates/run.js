@@ -1,8 +1,6 @@
-"use strict";
 // The page of a run. `DATA` is what samhw/report/run_page.py gives; nothing is loaded from elsewhere.
 // A thing that is picked is {region, node}, {region, channel}, {region, cell} or {region}, by numbers.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
 const REGIONS = DATA.regions;
 const CAUSES = [
   ["firing", "busy", (s) => s.firing],
@@ -16,29 +14,7 @@ const drawn = { nodes: new Map(), channels: new Map(), cells: new Map(), boxes: 
 let picked = null;
 let shown = DATA.longest; // The region of the table and the timeline.
 
-const $ = (id) => document.getElementById(id);
-const count = (n) => Math.round(n).toLocaleString("en-US");
-const share = (n) => `${(100 * n).toFixed(n && n < 0.01 ? 2 : 1)} %`;
 const key = (region, number) => `${region}/${number}`;
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  return fill(element, attributes, children);
-}
-
-function draw(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  return fill(element, attributes, children);
-}
-
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "click") element.addEventListener("click", value);
-    else if (value !== undefined) element.setAttribute(name, value);
-  }
-  element.append(...children.filter((child) => child !== null));
-  return element;
-}
 
 const link = (text, what) => make("button", { type: "button", class: "link", click: () => pick(what, true) }, text);
 
@@ -544,29 +520,16 @@ function showTraffic() {
 // Operations a cycle over operations a byte, and what a region's nodes and ports permit
 
 function showRoofline() {
-  const W = 620, H = 330, L = 58, B = 40, T = 14, R = 16;
   const points = REGIONS.filter((r) => r.operations && r.bytes).map((r) => ({ region: REGIONS.indexOf(r), x: r.operations / r.bytes, y: r.operations / Math.max(r.cycles, 1), roof: r.roof }));
   if (!points.length) return $("roofline").replaceChildren(make("p", { class: "faint" }, "This run does no operation on values."));
   const knees = points.map((p) => p.roof.operations / p.roof.bytes);
   const [x0, x1] = [Math.min(...points.map((p) => p.x), ...knees) / 4, Math.max(...points.map((p) => p.x), ...knees) * 4];
   const [y0, y1] = [Math.min(...points.map((p) => p.y)) / 3, Math.max(...points.map((p) => p.roof.operations)) * 2];
-  const X = (x) => L + ((W - L - R) * Math.log(x / x0)) / Math.log(x1 / x0);
-  const Y = (y) => H - B - ((H - B - T) * Math.log(y / y0)) / Math.log(y1 / y0);
-  const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Roofline" });
-  for (const [lo, hi, at] of [[x0, x1, (v) => [X(v), T, X(v), H - B]], [y0, y1, (v) => [L, Y(v), W - R, Y(v)]]]) {
-    for (const v of decades(lo, hi)) {
-      const [xa, ya, xb, yb] = at(v);
-      svg.append(draw("line", { class: "grid", x1: xa, y1: ya, x2: xb, y2: yb }));
-      svg.append(draw("text", xa === xb ? { x: xa, y: H - B + 16, "text-anchor": "middle" } : { x: L - 7, y: ya + 4, "text-anchor": "end" }, String(+v.toPrecision(3))));
-    }
-  }
-  svg.append(draw("path", { class: "axis", fill: "none", d: `M${L},${T} V${H - B} H${W - R}` }));
-  svg.append(draw("text", { x: (L + W) / 2, y: H - 5, "text-anchor": "middle" }, "operations for each byte"));
-  svg.append(draw("text", { x: 13, y: (H - B + T) / 2, "text-anchor": "middle", transform: `rotate(-90 13 ${(H - B + T) / 2})` }, "operations a cycle"));
+  const { svg, X, Y, W, right } = plane({ lo: x0, hi: x1, log: true, name: "operations for each byte" }, { lo: y0, hi: y1, log: true, name: "operations a cycle" });
   const chosen = points.find((p) => p.region === shown) || points[0];
   const { operations, bytes } = chosen.roof, knee = operations / bytes;
-  svg.append(draw("path", { class: "roof chosen", d: `M${X(Math.max(x0, y0 / bytes))},${Y(Math.max(y0, x0 * bytes))} L${X(knee)},${Y(operations)} H${W - R}` }));
-  svg.append(draw("text", { x: W - R - 4, y: Y(operations) - 7, "text-anchor": "end" }, `${count(operations)} operation${operations === 1 ? "" : "s"} a cycle`));
+  svg.append(draw("path", { class: "roof chosen", d: `M${X(Math.max(x0, y0 / bytes))},${Y(Math.max(y0, x0 * bytes))} L${X(knee)},${Y(operations)} H${W - right}` }));
+  svg.append(draw("text", { x: W - right - 4, y: Y(operations) - 7, "text-anchor": "end" }, `${count(operations)} operation${operations === 1 ? "" : "s"} a cycle`));
   svg.append(draw("text", { x: X(Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 8, y: Y(bytes * Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 6, "text-anchor": "end" }, `${+bytes.toPrecision(3)} bytes a cycle`));
   for (const p of points.sort((a, b) => (a === chosen) - (b === chosen))) {
     const dot = draw("circle", { class: `dot${p === chosen ? " chosen" : ""}`, cx: X(p.x), cy: Y(p.y), r: p === chosen ? 7 : 5.5, click: () => pick({ region: p.region }) });
@@ -574,16 +537,9 @@ function showRoofline() {
     svg.append(dot);
   }
   const reach = chosen.y / Math.min(operations, chosen.x * bytes);
-  const right = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
-  svg.append(draw("text", { class: "name", x: X(chosen.x) + (right ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": right ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
+  const beyond = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
+  svg.append(draw("text", { class: "name", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
   $("roofline").replaceChildren(svg);
-}
-
-function decades(lo, hi) {
-  const found = [];
-  const steps = hi / lo > 2000 ? [1] : [1, 2, 5];
-  for (let e = Math.floor(Math.log10(lo)); e <= Math.log10(hi); e++) for (const s of steps) if (s * 10 ** e >= lo && s * 10 ** e <= hi) found.push(s * 10 ** e);
-  return found;
 }
 
 // Search and clock

@@ -14,6 +14,7 @@ from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.output import OUTPUT, print_json
+from samhw.cli.pages import report_option, write_results
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, warn_before
 from samhw.compiler import Compiled
@@ -55,6 +56,7 @@ __all__ = ["build"]
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
+@report_option
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
     program: str,
@@ -69,6 +71,7 @@ def build(
     memories: str | None,
     regions: str | None,
     json_target: str | None,
+    report: str | None,
     name: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory.
@@ -104,6 +107,15 @@ def build(
         print_json(json_target, _report(compiled, backend, output, files, source, checked))
     if json_target != "-":
         _print_summary(compiled, backend, Path(output), written, sized)
+    if report:
+        from samhw.report.build_page import build_results
+
+        known = _known(backend, Path(output))
+        what = compiled, backend.target, Path(output), written, known
+        tested = source or "" if checked else ""
+        write_results(
+            report, lambda: build_results(*what, sized=sized, checked=tested), quiet=json_target == "-"
+        )
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
 
@@ -146,10 +158,15 @@ def _print_summary(
     click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
     if entries:
         click.echo(f"  entries    up to {entries}")
+    for path, what in _known(target, directory).items():
+        click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+
+
+def _known(target: Target, directory: Path) -> dict[Path, str]:
+    """The files of a build that somebody looks for first, and what they are."""
     derived = {DERIVED: "how inputs that no user gives are made of those that one does"}
-    for pattern, what in (target.key_files | derived).items():
-        for path in sorted(directory.glob(pattern)):
-            click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+    patterns = target.key_files | derived
+    return {path: what for pattern, what in patterns.items() for path in sorted(directory.glob(pattern))}
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:

@@ -18,6 +18,7 @@ from samhw.cli.options import (
     load_schedule,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import follow, warn_before
@@ -84,6 +85,7 @@ __all__ = ["compare"]
 @memory_options
 @click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the cycles take, as for run.")
 @plot_option("Draw cycles and bytes as bars")
+@report_option
 def compare(
     program: str,
     files: Sequence[str],
@@ -101,6 +103,7 @@ def compare(
     off_chip: str | None,
     clock: float | None,
     plot: str | None,
+    report: str | None,
 ) -> None:
     """Simulate PROGRAM under every combination of schedules and compare cost.
 
@@ -158,6 +161,10 @@ def compare(
         from samhw.report.comparison_plot import plot_comparison
 
         write_plot(plot, lambda: plot_comparison(found))
+    if report:
+        from samhw.report.comparison_page import comparison_results
+
+        write_results(report, lambda: comparison_results(found), quiet=json_target == "-")
     if not found.good:
         sys.exit(1)
 

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from itertools import count
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -13,11 +12,13 @@ from samhw.checking import correlate as run_all
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import line, warn_before
 from samhw.errors import InputError
 from samhw.frontend import kernel_names, model_names
+from samhw.report.correlated import correlation_grid
 from samhw.schedule import with_words
 
 __all__ = ["correlate"]
@@ -50,9 +51,7 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
     help="A set of built-in programs instead of PROGRAMS; wide: with lanes.",
 )
 @data_option("Data sets as for run, each run by itself.")
-@click.option(
-    "--report", type=click.Path(file_okay=False), help="Write JSON, plot and HTML page to a directory."
-)
+@report_option
 @plot_option("Draw the RTL's cycles against the simulator's")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
@@ -92,10 +91,6 @@ def correlate(
             shown.show(0, len(workloads))
         result = run_all(workloads, schedules, jobs=jobs, progress=progress, **options.compiler())
     summary = result.to_json()
-    if report:
-        from samhw.report.correlation import write_report
-
-        write_report(summary, Path(report))
     if plot:
         from samhw.report.correlation import plot as draw
 
@@ -103,20 +98,13 @@ def correlate(
     if json_target:
         print_json(json_target, summary)
     if json_target != "-":
-        rows = [["program", "data", "value", "model cycles", "RTL cycles", "difference", "results"]]
-        rows += [
-            [
-                r.name,
-                r.data,
-                r.value,
-                f"{r.model_cycles:,}",
-                f"{r.rtl_cycles:,}",
-                str(r.rtl_cycles - r.model_cycles),
-                r.result.in_words(r.unproved),
-            ]
-            for r in result.rows
-        ]
-        print_table(Console(), rows, title="simulator against RTL")
+        print_table(Console(), correlation_grid(summary["kernels"]), title="simulator against RTL")
         click.echo(f"{result.exact} of {len(result.rows)} cycle counts equal, R² = {result.r2:.6g}")
+    if report:
+        from samhw.report.correlation import correlation_files
+        from samhw.report.correlation_page import correlation_results
+
+        beside = correlation_files(summary)
+        write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
     if not result.good:
         sys.exit(1)

@@ -1,15 +1,20 @@
 """Reports as pages, as an option."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from samhw.cli.output import command_line
 from samhw.errors import InputError
 from samhw.workload import Workload, predict_effort
 
-__all__ = ["is_short", "report_option", "write_report"]
+if TYPE_CHECKING:
+    from samhw.report.results import Results
+
+__all__ = ["is_short", "report_option", "write_report", "write_results"]
 
 _RECORDED = 100_000
 """The points of a run up to which a report records every token, and so shows channels and nodes over time."""
@@ -36,7 +41,7 @@ class _Directory(click.Path):
 report_option = click.option(
     "--report", type=_Directory(), metavar="DIR", help="Write a report to look at: a page, DIR/index.html."
 )
-"""Gives a command `report`, for `write_report`."""
+"""Gives a command `report`, for `write_report` or `write_results`."""
 
 
 def is_short(workload: Workload) -> bool:
@@ -44,10 +49,29 @@ def is_short(workload: Workload) -> bool:
     return predict_effort(workload.program, workload.tensors).points <= _RECORDED
 
 
-def write_report(directory: str, page: Callable[[], str], *, quiet: bool) -> None:
-    """Writes what `page` makes, and says where unless `quiet`."""
+def write_report(
+    directory: str, page: Callable[[], str], *, quiet: bool, beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Writes what `page` makes, and the files that lie beside it; says where unless `quiet`."""
     from samhw.report.page import write_page  # Jinja takes its time to be imported.
 
-    path = write_page(Path(directory), page())
+    path = write_page(Path(directory), page(), beside)
     if not quiet:
         click.echo(f"  report     {path}")
+
+
+def write_results(
+    directory: str,
+    results: "Callable[[], Results]",
+    *,
+    quiet: bool,
+    beside: Mapping[str, bytes] | None = None,
+) -> None:
+    """Writes results as a page, as `write_report` does."""
+    from samhw.report.origin import origin
+    from samhw.report.results import results_page
+
+    def page() -> str:
+        return results_page(results(), origin(command_line()))
+
+    write_report(directory, page, quiet=quiet, beside=beside)

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import line, warn_before
@@ -67,6 +68,7 @@ _TABLES = ("order", "formats", "brackets")
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
 @plot_option("Draw cycles against bytes, with their Pareto front")
+@report_option
 @click.option(
     "--against",
     metavar="COLUMN",
@@ -80,6 +82,7 @@ def sweep(
     settings: Sequence[str],
     permute: bool | None,
     plot: str | None,
+    report: str | None,
     against: str | None,
     **axes: Any,
 ) -> None:
@@ -97,7 +100,7 @@ def sweep(
         configurations = read_description(Path(programs[0]))
     else:
         configurations = _from_options(programs, settings, permute, axes)
-    draw = _plot_of(configurations, plot, against)
+    draw = _drawing(configurations, plot, report, against)
 
     with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
 
@@ -118,19 +121,30 @@ def sweep(
         sys.exit(1)
 
 
-def _plot_of(
-    configurations: Sequence[Configuration], plot: str | None, against: str | None
+def _drawing(
+    configurations: Sequence[Configuration], plot: str | None, report: str | None, against: str | None
 ) -> Callable[[Sequence[Row]], None]:
-    """What draws the plot once everything is measured; what cannot be drawn is refused before."""
-    if plot is None:
+    """What draws plot and report once everything is measured; what cannot be drawn is refused before."""
+    if plot is None and report is None:
         if against is not None:
-            raise InputError("--against says what a plot shows; add '--plot FILE'.")
+            raise InputError("--against says what a plot shows; add '--plot FILE' or '--report DIR'.")
         return lambda rows: None
-    from samhw.report.sweep_plot import check_plot, plot_sweep
+    from samhw.report.sweep_view import check_plot
 
     axes = list(dict.fromkeys(name for c in configurations for name in c.columns()))
     check_plot(len({(c.program, c.data) for c in configurations}), axes, against)
-    return lambda rows: write_plot(plot, lambda: plot_sweep(rows, axes, against))
+
+    def drawn(rows: Sequence[Row]) -> None:
+        if plot is not None:
+            from samhw.report.sweep_plot import plot_sweep
+
+            write_plot(plot, lambda: plot_sweep(rows, axes, against))
+        if report is not None:
+            from samhw.report.sweep_page import sweep_results
+
+            write_results(report, lambda: sweep_results(rows, axes, against), quiet=False)
+
+    return drawn
 
 
 _MOST_READ = 8

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from samhw.cli.options import data_option, load_schedule
 from samhw.cli.output import OUTPUT, command_line, print_json, print_table
+from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import Line, line
@@ -18,6 +19,7 @@ from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph import Arch
+from samhw.report.tuned import tuned_grid
 from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.search import Explored, explore
 from samhw.sweep import Configuration, sweep
@@ -58,6 +60,7 @@ SEARCH = 0.5
 @click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The schedule's file.")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @plot_option("Draw cycles against primitives, with their Pareto front")
+@report_option
 def tune(
     program: str,
     data: Sequence[str],
@@ -73,6 +76,7 @@ def tune(
     output: str,
     json_target: str | None,
     plot: str | None,
+    report: str | None,
 ) -> None:
     """Search a schedule for PROGRAM on data, and write it.
 
@@ -106,7 +110,9 @@ def tune(
     if json_target:
         print_json(json_target, tuned.to_json())
     if json_target != "-":
-        print_table(Console(), _grid(tuned), title=f"{program} on {workload.name}: cycles and primitives")
+        print_table(
+            Console(), tuned_grid(tuned), title=f"{program} on {workload.name}: cycles and primitives"
+        )
         best, written = tuned.best, tuned.written
         click.echo(
             f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
@@ -116,6 +122,10 @@ def tune(
         from samhw.report.tune_plot import plot_tuned
 
         write_plot(plot, lambda: plot_tuned(tuned))
+    if report:
+        from samhw.report.tune_page import tune_results
+
+        write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
 
 
 def _most(area: str | None) -> int | None:
@@ -157,29 +167,3 @@ def _trials(
     if not found:
         raise RunError(f"No schedule ran to its end: {rows[0].get('error', 'the table says why')}")
     return found
-
-
-def _grid(tuned: Tuned) -> list[list[str]]:
-    """A row for each trial, the fastest first."""
-    rows = [["cycles", "expected", "primitives", "regions", "front", "result", "schedule"]]
-    front = tuned.front
-    for trial in sorted(tuned.trials, key=lambda trial: (trial.cycles, trial.found.nodes)):
-        found = trial.found
-        marks = [
-            "written" if trial is tuned.written else "",
-            "best" if trial is tuned.best else "",
-            *(f"{result} = {text}" for result, text in found.schedule.brackets.items()),
-            found.schedule.fuse_text(),
-        ]
-        rows.append(
-            [
-                f"{trial.cycles:,}",
-                f"{found.cycles:,.0f}",
-                str(found.nodes),
-                str(found.regions),
-                "yes" if trial in front else "",
-                "right" if trial.checked else "unproved",
-                ", ".join(filter(None, marks)),
-            ]
-        )
-    return rows

@@ -22,6 +22,7 @@ class Compared:
     measure: Measure | None
     refusal: str
     """Why there is no measure."""
+    schedules: tuple[Schedule, ...]
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ class Comparison:
             refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
             groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
         return tuple(
-            Compared(_name([outcome.schedule for outcome in alike]), alike[0].measure, alike[0].refusal)
-            for alike in groups.values()
+            _compared(tuple(outcome.schedule for outcome in alike), alike[0]) for alike in groups.values()
         )
 
     @property
@@ -126,6 +126,10 @@ class Comparison:
     def _repr_html_(self) -> str:
         refused = "\n".join(f"refused {n}: {why}" for n, why in enumerate(self.refusals, 1))
         return html_section(self.title, html_table(self.grid()) + (html_text(refused) if refused else ""))
+
+
+def _compared(schedules: tuple[Schedule, ...], first: Outcome) -> Compared:
+    return Compared(_name(schedules), first.measure, first.refusal, schedules)
 
 
 def _name(schedules: Sequence[Schedule]) -> str:

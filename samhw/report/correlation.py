@@ -1,19 +1,14 @@
-"""The correlation report: a plot of model against RTL cycles, and an HTML page around it."""
+"""The plot of a correlation: the RTL's cycles against the simulator's."""
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader
 from matplotlib.figure import Figure
 
-from samhw.errors import InputError
-from samhw.files import reason, replacing
 from samhw.report.figure import GREY, count_axis, new_figure, style, to_file
 
-__all__ = ["plot", "write_report"]
+__all__ = ["correlation_files", "plot"]
 
 _NAMES_IN_A_COLUMN = 30
 """Of the legend."""
@@ -49,36 +44,14 @@ def plot(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
     return figure
 
 
-def write_report(report: Mapping[str, Any], directory: Path) -> Path:
-    """Writes `correlation.json`, `correlation.svg`, `correlation.png` and `index.html`; returns the page.
-
-    Args:
-        report: what `Correlation.to_json` gives.
-    """
+def correlation_files(report: Mapping[str, Any]) -> dict[str, bytes]:
+    """What lies beside the page: the numbers, and their plot."""
 
     def drawn() -> Figure:
         return plot(report["kernels"], report["r2"])
 
-    svg = to_file(drawn, "svg")
-    template = Environment(
-        loader=PackageLoader("samhw.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    page = template.get_template("correlation.html.j2").render(report=report, svg=svg.decode())
-    files = {
+    return {
         "correlation.json": json.dumps(report, indent=2).encode() + b"\n",
-        "correlation.svg": svg,
+        "correlation.svg": to_file(drawn, "svg"),
         "correlation.png": to_file(drawn, "png"),
-        "index.html": page.encode(),
     }
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as whole:  # They take their places together, once all are written.
-            opened = [whole.enter_context(replacing(directory / name)) for name in files]
-            for file, content in zip(opened, files.values(), strict=True):
-                file.write(content)
-                file.flush()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"Cannot write the report to {directory} ({reason(error)}); choose another directory."
-        ) from None
-    return directory / "index.html"

@@ -1,5 +1,7 @@
 """Pages: HTML files that work offline, made from a template, with styles and scripts inside."""
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from samhw.errors import InputError
-from samhw.files import reason, write_text
+from samhw.files import reason, replacing
 
 __all__ = ["page", "write_page"]
 
@@ -38,17 +40,25 @@ def page(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def write_page(directory: Path, text: str) -> Path:
+def write_page(directory: Path, text: str, beside: Mapping[str, bytes] | None = None) -> Path:
     """Writes a page as `index.html` into a directory, which is made if it is not there; returns its path.
 
+    Args:
+        beside: other files, by name. They take their places together with the page, once all are written.
+
     Raises:
-        InputError: if it cannot be written.
+        InputError: if they cannot be written.
     """
+    files = {**(beside or {}), "index.html": text.encode()}
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as whole:
+            opened = [whole.enter_context(replacing(directory / name)) for name in files]
+            for file, content in zip(opened, files.values(), strict=True):
+                file.write(content)
+                file.flush()
     except (OSError, ValueError) as error:
         raise InputError(
             f"Cannot write the report to {directory} ({reason(error)}); choose another directory."
         ) from None
-    write_text(directory / "index.html", text)
     return directory / "index.html"

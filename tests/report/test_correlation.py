@@ -6,7 +6,11 @@ from typing import Any
 
 from samhw.checking import Verdict
 from samhw.checking.correlate import Correlation, Row
-from samhw.report.correlation import write_report
+from samhw.report.correlation import correlation_files
+from samhw.report.correlation_page import correlation_results
+from samhw.report.origin import origin
+from samhw.report.page import write_page
+from samhw.report.results import results_page
 
 
 def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:
@@ -17,8 +21,12 @@ def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:
         Row("d", "karate", 10, 10, Verdict.UNPROVED, unproved=4),
     )
     report = Correlation(rows).to_json()
-    page = write_report(report, tmp_path).read_text()
-    words = ["plausible, 1,200 unproved", "wrong", "right", "unproved"]
+    text = results_page(correlation_results(report), origin())
+    page = write_page(tmp_path / "new", text, correlation_files(report)).read_text("utf-8")
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {
+        *("correlation.json", "correlation.png", "correlation.svg", "index.html")
+    }
+    words = ["plausible, 1,200 unproved", "WRONG", "right", "unproved"]
     assert re.findall(r"<td>([^<]*)</td></tr>", page) == words
     assert page.count('class="bad"') == 1
     kernels: Any = report["kernels"]

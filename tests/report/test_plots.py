@@ -15,7 +15,8 @@ from samhw.report.comparison import Comparison
 from samhw.report.comparison_plot import plot_comparison
 from samhw.report.correlation import plot as plot_correlation
 from samhw.report.figure import PLOTS, new_figure, style, to_file
-from samhw.report.sweep_plot import check_plot, plot_sweep
+from samhw.report.sweep_plot import plot_sweep
+from samhw.report.sweep_view import check_plot
 from samhw.schedule import Schedule
 from samhw.sweep.pareto import pareto_front
 

@@ -27,10 +27,18 @@ function fill(element, attributes, children) {
 }
 
 
-// The same number of digits at every size: 950, 12.5k, 3.2M.
-function brief(n) {
+// A number with few digits, 950, 12.5k, 3.2M, but so many that it differs from one that is `step` greater.
+function brief(n, step) {
   const [size, letter] = Math.abs(n) >= 1e9 ? [1e9, "G"] : Math.abs(n) >= 1e6 ? [1e6, "M"] : Math.abs(n) >= 1e4 ? [1e3, "k"] : [1, ""];
-  return `${+(n / size).toPrecision(3)}${letter}`;
+  const digits = step ? Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)) : 0;
+  return `${step ? (n / size).toFixed(digits) : +(n / size).toPrecision(3)}${letter}`;
+}
+
+// Bars from top to bottom: for each a name, parts one behind the other ({class, style, share} of the whole width), and a text.
+
+function barLine(name, parts, text) {
+  const drawn = parts.map((part) => make("i", { class: part.class, style: `width:${100 * part.share}%;${part.style || ""}` }));
+  return [make("span", { class: "name" }, name), make("span", { class: "track" }, ...drawn), make("span", { class: "number" }, text)];
 }
 
 // Plots: a plane with an axis each way, {lo, hi, log, name, words}. Instead of numbers, an axis may have `words` at 0, 1, 2, ..
@@ -56,7 +64,8 @@ function plane(x, y, { W = 620, H = 330, left = 58, bottom = 40 } = {}) {
 
 function ticks({ lo, hi, log, words }) {
   if (words) return words.map((word, place) => [place, word]);
-  return (log ? decades(lo, hi) : steps(lo, hi)).map((v) => [v, brief(v)]);
+  const found = log ? decades(lo, hi) : steps(lo, hi);
+  return found.map((v) => [v, brief(v, log ? 0 : found[1] - found[0])]);
 }
 
 function steps(lo, hi) {

@@ -504,17 +504,12 @@ function showTraffic() {
   const tensors = new Map();
   for (const row of found) {
     const name = `${row.tensor}.${row.array}`;
-    const known = tensors.get(name) || { name, bytes: 0, words: 0, written: row.role === "output" };
+    const known = tensors.get(name) || { name, bytes: 0, written: row.role === "output" };
     known.bytes += row.bytes;
-    known.words += row.words;
     tensors.set(name, known);
   }
   const rows = [...tensors.values()].sort((a, b) => b.bytes - a.bytes), most = Math.max(1, ...rows.map((row) => row.bytes));
-  $("traffic").replaceChildren(...rows.flatMap((row) => [
-    make("span", { class: "mono" }, row.name),
-    make("span", { class: "track" }, make("i", { class: row.written ? "written" : "read", style: `width:${(100 * row.bytes) / most}%` })),
-    make("span", { class: "number", title: `${count(row.words)} words` }, `${count(row.bytes)} ${row.written ? "written" : "read"}`),
-  ]));
+  $("traffic").replaceChildren(...rows.flatMap((row) => barLine(row.name, [{ class: row.written ? "written" : "read", share: row.bytes / most }], `${count(row.bytes)} ${row.written ? "written" : "read"}`)));
 }
 
 // Operations a cycle over operations a byte, and what a region's nodes and ports permit

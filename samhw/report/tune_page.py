@@ -1,0 +1,80 @@
+"""The page of a search: cycles against primitives, and what was expected of each schedule."""
+
+from samhw.report.results import Point, Results, Scatter, Stat, Table, axis
+from samhw.report.tuned import by_cycles, tuned_grid
+from samhw.sweep.tune import Trial, Tuned
+
+__all__ = ["tune_results"]
+
+
+def tune_results(program: str, tuned: Tuned) -> Results:
+    """What the page shows; `program` is its name."""
+    best, written = tuned.best, tuned.written
+    return Results(
+        title=program,
+        about=f"on {tuned.data}, a schedule by search",
+        verdict="",
+        good=True,
+        stats=(
+            Stat("best", f"{best.cycles:,}", f"cycles, with {best.found.nodes} primitives"),
+            Stat("as written", f"{written.cycles:,}", f"cycles, with {written.found.nodes} primitives"),
+            Stat("speedup", f"{written.cycles / best.cycles:.2f}×", f"objective: {tuned.objective}"),
+            Stat("designs estimated", f"{tuned.looked:,}", "by exact statistics of the data"),
+            Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
+        ),
+        charts=(_front(tuned), _expected(tuned)),
+        tables=(Table("Schedules that were simulated", tuned_grid(tuned)),),
+        details=tuple(_details(trial) for trial in by_cycles(tuned)),
+        notes=(
+            "The search chose by estimates what to simulate. A schedule below the line of the second chart "
+            "takes fewer cycles than was expected of it.",
+        ),
+    )
+
+
+def _group(tuned: Tuned, trial: Trial) -> str:
+    if trial is tuned.written:
+        return "as written"
+    if trial is tuned.best:
+        return "best"
+    return "Pareto front" if trial in tuned.front else "others"
+
+
+def _front(tuned: Tuned) -> Scatter:
+    trials = by_cycles(tuned)
+    front = sorted((float(trial.found.nodes), float(trial.cycles)) for trial in tuned.front)
+    return Scatter(
+        "Cycles against primitives",
+        axis("primitives", [trial.found.nodes for trial in trials]),
+        axis("cycles", [trial.cycles for trial in trials]),
+        tuple(
+            Point(n, trial.found.nodes, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+        ),
+        tuple(front),
+        "nothing beats these in both",
+        stepped=True,
+    )
+
+
+def _expected(tuned: Tuned) -> Scatter:
+    trials = by_cycles(tuned)
+    numbers = [number for trial in trials for number in (trial.found.cycles, float(trial.cycles))]
+    ends = ((min(numbers), min(numbers)), (max(numbers), max(numbers)))
+    return Scatter(
+        "Cycles against those that were expected",
+        axis("cycles by estimate", numbers),
+        axis("cycles", numbers),
+        tuple(
+            Point(n, trial.found.cycles, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+        ),
+        ends,
+        "equal",
+    )
+
+
+def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
+    return (
+        ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
+        ("primitives", f"{trial.found.nodes:,} in {trial.found.regions} regions"),
+        ("schedule", trial.found.schedule.dumps().strip()),
+    )

@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/report.md, of pages in a headless Chromium; needs Selenium, chromium and its driver.
+"""Takes the pictures of docs/report.md in a headless Chromium, which needs Selenium, Chromium and its driver.
 
 Usage, from the repository's root: PYTHONPATH=. python docs/report_pictures.py
 """

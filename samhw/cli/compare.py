@@ -151,6 +151,13 @@ def compare(
         everything = all(schedule.off_chip is None for schedule in schedules)
         where = f"{off_chip or ('all tensors' if everything else 'tensors')} in {dram.name}"
     found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
+    _show(found, json_target, plot, report)
+    if not found.good:
+        sys.exit(1)
+
+
+def _show(found: Comparison, json_target: str | None, plot: str | None, report: str | None) -> None:
+    """Prints what was found, and writes what was asked for."""
     if json_target:
         print_json(json_target, found.to_json())
     if json_target != "-":
@@ -165,8 +172,6 @@ def compare(
         from samhw.report.comparison_page import comparison_results
 
         write_results(report, lambda: comparison_results(found), quiet=json_target == "-")
-    if not found.good:
-        sys.exit(1)
 
 
 def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[str]]) -> Iterator[Schedule]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.graph import Channel, Design, Graph, StreamKind
-from samhw.report.results import Bar, Bars, Results, Stat, Table
+from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
 
 __all__ = ["build_results"]
 
@@ -42,10 +42,10 @@ def build_results(
         stats=_stats(design, bits, len(files)),
         charts=(_memory_bars(design, bits), _node_bars(design)),
         tables=(
-            Table("Regions", _regions(compiled.regions, bits)),
-            Table("Memories", _memories(design, bits)),
-            Table("Channels", _channels(compiled.regions, bits)),
-            Table("Files", _files(directory, files, known)),
+            ResultTable("Regions", _regions(compiled.regions, bits)),
+            ResultTable("Memories", _memories(design, bits)),
+            ResultTable("Channels", _channels(compiled.regions, bits)),
+            ResultTable("Files", _files(directory, files, known)),
         ),
         notes=(report.read_text("utf-8").strip(),) if report in files else (),
         facts=(
@@ -81,19 +81,19 @@ def _bits(graph: Graph, channel: Channel, bits: int) -> int:
     return channel.depth * graph.given(graph.node[source.node], source.port).width(bits)
 
 
-def _memory_bars(design: Design, bits: int) -> Bars:
+def _memory_bars(design: Design, bits: int) -> BarChart:
     found: Counter[str] = Counter()
     held = _memory_bits(design, bits)
     for memory in design.memories:
         found[memory.tensor] += held[memory.name]
     bars = (Bar(-1, tensor, (count,), f"{count:,}") for tensor, count in found.most_common())
-    return Bars("Bits of memories, by tensor", ("bits",), tuple(bars))
+    return BarChart("Bits of memories, by tensor", ("bits",), tuple(bars))
 
 
-def _node_bars(design: Design) -> Bars:
+def _node_bars(design: Design) -> BarChart:
     kinds = Counter(node.kind for graph in design.regions for node in graph.nodes)
     bars = (Bar(-1, kind, (count,), str(count)) for kind, count in kinds.most_common())
-    return Bars("Nodes, by kind", ("nodes",), tuple(bars))
+    return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
 
 def _regions(regions: Sequence[CompiledRegion], bits: int) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from samhw.checking import Verdict
 from samhw.report.comparison import Compared, Comparison
-from samhw.report.results import Bar, Bars, Results, Stat, Table
+from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
 from samhw.report.time import say_time
 
 __all__ = ["comparison_results"]
@@ -19,7 +19,7 @@ def comparison_results(comparison: Comparison) -> Results:
         good=not bad,
         stats=_stats(comparison),
         charts=(_cycles(comparison), _bytes(rows)),
-        tables=(Table("Designs", comparison.grid(), frozenset(bad)),),
+        tables=(ResultTable("Designs", comparison.grid(), frozenset(bad)),),
         details=tuple(_details(comparison, row) for row in rows),
         notes=tuple(f"refused {n}: {why}" for n, why in enumerate(comparison.refusals, 1)),
         facts=(("data", comparison.title),),
@@ -46,7 +46,7 @@ def _stats(comparison: Comparison) -> tuple[Stat, ...]:
     return tuple(found)
 
 
-def _cycles(comparison: Comparison) -> Bars:
+def _cycles(comparison: Comparison) -> BarChart:
     bars = []
     for number, row in enumerate(comparison.rows):
         if row.measure is None or comparison.first is None:
@@ -55,16 +55,16 @@ def _cycles(comparison: Comparison) -> Bars:
         cycles = row.measure.cycles
         text = f"{cycles:,} ({comparison.first.cycles / cycles:.2f}×)"
         bars.append(Bar(number, row.name, (cycles,), text, row.measure.result == Verdict.WRONG))
-    return Bars("Cycles, and the speedup over the first design", ("cycles",), tuple(bars))
+    return BarChart("Cycles, and the speedup over the first design", ("cycles",), tuple(bars))
 
 
-def _bytes(rows: tuple[Compared, ...]) -> Bars:
+def _bytes(rows: tuple[Compared, ...]) -> BarChart:
     bars = (
         Bar(n, row.name, (m.bytes_read, m.bytes_written), f"{m.bytes_read + m.bytes_written:,.0f}")
         for n, row in enumerate(rows)
         if (m := row.measure)
     )
-    return Bars("Bytes between memories and graph", ("read", "written"), tuple(bars))
+    return BarChart("Bytes between memories and graph", ("read", "written"), tuple(bars))
 
 
 def _details(comparison: Comparison, row: Compared) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from samhw.report.correlated import correlation_grid
-from samhw.report.results import Axis, Point, Results, Scatter, Stat, Table
+from samhw.report.results import Axis, Point, Results, ResultTable, ScatterChart, Stat
 
 __all__ = ["correlation_results"]
 
@@ -29,7 +29,7 @@ def correlation_results(report: Mapping[str, Any]) -> Results:
             Stat("cycles", f"{sum(row['rtl_cycles'] for row in rows):,}", "of the RTL, in all runs"),
         ),
         charts=(
-            Scatter(
+            ScatterChart(
                 "The RTL's cycles against the simulator's",
                 Axis("simulator, cycles", log=True),
                 Axis("RTL, cycles", log=True),
@@ -41,5 +41,5 @@ def correlation_results(report: Mapping[str, Any]) -> Results:
                 "equal",
             ),
         ),
-        tables=(Table("Runs", correlation_grid(rows), bad),),
+        tables=(ResultTable("Runs", correlation_grid(rows), bad),),
     )

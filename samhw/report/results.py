@@ -12,12 +12,12 @@ __all__ = [
     "WIDE",
     "Axis",
     "Bar",
-    "Bars",
+    "BarChart",
     "Point",
+    "ResultTable",
     "Results",
-    "Scatter",
+    "ScatterChart",
     "Stat",
-    "Table",
     "axis",
     "results_page",
 ]
@@ -49,7 +49,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Bars:
+class BarChart:
     """A chart of bars from top to bottom."""
 
     title: str
@@ -78,7 +78,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Scatter:
+class ScatterChart:
     """A chart of points, and a line through some places: a Pareto front, which falls in steps, or a line of
     equality."""
 
@@ -93,7 +93,7 @@ class Scatter:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Texts by rows, headings first."""
 
     title: str
@@ -118,8 +118,8 @@ class Results:
     """In a word or two, with `good`; empty where there is nothing to judge."""
     good: bool
     stats: tuple[Stat, ...]
-    charts: tuple[Bars | Scatter, ...]
-    tables: tuple[Table, ...]
+    charts: tuple[BarChart | ScatterChart, ...]
+    tables: tuple[ResultTable, ...]
     details: tuple[tuple[tuple[str, str], ...], ...] = ()
     """By row, what a mark says when it is pointed at: names, and words of one or more lines. By default, what
     stands in the row."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from samhw.report.results import Axis, Point, Results, Scatter, Stat, Table, axis
+from samhw.report.results import Axis, Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.report.sweep_view import COSTS, Panel, Row, SweepView, sweep_view, word
 
 __all__ = ["sweep_results"]
@@ -39,12 +39,12 @@ def _stats(rows: Sequence[Row], view: SweepView) -> tuple[Stat, ...]:
     return tuple(found)
 
 
-def _chart(panel: Panel, view: SweepView, numbers: Mapping[int, int]) -> Scatter:
+def _chart(panel: Panel, view: SweepView, numbers: Mapping[int, int]) -> ScatterChart:
     """A chart whose colours are the values of the first axis that varies."""
     by = view.told[0] if view.told else None
     label = COSTS.get(view.against, view.against)
     cycles = [row["cycles"] for row in panel.rows]
-    return Scatter(
+    return ScatterChart(
         f"{panel.name}: cycles against {label}",
         Axis(label, words=panel.words) if panel.words else axis(label, panel.xs),
         axis("cycles", cycles),
@@ -58,7 +58,7 @@ def _chart(panel: Panel, view: SweepView, numbers: Mapping[int, int]) -> Scatter
     )
 
 
-def _table(rows: Sequence[Row], axes: Sequence[str], bad: frozenset[int]) -> Table:
+def _table(rows: Sequence[Row], axes: Sequence[str], bad: frozenset[int]) -> ResultTable:
     """The columns in which rows differ, and what they took."""
     shown = [name for name in axes if len({word(row.get(name)) for row in rows}) > 1]
     shown = list(dict.fromkeys(["program", "data", *shown]))
@@ -67,7 +67,7 @@ def _table(rows: Sequence[Row], axes: Sequence[str], bad: frozenset[int]) -> Tab
     for row in rows:
         held = [_number(row.get(name)) for name in figures]
         grid.append([*(word(row.get(name)) for name in shown), *held, str(row["status"])])
-    return Table("Configurations", grid, bad)
+    return ResultTable("Configurations", grid, bad)
 
 
 def _details(row: Row, axes: Sequence[str]) -> tuple[tuple[str, str], ...]:

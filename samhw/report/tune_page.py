@@ -1,6 +1,6 @@
 """The page of a search: cycles against primitives, and what was expected of each schedule."""
 
-from samhw.report.results import Point, Results, Scatter, Stat, Table, axis
+from samhw.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.report.tuned import by_cycles, tuned_grid
 from samhw.sweep.tune import Trial, Tuned
 
@@ -23,7 +23,7 @@ def tune_results(program: str, tuned: Tuned) -> Results:
             Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
         ),
         charts=(_front(tuned), _expected(tuned)),
-        tables=(Table("Schedules that were simulated", tuned_grid(tuned)),),
+        tables=(ResultTable("Schedules that were simulated", tuned_grid(tuned)),),
         details=tuple(_details(trial) for trial in by_cycles(tuned)),
         notes=(
             "The search chose by estimates what to simulate. A schedule below the line of the second chart "
@@ -40,10 +40,10 @@ def _group(tuned: Tuned, trial: Trial) -> str:
     return "Pareto front" if trial in tuned.front else "others"
 
 
-def _front(tuned: Tuned) -> Scatter:
+def _front(tuned: Tuned) -> ScatterChart:
     trials = by_cycles(tuned)
     front = sorted((float(trial.found.nodes), float(trial.cycles)) for trial in tuned.front)
-    return Scatter(
+    return ScatterChart(
         "Cycles against primitives",
         axis("primitives", [trial.found.nodes for trial in trials]),
         axis("cycles", [trial.cycles for trial in trials]),
@@ -56,11 +56,11 @@ def _front(tuned: Tuned) -> Scatter:
     )
 
 
-def _expected(tuned: Tuned) -> Scatter:
+def _expected(tuned: Tuned) -> ScatterChart:
     trials = by_cycles(tuned)
     numbers = [number for trial in trials for number in (trial.found.cycles, float(trial.cycles))]
     ends = ((min(numbers), min(numbers)), (max(numbers), max(numbers)))
-    return Scatter(
+    return ScatterChart(
         "Cycles against those that were expected",
         axis("cycles by estimate", numbers),
         axis("cycles", numbers),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from samhw.report.comparison_page import comparison_results
 from samhw.report.correlation_page import correlation_results
 from samhw.report.origin import origin
 from samhw.report.page import write_page
-from samhw.report.results import Bars, Results, Scatter, Table, axis, results_page
+from samhw.report.results import BarChart, Results, ResultTable, ScatterChart, axis, results_page
 from samhw.report.sweep_page import sweep_results
 from samhw.report.tune_page import tune_results
 from samhw.schedule import Schedule
@@ -76,7 +76,7 @@ def built() -> Results:
     return build_results(compiled, "sim", folder, files, known, sized="karate", checked="")
 
 
-MAKERS = {
+MAKERS: dict[str, Callable[[], Results]] = {
     "compare": compared,
     "sweep": swept,
     "tune": tuned,
@@ -119,10 +119,10 @@ def test_a_comparison_says_what_is_fastest_and_what_is_refused() -> None:
     assert by_words(results)["speedup"] == "4.98×"  # Of what is not wrong.
     assert (results.good, results.verdict) == (False, "a result is wrong")
     cycles, traffic = results.charts
-    assert isinstance(cycles, Bars)
+    assert isinstance(cycles, BarChart)
     assert [bar.text for bar in cycles.bars] == ["9,947 (1.00×)", "1,997 (4.98×)", "1 (9947.00×)", "refused"]
     assert [bar.bad for bar in cycles.bars] == [False, False, True, False]
-    assert isinstance(traffic, Bars)
+    assert isinstance(traffic, BarChart)
     assert traffic.bars[0].values == (400.0, 100.0)
     assert ("time", "19.970 µs") in results.details[1]
     assert "[lanes]\ni = 4" in dict(results.details[1])["schedule"]
@@ -133,7 +133,7 @@ def test_a_comparison_says_what_is_fastest_and_what_is_refused() -> None:
 def test_a_sweep_has_its_front_and_its_failures() -> None:
     results = swept()
     (chart,) = results.charts
-    assert isinstance(chart, Scatter)
+    assert isinstance(chart, ScatterChart)
     assert chart.line == ((500.0, 100.0),)
     assert {point.group for point in chart.points} == {"fuse full", "fuse none"}
     assert {point.row for point in chart.points} == {0, 1, 2, 3, 6, 7, 8, 9}
@@ -145,10 +145,10 @@ def test_a_sweep_has_its_front_and_its_failures() -> None:
 def test_a_search_has_its_front_and_what_was_expected() -> None:
     results = tuned()
     front, expected = results.charts
-    assert isinstance(front, Scatter)
+    assert isinstance(front, ScatterChart)
     assert front.line == ((53.0, 6500.0), (55.0, 5614.0), (64.0, 5089.0))
     assert [point.group for point in front.points] == ["best", "others", "Pareto front", "as written"]
-    assert isinstance(expected, Scatter)
+    assert isinstance(expected, ScatterChart)
     best = expected.points[0]
     assert (best.x, best.y) == (pytest.approx(4580.1), 5089)
     assert 'fuse = [["T64"]]' in dict(results.details[0])["schedule"]
@@ -160,7 +160,7 @@ def test_a_correlation_marks_what_differs() -> None:
     assert (results.verdict, results.good) == ("4 of 5 cycle counts equal", False)
     assert results.tables[0].bad == {2}
     (chart,) = results.charts
-    assert isinstance(chart, Scatter)
+    assert isinstance(chart, ScatterChart)
     assert (chart.points[2].x, chart.points[2].y, chart.points[2].group) == (1000, 1001, "k3")
 
 
@@ -181,7 +181,11 @@ def test_a_build_counts_what_the_design_has() -> None:
 
 
 def test_numbers_stand_to_the_right() -> None:
-    assert Table("", [["a", "b", "c"], ["1,234", "x", ""], ["", "2", ""]]).numeric == [True, False, False]
+    assert ResultTable("", [["a", "b", "c"], ["1,234", "x", ""], ["", "2", ""]]).numeric == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_axes_of_wide_numbers_are_logarithmic() -> None:
@@ -191,7 +195,7 @@ def test_axes_of_wide_numbers_are_logarithmic() -> None:
 
 
 def test_text_of_a_page_stays_text() -> None:
-    results = Results("</script><b>", "", "", True, (), (), (Table("<i>", [["a"], ["<u>"]]),))
+    results = Results("</script><b>", "", "", True, (), (), (ResultTable("<i>", [["a"], ["<u>"]]),))
     page = results_page(results, origin())
     assert not [tag for tag in ("</script><b>", "<i>", "<u>") if tag in page]
 
@@ -248,7 +252,7 @@ def test_a_browser_shows_it(driver: Any, name: str, tmp_path: Path) -> None:
     assert script("return document.querySelectorAll('.chart').length") == len(results.charts)
     rows = script("return document.querySelectorAll('#rows tbody tr').length")
     assert rows == len(results.tables[0].grid) - 1
-    points = sum(len(chart.points) for chart in results.charts if isinstance(chart, Scatter))
+    points = sum(len(chart.points) for chart in results.charts if isinstance(chart, ScatterChart))
     assert script("return document.querySelectorAll('.mark').length") == points
     assert script("return document.documentElement.scrollWidth") <= 1280
     assert not errors(driver)

@@ -14,6 +14,7 @@ from samhw.cli.estimate import print_estimate
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
 from samhw.compiler import Compiled, CompiledRegion
@@ -22,6 +23,7 @@ from samhw.files import write_bytes, write_text
 from samhw.frontend import Program
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot
 from samhw.passes import apply_program_passes
+from samhw.workload import Workload
 
 __all__ = ["compile"]
 
@@ -134,9 +136,9 @@ def compile(
             print_table(page, region.table.grid(), title=_region_title(region))
         write_text(Path(html), page.export_html())
     if json_target:
-        print_json(json_target, _report(compiled))
+        print_json(json_target, _report(compiled, given))
     if "-" not in (json_target, dot):
-        _print(compiled, table, channels)
+        _print(compiled, given, table, channels)
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
 
@@ -162,10 +164,12 @@ def _draw(design: Design, dot: str) -> None:
         write_bytes(Path(dot), [draw(design, suffix[1:])])
 
 
-def _print(compiled: Compiled, table: bool, channels: bool) -> None:
+def _print(compiled: Compiled, given: Workload | Program, table: bool, channels: bool) -> None:
     """What was made, region by region, and the tables that are asked for."""
     console = Console()
     print_choice(compiled)
+    for sentence in part_lines(compiled, given):
+        click.echo(sentence)
     for region in compiled.regions:
         graph = region.graph
         if table:
@@ -217,7 +221,7 @@ def _computations(region: CompiledRegion) -> list[list[str]]:
     return rows
 
 
-def _report(compiled: Compiled) -> dict[str, object]:
+def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
     """What --json writes."""
     return {
         "program": compiled.program.name,
@@ -236,6 +240,7 @@ def _report(compiled: Compiled) -> dict[str, object]:
             for region in compiled.regions
         ],
         "aliases": dict(compiled.aliases),
+        **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),
     }
 
 

@@ -118,7 +118,7 @@ ALLOWED = {
     },
     "cli": {
         *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
-        *("graph", "graph_passes", "hls"),
+        *("graph", "graph_passes", "hls", "importers"),
         *("numerics", "passes", "report", "schedule", "search", "sim", "splits", "sweep", "tensors"),
         "workload",
     },

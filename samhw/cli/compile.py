@@ -17,6 +17,7 @@ from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
+from samhw.cli.written import write_mlir
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
@@ -65,6 +66,12 @@ _TEXT = ("", ".dot", ".gv")
     is_flag=True,
     help="Print the operations, bytes and cycles that are expected on the data, by region and node.",
 )
+@click.option(
+    "--mlir",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Compile nothing; write the program as a function of linalg in MLIR.",
+)
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -90,6 +97,7 @@ def compile(
     patterns: str | None,
     cascades: bool,
     estimate: bool,
+    mlir: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
@@ -102,6 +110,11 @@ def compile(
     if dot:
         _check_drawing(dot)
     given = options.load(program, data, assume=True)
+    if mlir:
+        if table or html or channels or dot or output or json_target or listed is not None or after:
+            raise InputError("--mlir compiles nothing; leave out the options that show or write a graph.")
+        write_mlir(given, options.value, mlir)
+        return
     if patterns is not None:
         if table or html or channels or dot or output or listed is not None or after is not None:
             raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")

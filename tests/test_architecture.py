@@ -99,7 +99,7 @@ ALLOWED = {
         *("splits", "workload"),
     },
     "api": {
-        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),
+        *("backends", "checking", "compiler", "cost", "frontend", "graph", "numerics", "report", "schedule"),
         *("search", "sweep", "tensors", "workload"),
     },
     "torch": {
@@ -109,6 +109,7 @@ ALLOWED = {
             "brackets",
             "checking",
             "compiler",
+            "cost",
             "frontend",
             "graph",
             "importers",
@@ -126,7 +127,7 @@ ALLOWED = {
 
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "limits", "names", "processes", "recursion"),
-    *("script", "suggestion"),
+    *("script", "suggestion", "version"),
 }
 """The files beside the folders, below all of them."""
 

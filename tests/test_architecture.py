@@ -32,12 +32,11 @@ ALLOWED = {
     "frontend": {"numerics", "tensors"},
     "brackets": {"frontend", "tensors"},
     "cascade": {"frontend", "tensors"},
-    "splits": {"frontend", "tensors"},
     "importers": {"frontend", "tensors"},
     "reference": {"frontend", "tensors"},
-    "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
+    "schedule": {"brackets", "decision", "frontend", "fusion", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
-    "passes": {"cascade", "decision", "frontend", "fusion", "splits", "tensors"},
+    "passes": {"cascade", "decision", "frontend", "fusion", "tensors"},
     "statistics": {"tensors"},
     "cost": {"graph", "numerics", "spec", "statistics", "tensors"},
     "graph_passes": {"decision", "graph", "spec"},
@@ -61,7 +60,7 @@ ALLOWED = {
     },
     "workload": {
         *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),
-        *("search", "splits", "statistics", "tensors"),
+        *("search", "statistics", "tensors"),
     },
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
@@ -89,17 +88,16 @@ ALLOWED = {
             "schedule",
             "search",
             "sim",
-            "splits",
         ),
         *("tensors", "workload"),
     },
     "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "sweep", "workload"},
     "sweep": {
         *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
-        *("splits", "workload"),
+        "workload",
     },
     "api": {
-        *("backends", "checking", "compiler", "cost", "frontend", "graph", "numerics", "report", "schedule"),
+        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),
         *("search", "sweep", "tensors", "workload"),
     },
     "torch": {
@@ -109,7 +107,6 @@ ALLOWED = {
             "brackets",
             "checking",
             "compiler",
-            "cost",
             "frontend",
             "graph",
             "importers",
@@ -119,15 +116,14 @@ ALLOWED = {
     },
     "cli": {
         *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
-        *("graph", "graph_passes", "hls", "importers"),
-        *("numerics", "passes", "report", "schedule", "search", "sim", "splits", "sweep", "tensors"),
-        "workload",
+        *("graph", "graph_passes", "hls"),
+        *("numerics", "passes", "report", "schedule", "search", "sim", "sweep", "tensors", "workload"),
     },
 }
 
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "limits", "names", "processes", "recursion"),
-    *("script", "suggestion", "version"),
+    *("script", "suggestion"),
 }
 """The files beside the folders, below all of them."""
 

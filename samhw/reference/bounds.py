@@ -120,6 +120,13 @@ class RunningError(Domain):
     def negate(self, a: Array) -> Array:
         return np.stack([-a[VALUE], *a[ERROR:]])
 
+    def minus_itself(self, a: Array) -> Array:
+        return self.element(np.zeros_like(a[VALUE]), 0.0)
+
+    def at_most(self, a: Array, b: Array) -> Mask:
+        is_so: Mask = a[VALUE] + a[ERROR] <= b[VALUE] - b[ERROR]
+        return is_so
+
     def indicator(self, mask: Array) -> Array:
         """Off by 1 where it is uncertain whether the mask is zero."""
         return self.element(mask[VALUE] != 0, uncertain(mask))
@@ -185,6 +192,8 @@ class RunningError(Domain):
             units = 2
         greatest = np.abs(result) + change
         charge = units * (self.relative * greatest + self.absolute * (greatest > 0))
+        if function == "exp" and not self.sums_are_exact:
+            charge = np.where((values[0] == 0) & (errors[0] == 0), 0, charge)
         # An infinity or NaN is not rounded.
         charge = np.where(np.isfinite(result), charge, 0)
         return self.element(result, change + charge)
@@ -205,7 +214,9 @@ class RunningError(Domain):
             # A factor that is surely zero makes the product zero, whatever the others are.
             is_zero = greatest == 0
             factors = [np.where(is_zero, 1, part) for part in (magnitude, greatest, np.maximum(greatest, 1))]
-            counts = [(np.logical_or, is_zero), (np.add, np.ones_like(magnitude))]
+            # Multiplying by a one rounds nothing.
+            count = ((magnitude != 1) | (error > 0)).astype(np.float64)
+            counts = [(np.logical_or, is_zero), (np.add, count)]
             return [*found, *((np.multiply, factor) for factor in factors), *counts]
         return [*found, (np.maximum, error)]
 
@@ -230,22 +241,25 @@ class RunningError(Domain):
 
     def recurrent(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Values, errors, and the greatest numbers that may come up: whatever the order, a term passes at
-        most a multiplication and an addition at each element, and a factor as many."""
+        most a multiplication and an addition at each element, and a factor as many; but multiplying by a one
+        rounds nothing."""
         values = VALUES.recurrence(factor[VALUE], value[VALUE], starts)
         change, most = factor[ERROR], np.abs(factor[VALUE]) + factor[ERROR]
         error, greatest = value[ERROR].copy(), np.abs(value[VALUE]) + value[ERROR]
         # All with factors of at least 1, and their products alone.
-        weight, scale, count = greatest.copy(), np.ones_like(greatest), np.zeros_like(greatest)
+        weight, scale = greatest.copy(), np.ones_like(greatest)
+        additions, products = np.zeros_like(greatest), np.zeros_like(greatest)
         for at in steps(starts, values.shape[-1]):
             before, r = at - 1, np.maximum(most[at], 1)
             error[at] += _times(error[before], most[at]) + _times(np.abs(values[before]), change[at])
             greatest[at] += _times(greatest[before], most[at])
             weight[at] += _times(weight[before], r)
             scale[at] = scale[before] * r
-            count[at] = count[before] + 1
-        growth = np.expm1(2 * count * np.log1p(self.relative))
+            additions[at] = additions[before] + 1
+            products[at] = products[before] + ((factor[VALUE, at] != 1) | (change[at] > 0))
+        growth = np.expm1((additions + products) * np.log1p(self.relative))
         weight = np.maximum(weight, scale) * (1 + growth)
-        charge = growth * greatest + 3 * count * self.absolute * weight
+        charge = growth * greatest + (additions + 2 * products) * self.absolute * weight
         self.watch(weight)
         return values, error + np.where(greatest > 0, charge, 0), weight
 

@@ -15,7 +15,7 @@ from samhw.reference.lookup import Lookup
 from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation, gathered
 
-__all__ = ["Contraction", "Gather", "wide"]
+__all__ = ["Contraction", "Gather", "origin_of", "wide"]
 
 Gather: TypeAlias = Callable[[Access], Array]
 """Gives a tensor's elements at some points."""
@@ -136,7 +136,7 @@ class Contraction:
             case Add(left, right):
                 return domain.add(self.element(left, gather), self.element(right, gather))
             case Sub(left, right):
-                return domain.add(self.element(left, gather), domain.negate(self.element(right, gather)))
+                return self.difference(left, right, gather)
             case Mul():
                 factors = list(factors_of(expr))
                 found = [self.element(factor, gather) for factor in factors]
@@ -148,6 +148,21 @@ class Contraction:
                 return domain.call(function, [self.element(argument, gather) for argument in arguments])
         raise TypeError(f"'{expr}' has no elements")
 
+    def difference(self, left: Expr, right: Expr, gather: Gather) -> Array:
+        """left - right, which is exact where both are one and the same element."""
+        domain = self.domain
+        a, b = self.element(left, gather), self.element(right, gather)
+        found = domain.add(a, domain.negate(b))
+        if not (isinstance(left, Access) and isinstance(right, Access)):
+            return found
+        one, other = self.leaves[left].origin, self.leaves[right].origin
+        if one is None or other is None or one.source != other.source:
+            return found
+        is_same = gather(origin_of(left)) == gather(origin_of(right))
+        return np.where(
+            is_same.all(tuple(range(is_same.ndim - 1 - len(self.indices)))), domain.minus_itself(a), found
+        )
+
     def is_whole(self, expr: Expr) -> bool:
         """Whether no sum can be taken apart in an expression, together with what it is multiplied by. A sum
         that a statement has computed can be, in a program that is one region."""
@@ -157,6 +172,11 @@ class Contraction:
             case Neg() | Mul() | Div():
                 return all(map(self.is_whole, expr.children))
         return True
+
+
+def origin_of(access: Access) -> Access:
+    """What stands for the origins of an access's elements. No tensor of a program has such a name."""
+    return Access.of(f"origin of {access.tensor}", access.names)
 
 
 class _Operands:

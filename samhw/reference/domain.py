@@ -46,6 +46,14 @@ class Domain(ABC):
     def negate(self, a: Array) -> Array:
         """-a."""
 
+    def minus_itself(self, a: Array) -> Array:
+        """a - a, of one and the same number."""
+        return self.add(a, self.negate(a))
+
+    @abstractmethod
+    def at_most(self, a: Array, b: Array) -> Mask:
+        """Where a is surely no greater than b."""
+
     @abstractmethod
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         """A function of `check.FUNCTIONS`, element by element."""

@@ -105,6 +105,14 @@ class Extended(RunningError):
         result[SIGN] = np.where(np.isnan(a[VALUE]), a[SIGN], -a[SIGN])
         return result
 
+    def minus_itself(self, a: Array) -> Array:
+        is_number = np.isfinite(a[VALUE]) & (a[OPEN] == 0)
+        return np.where(is_number, super().minus_itself(a), self.add(a, self.negate(a)))
+
+    def at_most(self, a: Array, b: Array) -> Mask:
+        is_so: Mask = super().at_most(a, b) & (a[OPEN] == 0) & (b[OPEN] == 0)
+        return is_so
+
     # Sums of products
 
     def indicator(self, mask: Array) -> Array:

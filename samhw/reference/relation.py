@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.lookup import Integers, Lookup
 from samhw.tensors import Tensor
 
-__all__ = ["Array", "Mask", "Points", "Relation", "gathered"]
+__all__ = ["Array", "Mask", "Origin", "Points", "Relation", "gathered"]
 
 Array = NDArray[np.number]
 Mask = NDArray[np.bool_]
@@ -88,6 +88,7 @@ class Relation:
             element in the axes before.
         extents: of the indices.
         plain: these are plain numbers still, without such parts.
+        origin: of running maxima and minima, which elements they are.
     """
 
     points: Points
@@ -95,6 +96,7 @@ class Relation:
     values: Array
     extents: Mapping[str, int]
     plain: bool = False
+    origin: "Origin | None" = None
 
     @classmethod
     def of(cls, tensor: Tensor | ArrayLike) -> "Relation":
@@ -134,6 +136,7 @@ class Relation:
             points=points,
             dense=tuple(names[index] for index in self.dense),
             extents={names[index]: extent for index, extent in self.extents.items()},
+            origin=self.origin and replace(self.origin, since=self.origin.since.renamed(names)),
         )
 
     def listed(self) -> "Relation":
@@ -142,19 +145,35 @@ class Relation:
         inner = np.array(found[1:], np.int64).reshape(len(self.dense), len(found[0]))
         coords = np.concatenate([self.points.coords[:, found[0]], inner])
         values = self.values[(slice(None),) * self.lead + found]
-        return replace(self, points=Points(self.indices, coords), dense=(), values=values)
+        return replace(self, points=Points(self.indices, coords), dense=(), values=values, origin=None)
 
     def filled(self, indices: Sequence[str]) -> "Relation":
         """With everything along every index, in this order."""
         if not self.points.indices and self.points.count and self.dense == tuple(indices):
             return self
         values = gathered(self, Points.everything(), indices)
-        return replace(self, points=Points.everything(), dense=tuple(indices), values=values)
+        origin = self.origin and replace(self.origin, since=self.origin.since.filled(indices))
+        return replace(self, points=Points.everything(), dense=tuple(indices), values=values, origin=origin)
 
     def to_array(self) -> Array:
         """A dense array, with the modes "0", "1", .. as axes."""
         filled = self.filled(modes(len(self.indices)))
         return filled.values[(slice(None),) * self.lead + (0,)]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Which elements the values of a relation are, so that two that are the same one are known to be equal to
+    the bit, however uncertain they are.
+
+    Attributes:
+        source: what the elements are of.
+        since: for each value, a number of its element; plain, over the same indices. Values of two relations
+            with one source are one element where they have one number.
+    """
+
+    source: object
+    since: Relation
 
 
 def _extents(shape: Sequence[int]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Running reductions: at each point along an index, the reduction of what has come so far."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from samhw.reference.domain import Domain, Reduction
 from samhw.reference.join import distinct
 from samhw.reference.lookup import Integers, Lookup
 from samhw.reference.pieces import in_pieces
-from samhw.reference.relation import Array, Points, Relation
+from samhw.reference.relation import Array, Mask, Origin, Points, Relation
 from samhw.reference.support import support
 from samhw.reference.values import steps
 
@@ -42,12 +43,36 @@ def running(
     points, order, starts = in_rows(points, kept, run.index)
     accumulations = [accumulated(by, part[order], starts) for by, part in found]
     values = domain.reduced(run.reduction, accumulations, np.zeros((), bool))
-    if run.exclusive:
-        first = domain.number(int(run.reduction == "prod"))
-        before = np.roll(values, 1, axis=-1)
-        before[..., starts] = first.reshape((*first.shape, 1))
-        values = before
-    return Relation(Points(kept, points.rows(kept)), (), values, {index: extents[index] for index in kept})
+    before = np.roll(values, 1, axis=-1)
+    first = domain.number(int(run.reduction == "prod"))
+    before[..., starts] = first.reshape((*first.shape, 1))
+    whole = Points(kept, points.rows(kept))
+    sizes = {index: extents[index] for index in kept}
+    origin = None
+    if run.reduction in ("max", "min"):
+        elements = domain.reduced(run.reduction, [part[order] for _, part in found], np.zeros((), bool))
+        stays = domain.at_most(*((elements, before) if run.reduction == "max" else (before, elements)))
+        since = _since(stays, points.rows((run.index,))[0], starts, exclusive=run.exclusive)
+        source = (replace(run, exclusive=False), kept, statement.mask)
+        origin = Origin(source, Relation(whole, (), since, sizes, plain=True))
+    return Relation(whole, (), before if run.exclusive else values, sizes, origin=origin)
+
+
+def _since(stays: Mask, places: Integers, starts: Integers, *, exclusive: bool) -> Integers:
+    """From which element on, counted from 1, a running maximum or minimum has surely stayed what it is; -1
+    before the first element.
+
+    Args:
+        stays: where it is surely the one before.
+        places: of the elements in their rows, which begin at `starts`.
+    """
+    changes = np.where(stays, 0, places + 1)
+    changes[starts] = places[starts] + 1
+    since: Integers = accumulated(np.maximum, changes, starts).astype(np.int64)
+    if exclusive:
+        since = np.roll(since, 1)
+        since[starts] = -1
+    return since
 
 
 def points_to_visit(

@@ -33,6 +33,10 @@ class Values(Domain):
     def negate(self, a: Array) -> Array:
         return -a
 
+    def at_most(self, a: Array, b: Array) -> Mask:
+        is_so: Mask = a <= b
+        return is_so
+
     def indicator(self, mask: Array) -> Array:
         is_counted: Mask = mask != 0
         return is_counted.astype(np.int64)

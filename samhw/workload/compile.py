@@ -44,7 +44,7 @@ def request_for(
         lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
         workload.value(value),
         arch or Arch(),
-        workload.statistics(schedule=schedule),
+        workload.statistics(),
         entries,
         workload.scopes,
     )

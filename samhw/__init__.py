@@ -11,6 +11,8 @@ array([1, 2, 3])
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from samhw.version import __version__
+
 if TYPE_CHECKING:
     # For checkers of types alone: the command line is up in the time that NumPy takes to be imported.
     from samhw.api import DesignResult, RunnableDesign, compile, load
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from samhw.tensors import Tensor
 
 __all__ = ["DesignResult", "RunnableDesign", "Schedule", "Tensor", "__version__", "compile", "load"]
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "DesignResult": "samhw.api",

@@ -32,11 +32,12 @@ ALLOWED = {
     "frontend": {"numerics", "tensors"},
     "brackets": {"frontend", "tensors"},
     "cascade": {"frontend", "tensors"},
+    "splits": {"frontend", "tensors"},
     "importers": {"frontend", "tensors"},
     "reference": {"frontend", "tensors"},
-    "schedule": {"brackets", "decision", "frontend", "fusion", "tensors"},
+    "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
-    "passes": {"cascade", "decision", "frontend", "fusion", "tensors"},
+    "passes": {"cascade", "decision", "frontend", "fusion", "splits", "tensors"},
     "statistics": {"tensors"},
     "cost": {"graph", "numerics", "spec", "statistics", "tensors"},
     "graph_passes": {"decision", "graph", "spec"},
@@ -60,7 +61,7 @@ ALLOWED = {
     },
     "workload": {
         *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),
-        *("search", "statistics", "tensors"),
+        *("search", "splits", "statistics", "tensors"),
     },
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
@@ -88,16 +89,17 @@ ALLOWED = {
             "schedule",
             "search",
             "sim",
+            "splits",
         ),
         *("tensors", "workload"),
     },
     "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "sweep", "workload"},
     "sweep": {
         *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
-        "workload",
+        *("splits", "workload"),
     },
     "api": {
-        *("backends", "checking", "compiler", "frontend", "graph", "numerics", "report", "schedule"),
+        *("backends", "checking", "compiler", "cost", "frontend", "graph", "numerics", "report", "schedule"),
         *("search", "sweep", "tensors", "workload"),
     },
     "torch": {
@@ -107,6 +109,7 @@ ALLOWED = {
             "brackets",
             "checking",
             "compiler",
+            "cost",
             "frontend",
             "graph",
             "importers",
@@ -116,14 +119,15 @@ ALLOWED = {
     },
     "cli": {
         *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
-        *("graph", "graph_passes", "hls"),
-        *("numerics", "passes", "report", "schedule", "search", "sim", "sweep", "tensors", "workload"),
+        *("graph", "graph_passes", "hls", "importers"),
+        *("numerics", "passes", "report", "schedule", "search", "sim", "splits", "sweep", "tensors"),
+        "workload",
     },
 }
 
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "limits", "names", "processes", "recursion"),
-    *("script", "suggestion"),
+    *("script", "suggestion", "version"),
 }
 """The files beside the folders, below all of them."""
 

@@ -10,7 +10,7 @@ from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.numerics import ValueType
 
-__all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of"]
+__all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of", "window_of"]
 
 
 def value_of(given: ValueType | str | None) -> ValueType | None:
@@ -73,3 +73,11 @@ def path_of(what: str, given: Path | str) -> Path:
     if not isinstance(given, str | Path):
         raise InputError(f"{what} cannot be {shown(given)}; give the path of a file.")
     return Path(given)
+
+
+def window_of(given: tuple[int, int]) -> tuple[int, int]:
+    """Cycles: the first, and the one behind the last."""
+    match given:
+        case (int() as first, int() as end) if 0 <= first < end:
+            return first, end
+    raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one behind.")

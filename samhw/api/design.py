@@ -11,7 +11,8 @@ from samhw.api.drawing import Drawing
 from samhw.api.result import DesignResult
 from samhw.backends import MODEL, Backend, check_options, run
 from samhw.checking import measure
-from samhw.compiler import Compiled, FusionTable, asked_text
+from samhw.compiler import Compiled, FusionTable, asked_text, estimate_compiled
+from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.frontend import Capacity, Program, check_size
@@ -107,8 +108,9 @@ class RunnableDesign:
             RunError: for a run that ends with an error.
         """
         options: dict[str, object] = {}
-        if memory is not None:
-            options["memory"] = dram_of(memory)
+        held = None if memory is None else dram_of(memory)
+        if held is not None:
+            options["memory"] = held
         if wave is not None:
             options["wave"] = path_of("The file of the wave", wave)
         chosen = MODEL.name if backend is None else backend
@@ -123,7 +125,22 @@ class RunnableDesign:
         workload = self.bind({**({} if data is None else data), **tensors})
         compiled = self.compile_for(workload)
         self._last = workload
-        return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload)
+        return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
+
+    def estimate(self, data: Mapping[str, Data] | None = None, /) -> DesignEstimate:
+        """The operations, bytes and cycles that are expected of a run, by the statistics of its data, without
+        running anything (docs/compiler.md).
+
+        Args:
+            data: the inputs by name, as for `run`; by default those of the last run.
+
+        Raises:
+            InputError: as `run` does, and where there are no data yet.
+        """
+        workload = self._last if data is None else self.bind(data)
+        if workload is None:
+            raise InputError("An estimate counts what data store; give data, or run the design first.")
+        return estimate_compiled(self.compile_for(workload), workload.statistics())
 
     def tune(
         self,

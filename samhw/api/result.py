@@ -2,17 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 import scipy.sparse
 
-from samhw.backends import RunResult
+from samhw.api.arguments import path_of, window_of
+from samhw.backends import MODEL, RunResult, find_backend
+from samhw.backends import run as simulate
 from samhw.checking import Check, check
 from samhw.compiler import Compiled
 from samhw.errors import RunError
+from samhw.graph import Dram
 from samhw.html import html_section, html_table
+from samhw.report.recorded import is_short
+from samhw.report.run_report import run_report
 from samhw.report.statistics import Statistics, statistics
+from samhw.report.trace import check_trace, write_trace
 from samhw.tensors import Tensor
 from samhw.workload import Workload
 
@@ -23,12 +30,14 @@ __all__ = ["DesignResult"]
 class DesignResult:
     """A finished run: `result["T"]` is a tensor that it has computed.
 
-    `run` is what the backend gave, `compiled` what it ran, and `workload` on what.
+    `run` is what the backend gave, `compiled` what it ran, `workload` on what, and `memory` what held tensors
+    off chip, if anything did.
     """
 
     run: RunResult
     compiled: Compiled
     workload: Workload
+    memory: Dram | None = None
 
     @property
     def cycles(self) -> int:
@@ -97,6 +106,44 @@ class DesignResult:
             InputError: for a run of another backend.
         """
         return statistics(self.compiled, self.run)
+
+    def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
+        """Writes the tokens of the run, cycle by cycle: `.json` for Perfetto, `.vcd` or `.fst` as waves. The
+        simulator, which takes the same cycles, runs once more to record them; returns the path.
+
+        Args:
+            window: the first cycle, and the one behind the last; by default all.
+
+        Raises:
+            InputError: for a path with another suffix, one that cannot be written, or an empty window.
+        """
+        found = check_trace(path_of("The trace", path))
+        part = {} if window is None else {"window": window_of(window)}
+        write_trace(found, self._simulated(trace=True, **part))
+        return found
+
+    def report(self, directory: Path | str) -> Path:
+        """Writes a page to look at, `index.html`, into a directory, which may be new (docs/report.md). The
+        simulator runs once more, and the results are compared with NumPy's; returns the page's path.
+
+        Raises:
+            InputError: if it cannot be written.
+        """
+        folder = path_of("The directory of the report", directory)
+        from samhw.report.page import write_page  # Jinja takes its time to be imported.
+        from samhw.report.run_page import run_page
+
+        model = self._simulated(trace=is_short(self.workload))
+        backend = find_backend(self.backend)
+        runs = [model] if backend is MODEL else [model, self.run]
+        checks = [check(self.workload, self.compiled, run.outputs) for run in runs]
+        asked = self.compiled.schedule
+        told = run_report(self.workload, self.compiled, backend, runs, checks, asked=asked)
+        return write_page(folder, run_page(told))
+
+    def _simulated(self, **options: Any) -> RunResult:
+        """The run by the simulator, with these options of its."""
+        return simulate(self.compiled, self.workload.tensors, MODEL, memory=self.memory, **options)
 
     def __repr__(self) -> str:
         results = ", ".join(f"{name} {self.tensors[name]!r}" for name in self.keys())

@@ -16,6 +16,7 @@ from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
 from samhw.schedule import Schedule
+from samhw.splits import split_program
 from samhw.tensors import Tensor
 from samhw.workload import Workload, predict_effort
 
@@ -71,8 +72,9 @@ class Check:
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
     """Compares everything that a run has stored with NumPy's evaluation on the same (encoded) values.
 
-    Brackets that the schedule has are followed, so that bounds are those of what is computed; the greatest
-    difference is from the program as it is written.
+    Brackets and splits that the schedule has are followed, so that bounds are those of what is computed; the
+    greatest difference is from the program as it is written. Integers have no bounds, and are compared with
+    the program that is not split.
 
     Region by region, since the errors that a type may make grow with every statement behind them, until
     nothing could be told from a wrong result. Time and memory follow what is stored. A program that was made
@@ -82,17 +84,23 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         RunError: for a result of a wrong shape, or a program that is not what it was made of.
     """
     compared = workload.oracle is None or workload.oracle() is not None
-    program, kind = _as_computed(compiled.schedule, workload.program), compiled.value
+    kind = compiled.value
+    is_bounded = isinstance(kind, Fixed | Float)
+    chosen = compiled.schedule if is_bounded else replace(compiled.schedule, split={})
+    split = split_program(chosen.apply(workload.program), chosen.split)
+    program = _as_computed(chosen, split.program)
     known = {
         name: replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))
         for name, tensor in workload.tensors.items()
     }
+    parts = split.derived(known)
     results_of = {decl.name for decl in program.outputs}
     whole: Mapping[str, Relation] = {}
     # As it is written: other brackets have the same results.
-    written_as = workload.program if compiled.schedule.brackets else program
+    written_as = workload.program if chosen.brackets or chosen.split else program
     if (len(program.regions) > 1 or written_as is not program) and _share(written_as, known) == 1:
         whole = results(written_as, known)
+    known |= parts
     found = Check(0.0, 0.0)
     for region in program.regions:
         for statement in region.statements:
@@ -118,7 +126,6 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                     "please report this as a bug."
                 )
             others = [expected[name], *([whole[name]] if name in whole else [])]
-            is_bounded = isinstance(kind, Fixed | Float)
             seen, verdict = _compared(Relation.of(actual), others, wanted[name], is_bounded)
             found = Check(
                 max(found.max_abs_error, seen.max_abs_error) if name in results_of else found.max_abs_error,
@@ -131,9 +138,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
 
 
 def _as_computed(schedule: Schedule, program: Program) -> Program:
-    """The program in the regions of a schedule, and in the form in which its cascades are computed: their
-    bounds are another form's."""
-    program = schedule.apply(program)
+    """The program in the form in which its cascades are computed: their bounds are another form's."""
     if schedule.cascade == "off":
         return program
     # SymPy takes a while to import.

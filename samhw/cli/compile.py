@@ -14,14 +14,17 @@ from samhw.cli.estimate import print_estimate
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.orders import print_orders
 from samhw.cli.output import OUTPUT, print_json, print_table
+from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
+from samhw.cli.written import write_mlir
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.frontend import Program
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot
 from samhw.passes import apply_program_passes
+from samhw.workload import Workload
 
 __all__ = ["compile"]
 
@@ -63,6 +66,12 @@ _TEXT = ("", ".dot", ".gv")
     is_flag=True,
     help="Print the operations, bytes and cycles that are expected on the data, by region and node.",
 )
+@click.option(
+    "--mlir",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Compile nothing; write the program as a function of linalg in MLIR.",
+)
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -88,6 +97,7 @@ def compile(
     patterns: str | None,
     cascades: bool,
     estimate: bool,
+    mlir: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
@@ -100,6 +110,11 @@ def compile(
     if dot:
         _check_drawing(dot)
     given = options.load(program, data, assume=True)
+    if mlir:
+        if table or html or channels or dot or output or json_target or listed is not None or after:
+            raise InputError("--mlir compiles nothing; leave out the options that show or write a graph.")
+        write_mlir(given, options.value, mlir)
+        return
     if patterns is not None:
         if table or html or channels or dot or output or listed is not None or after is not None:
             raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")
@@ -134,9 +149,9 @@ def compile(
             print_table(page, region.table.grid(), title=_region_title(region))
         write_text(Path(html), page.export_html())
     if json_target:
-        print_json(json_target, _report(compiled))
+        print_json(json_target, _report(compiled, given))
     if "-" not in (json_target, dot):
-        _print(compiled, table, channels)
+        _print(compiled, given, table, channels)
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
 
@@ -162,10 +177,12 @@ def _draw(design: Design, dot: str) -> None:
         write_bytes(Path(dot), [draw(design, suffix[1:])])
 
 
-def _print(compiled: Compiled, table: bool, channels: bool) -> None:
+def _print(compiled: Compiled, given: Workload | Program, table: bool, channels: bool) -> None:
     """What was made, region by region, and the tables that are asked for."""
     console = Console()
     print_choice(compiled)
+    for sentence in part_lines(compiled, given):
+        click.echo(sentence)
     for region in compiled.regions:
         graph = region.graph
         if table:
@@ -217,7 +234,7 @@ def _computations(region: CompiledRegion) -> list[list[str]]:
     return rows
 
 
-def _report(compiled: Compiled) -> dict[str, object]:
+def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
     """What --json writes."""
     return {
         "program": compiled.program.name,
@@ -236,6 +253,7 @@ def _report(compiled: Compiled) -> dict[str, object]:
             for region in compiled.regions
         ],
         "aliases": dict(compiled.aliases),
+        **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),
     }
 
 

@@ -21,7 +21,7 @@ def print_estimate(compiled: Compiled, given: Workload | Program, json_target: s
     """
     if isinstance(given, Program):
         raise InputError("--estimate counts what data store; give --data.")
-    found = estimate_compiled(compiled, given.statistics())
+    found = estimate_compiled(compiled, given.statistics(schedule=compiled.schedule))
     if json_target:
         report = {
             "cycles": round(found.cycles),

@@ -103,6 +103,12 @@ _COMPILE = (
         "or in one pass; docs/cascades.md has the choices.",
     ),
     click.option(
+        "--split",
+        metavar="A=RULE",
+        help="Store A in several formats at once, such as A=rows(4) or A=hyb(1,2); docs/formats.md has the "
+        "rules; several with semicolons.",
+    ),
+    click.option(
         "--lanes",
         metavar="i=4+j=2",
         help="Copies of what lies inside of an index, which share its coordinates.",
@@ -262,6 +268,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         brackets: str | None,
         iteration: Iteration | None,
         cascade: str | None,
+        split: str | None,
         lanes: str | None,
         share: str | None,
         permute: bool | None,
@@ -282,7 +289,13 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         schedule = with_words(
             saved.schedule if design else load_schedule(schedule_file),
-            {**words, "share": share or None, "order": order or None, "brackets": brackets or None},
+            {
+                **words,
+                "share": share or None,
+                "order": order or None,
+                "brackets": brackets or None,
+                "split": split or None,
+            },
         )
         asked = asked_type(value) or saved.compiled or saved.value
         command(options=CompileOptions(schedule, asked, capacity, extents, arch, saved), **others)

@@ -9,15 +9,11 @@ import click
 
 from samhw.cli.output import command_line
 from samhw.errors import InputError
-from samhw.workload import Workload, predict_effort
 
 if TYPE_CHECKING:
     from samhw.report.results import Results
 
-__all__ = ["is_short", "report_option", "write_report", "write_results"]
-
-_RECORDED = 100_000
-"""The points of a run up to which a report records every token, and so shows channels and nodes over time."""
+__all__ = ["report_option", "write_report", "write_results"]
 
 
 class _Directory(click.Path):
@@ -42,11 +38,6 @@ report_option = click.option(
     "--report", type=_Directory(), metavar="DIR", help="Write a report to look at: a page, DIR/index.html."
 )
 """Gives a command `report`, for `write_report` or `write_results`."""
-
-
-def is_short(workload: Workload) -> bool:
-    """Whether a run on that data is so short that a report can record every token."""
-    return predict_effort(workload.program, workload.tensors).points <= _RECORDED
 
 
 def write_report(

@@ -23,14 +23,16 @@ from samhw.cli.choice import note_brackets, print_choice
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
 from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
-from samhw.cli.pages import is_short, report_option, write_report
+from samhw.cli.pages import report_option, write_report
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.cli.statistics import print_statistics
-from samhw.cli.tracing import recording, write_trace
+from samhw.cli.tracing import recording
 from samhw.errors import InputError
+from samhw.report.recorded import is_short
 from samhw.report.run_report import RunReport, run_report
 from samhw.report.time import beside, say_clock, say_time
+from samhw.report.trace import write_trace
 from samhw.tensors import write_tensor
 from samhw.workload import Workload
 

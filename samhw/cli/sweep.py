@@ -25,8 +25,8 @@ __all__ = ["sweep"]
 
 _FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share", "cascade")
 """Fields of a schedule that --set takes by name."""
-_TABLES = ("order", "formats", "brackets")
-"""Fields of which it takes each entry: order.T, formats.T, brackets.T."""
+_TABLES = ("order", "formats", "brackets", "split")
+"""Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T."""
 
 
 @click.command()

@@ -7,6 +7,7 @@ from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
 from samhw.cost.streams import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole
+from samhw.html import html_section, html_table
 from samhw.statistics import TensorStatistics
 
 __all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
@@ -86,6 +87,18 @@ class DesignEstimate:
     def bytes(self) -> float:
         """In both directions."""
         return self.bytes_read + self.bytes_written
+
+    def __repr__(self) -> str:
+        work = f"{self.operations:,.0f} operations, {self.bytes:,.0f} bytes"
+        return f"<DesignEstimate of {len(self.regions)} regions: about {self.cycles:,.0f} cycles, {work}>"
+
+    def _repr_html_(self) -> str:
+        rows = [["region", "cycles", "operations", "bytes read", "written", "busiest node"]]
+        for region in self.regions:
+            busiest = max(region.nodes, key=lambda name: region.nodes[name].busy)
+            counts = (region.cycles, region.operations, region.bytes_read, region.bytes_written)
+            rows.append([region.name, *(f"{count:,.0f}" for count in counts), busiest])
+        return html_section(f"about {self.cycles:,.0f} cycles", html_table(rows))
 
 
 def estimate_graph(

@@ -56,6 +56,7 @@ class Lowerable:
         permute: permission to copy what is stored discordantly.
         largest_copy: the most points of a tensor that may be copied.
         off_chip: the tensors that lie off chip; None for all, or none.
+        split: by input, the rule by which it is split into parts that are still to be made.
         cascade: what is done about reductions that depend on each other.
         decision: how the program's regions are lowered, once that is decided.
     """
@@ -69,6 +70,7 @@ class Lowerable:
     permute: bool = False
     largest_copy: int = 1 << 22
     off_chip: Sequence[str] | None = None
+    split: Mapping[str, str] = field(default_factory=dict)
     cascade: str = "off"
     decision: Decision | None = None
 
@@ -150,6 +152,7 @@ class Lowerable:
         *,
         entries: Mapping[str, int] | None = None,
         recipes: Mapping[str, Recipe] | None = None,
+        like: Mapping[str, str] | None = None,
     ) -> "Lowerable":
         """What a pass has made of this: another program to the same results.
 
@@ -159,13 +162,14 @@ class Lowerable:
         Args:
             entries: the most entries of the compressed levels of further tensors.
             recipes: of further inputs.
+            like: for further tensors, the one of this program that has the same shape.
         """
         extents: dict[str, int] = {}
-        for tensor in self.program.tensors:
-            if tensor in program.tensors:
-                dimensions = program.dimensions.of_tensor(tensor)
-                for dimension, extent in zip(dimensions, self.shape(tensor), strict=True):
-                    extents[dimension] = max(extent, extents.get(dimension, 0))
+        shaped = {name: name for name in self.program.tensors if name in program.tensors} | dict(like or {})
+        for tensor, of in shaped.items():
+            dimensions = program.dimensions.of_tensor(tensor)
+            for dimension, extent in zip(dimensions, self.shape(of), strict=True):
+                extents[dimension] = max(extent, extents.get(dimension, 0))
         return replace(
             self,
             program=program,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import samhw
+from samhw.version import __version__
 
 __all__ = ["Origin", "origin"]
 
@@ -32,7 +32,7 @@ class Origin:
 def origin(command: str = "") -> Origin:
     """That of what is reported now; `command` is what was typed."""
     versions = {
-        "samhw": samhw.__version__,
+        "samhw": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
     }

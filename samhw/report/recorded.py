@@ -5,11 +5,20 @@ from numpy.typing import NDArray
 
 from samhw.graph import Graph, Node
 from samhw.sim import Result
+from samhw.workload import Workload, predict_effort
 
-__all__ = ["SPANS", "activity", "fill"]
+__all__ = ["SPANS", "activity", "fill", "is_short"]
+
+_RECORDED = 100_000
+"""The points of a run up to which a report records every token, and so shows channels and nodes over time."""
 
 SPANS = 160
 """The most points of a curve. Each is the mean of a span of cycles."""
+
+
+def is_short(workload: Workload) -> bool:
+    """Whether a run on that data is so short that a report can record every token."""
+    return predict_effort(workload.program, workload.tensors).points <= _RECORDED
 
 
 def fill(result: Result, channel: str) -> tuple[float, ...]:

@@ -34,6 +34,7 @@ from samhw.schedule.fields import (
 from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import check_lanes, lanes_text
 from samhw.schedule.regions import ordered, regions_of
+from samhw.splits import check_split
 
 __all__ = ["Schedule"]
 
@@ -83,6 +84,9 @@ class Schedule:
     """For a result, the right side of its statement without indices, with parentheses around what is summed
     first; it may name what intermediates are made of in their place (`samhw.brackets`). All other fields
     speak of the statements that come of it."""
+    split: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By input, the rule by which it is split into parts in formats of their own (`samhw.splits`), such as
+    `rows(4)`, `hyb(1,2)` or `file.py:function`. The program becomes a sum over the parts."""
     cascade: Cascade = "off"
     """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
     its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
@@ -106,6 +110,7 @@ class Schedule:
         object.__setattr__(self, "order", check_order(self.order))
         object.__setattr__(self, "formats", check_formats(self.formats))
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
+        object.__setattr__(self, "split", check_split(self.split))
 
     def apply(self, program: Program) -> Program:
         """The program with the brackets, the regions, the orders and the formats of this schedule.
@@ -124,6 +129,8 @@ class Schedule:
                     f"'share' names '{name}', which no statement of '{program.name}' computes; its "
                     f"statements compute {', '.join(computed)}."
                 )
+        for name in self.split:
+            program.check_operand(name)
         for name in self.off_chip or ():
             if name not in program.tensors:
                 raise InputError(
@@ -145,6 +152,7 @@ class Schedule:
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
             words.append(f"lanes {lanes_text(self.lanes)}")
+        words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         if self.cascade != "off":
             words.append(f"cascade {self.cascade}")
         if share := self.share_text():
@@ -230,6 +238,8 @@ class Schedule:
             found["brackets"] = plain(self.brackets)
         if self.off_chip is not None:
             found["off_chip"] = plain(self.off_chip)
+        if self.split:
+            found["split"] = plain(self.split)
         if self.cascade != "off":
             found["cascade"] = self.cascade
         if self.share != "auto":

@@ -25,8 +25,8 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
 
     Args:
         words: fields by name, as an option gives them; None leaves a field as it is. Beside the fields,
-            `order.T` is the order of the region whose last result is T, `formats.T` the format of T, and
-            `brackets.T` the bracket of T.
+            `order.T` is the order of the region whose last result is T, `formats.T` the format of T,
+            `brackets.T` the bracket of T, and `split.T` the rule that splits T, or `none`.
 
     Raises:
         InputError: for words that a field does not take.
@@ -43,11 +43,31 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
         chosen["formats"] = {**schedule.formats, **formats}
     if brackets := _entries("brackets", words):
         chosen["brackets"] = {**schedule.brackets, **brackets}
+    if rules := _entries("split", words):
+        chosen["split"] = _split_by({**schedule.split, **rules})
     return replace(schedule, **chosen)
 
 
 def _entries(table: str, words: Mapping[str, Any]) -> dict[str, Any]:
     return {name.partition(".")[2]: word for name, word in words.items() if name.startswith(f"{table}.")}
+
+
+def _parse_split(text: str) -> dict[str, str]:
+    """Rules as `A = rows(4)`, several with semicolons."""
+    rules: dict[str, str] = {}
+    for entry in filter(str.strip, text.split(";")):
+        name, equals, rule = (part.strip() for part in entry.partition("="))
+        if not equals or name in rules:
+            raise InputError(
+                f"split '{text}': give each tensor one rule, as in A = rows(4), and a ; between them."
+            )
+        rules[name] = rule
+    return rules
+
+
+def _split_by(rules: Mapping[str, str]) -> dict[str, str]:
+    """The rules that split something."""
+    return {tensor: rule for tensor, rule in rules.items() if rule != "none"}
 
 
 def parse_order(text: str) -> tuple[str, ...]:
@@ -87,6 +107,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "lanes": parse_lanes,
     "order": lambda text: parse_order(text) if text else {},
     "share": _parse_share,
+    "split": _parse_split,
     "off_chip": lambda text: tuple(text.split("+")) if text else None,
 }
 """Of the fields that are more than a word, how they are read."""

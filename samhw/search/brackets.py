@@ -27,6 +27,9 @@ WORTH = 0.8
 MOST_FACTORS = 10
 """How many factors of a product are put in the best order; those of longer ones stay as they are."""
 
+FEW_FACTORS = 5
+"""Of a product for which all trees are weighed."""
+
 
 @dataclass(frozen=True)
 class BracketChoice:
@@ -203,15 +206,18 @@ class _Chain:
             return None
         best: dict[int, _Part] = {1 << n: self.alone(part, len(parts) == 1) for n, part in enumerate(parts)}
         whole = (1 << len(parts)) - 1
+        linked = _linked(parts)
+        # Of many factors, what has no index in common is multiplied only where nothing else is left.
+        is_long = len(parts) > FEW_FACTORS and whole in linked
         for subset in range(1, whole + 1):
-            if subset in best:
+            if subset in best or (is_long and subset not in linked):
                 continue
             outside = set(self.statement.lhs.variables)
             outside.update(i for n, p in enumerate(parts) if not subset >> n & 1 for i in p.variables)
             low = subset & -subset
             rest = (subset - 1) & subset
             while rest:
-                if not rest & low:
+                if not rest & low and rest in best and subset ^ rest in best:
                     one, other = sorted((best[rest], best[subset ^ rest]), key=lambda p: p.place)
                     found = self.joined(one, other, outside, subset == whole)
                     if subset not in best or found.work < best[subset].work:
@@ -241,6 +247,22 @@ class _Chain:
             tree = Group(tree)
             groups[str(tree)] = own
         return _Part(tree, kept, density, work + own, groups)
+
+
+def _linked(parts: Sequence[_Part]) -> set[int]:
+    """The sets of parts, as bits, in which a way leads from each to each other by indices that two of them
+    share."""
+    shares = [
+        sum(1 << n for n, other in enumerate(parts) if not set(part.variables).isdisjoint(other.variables))
+        for part in parts
+    ]
+    found = {1 << n for n in range(len(parts))}
+    for subset in range(1, 1 << len(parts)):
+        members = [n for n in range(len(parts)) if subset >> n & 1]
+        # One of them may be left out without parting the others.
+        if any(subset ^ 1 << n in found and shares[n] & (subset ^ 1 << n) for n in members):
+            found.add(subset)
+    return found
 
 
 def _is_plain(expr: Expr) -> bool:

@@ -104,6 +104,7 @@ def make_lowerable(
         permute=schedule.permute,
         largest_copy=schedule.largest_copy,
         off_chip=schedule.off_chip,
+        split=schedule.split,
         cascade=schedule.cascade,
     )
 

@@ -17,6 +17,7 @@ from samhw.graph import Arch, Dram
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule, lanes_text
 from samhw.script import Script
+from samhw.splits import rule_file
 from samhw.workload import SYNTHETIC
 
 __all__ = ["COLUMNS", "Configuration", "version_digest"]
@@ -103,6 +104,7 @@ class Configuration:
             **{f"order.{result}": ",".join(order) for result, order in orders.items()},
             **{f"formats.{name}": text for name, text in schedule.formats.items()},
             **{f"brackets.{result}": text for result, text in schedule.brackets.items()},
+            **{f"split.{tensor}": rule for tensor, rule in schedule.split.items()},
             **{f"arch.{name}": value for name, value in self.settings},
         }
 
@@ -136,13 +138,18 @@ class Configuration:
             if spec is not None:
                 yield Path(spec[1])
         yield from _imported(self.program)
+        for rule in self.schedule.split.values():
+            if (file := rule_file(rule)) is not None:
+                yield Path(file)
 
     def anywhere(self) -> "Configuration":
         """The same with absolute paths, for a process in another working directory."""
         data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
         memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
         program = _absolute(_program_parts(self.program)) or self.program
-        return replace(self, program=program, data=data, memory=memory)
+        split = {tensor: _absolute(_rule_parts(rule)) or rule for tensor, rule in self.schedule.split.items()}
+        schedule = replace(self.schedule, split=split)
+        return replace(self, program=program, data=data, memory=memory, schedule=schedule)
 
 
 def _fields(configuration: Configuration) -> dict[str, object]:
@@ -189,6 +196,11 @@ def _set(data: dict[str, Any], name: str, value: Setting) -> None:
 
 _Parts = tuple[str, str, str]
 """A file's path with what stands before it and behind it."""
+
+
+def _rule_parts(rule: str) -> _Parts | None:
+    file = rule_file(rule)
+    return None if file is None else ("", file, rule[len(file) :])
 
 
 def _program_parts(spec: str) -> _Parts | None:

@@ -14,6 +14,7 @@ from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
 from samhw.backends import Backend
 from samhw.compiler import Compiled, FusionTable
+from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.importers.torch import ImportedModule, check_arguments, import_module
@@ -110,6 +111,13 @@ class ModuleDesign:
         imported, design = self._for(called)
         result = design.run(imported.tensors(called), backend=backend, memory=memory, wave=wave)
         return ModuleResult(result, called, self.module, imported)
+
+    def estimate(self, *arguments: object) -> DesignEstimate:
+        """What is expected of a run, by default on the example arguments, as `RunnableDesign.estimate` says
+        it."""
+        called = arguments or self.arguments
+        imported, design = self._for(called)
+        return design.estimate(imported.tensors(called))
 
     def save(self, program: Path | str, data: Path | str | None = None) -> None:
         """Writes the program (`.ein`) and its data for the example arguments (`.npz`), weights among them."""

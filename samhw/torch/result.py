@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -59,6 +60,14 @@ class ModuleResult:
     def stats(self) -> Statistics:
         """Where the cycles went, as `DesignResult.stats` says it."""
         return self.result.stats()
+
+    def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
+        """Writes the tokens of the run, as `DesignResult.trace` does."""
+        return self.result.trace(path, window)
+
+    def report(self, directory: Path | str) -> Path:
+        """Writes a page to look at, as `DesignResult.report` does."""
+        return self.result.report(directory)
 
     def _repr_html_(self) -> str:
         return self.result._repr_html_()

@@ -44,7 +44,7 @@ def request_for(
         lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
         workload.value(value),
         arch or Arch(),
-        workload.statistics(),
+        workload.statistics(schedule=schedule),
         entries,
         workload.scopes,
     )

@@ -11,6 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
+from samhw.splits import split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -63,10 +64,21 @@ class Workload:
         """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
 
-    def statistics(self, kind: Kind = "exact") -> TensorStatistics:
-        """What is known of the inputs, of that kind. Ask once, and keep it: it keeps what it has counted."""
+    def statistics(self, kind: Kind = "exact", schedule: Schedule | None = None) -> TensorStatistics:
+        """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
+        once, and keep it: it keeps what it has counted."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
-        return from_tensors(self.tensors, kind, masks=masks)
+        return from_tensors(self.tensors | self.parts(schedule), kind, masks=masks)
+
+    def parts(self, schedule: Schedule | None) -> dict[str, Tensor]:
+        """The parts into which a schedule splits inputs, by name.
+
+        Raises InputError for data that its rules cannot split.
+        """
+        if schedule is None or not schedule.split:
+            return {}
+        written = replace(schedule, fuse="partial", order={}).apply(self.program)
+        return split_program(written, schedule.split).derived(self.tensors)
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and
@@ -95,7 +107,8 @@ class Workload:
             for name, tensor in self.tensors.items()
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
-        entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in stored.items()}
+        every = stored | self.parts(schedule)
+        entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in every.items()}
         for name, pattern in result_patterns(program, stored).items():
             decl = program.tensors[name]
             shape = program.dimensions.shape(name, greatest)

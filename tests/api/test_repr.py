@@ -1,6 +1,7 @@
 """What a console shows of the objects of the Python interface: a line each."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 import samhw
 import samhw.torch
 from samhw.errors import InputError
+from samhw.report.comparison import Comparison
 from samhw.workload import bind_program
 
 TEXT = "y[i] = A[i,j] * x[j]"
@@ -34,7 +36,18 @@ def test_no_part_of_a_model_fills_a_screen() -> None:
     run, compiled = result.run, design.compiled
     regions = (*run.regions, *(region.statistics for region in run.regions), *compiled.regions)
     parts = (design, design.program, compiled, compiled.design, *compiled.design.regions, *regions)
-    for part in (*parts, *design.tables.values(), design.graph, result, result.stats()):
+    comparison = Comparison("gcn", "karate", "f32", ())
+    shown: tuple[Any, ...] = (
+        *design.tables.values(),
+        design.graph,
+        result,
+        result.stats(),
+        design.estimate(),
+        comparison,
+    )
+    for part in shown:
+        assert part._repr_html_().startswith("<"), type(part)
+    for part in (*parts, *shown):
         assert len(repr(part)) < 400, type(part)
         assert str(part) == repr(part)
         assert "\n" not in repr(part)

@@ -54,6 +54,20 @@ def test_errors_say_what_to_do(arguments: tuple[str, ...], said: str) -> None:
     assert said in result.output
 
 
+def test_a_program_is_written_and_runs_again(tmp_path: Path) -> None:
+    target = tmp_path / "gcn.mlir"
+    written = ("compile", "gcn", "--data", "karate", "--value", "f32", "--mlir")
+    result = samhw(*written, str(target))
+    assert result.exit_code == 0, result.output
+    assert samhw(*written, "-").output.endswith(target.read_text())
+    result = samhw("run", str(target), "--data", "karate")
+    assert result.exit_code == 0, result.output
+    assert "right: " in result.output
+    result = samhw(*written, str(target), "--table")
+    assert result.exit_code == 2
+    assert "--mlir compiles nothing; leave out" in result.output
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_a_graph_network_in_hardware() -> None:

@@ -70,6 +70,7 @@ GOOD = {
     "value": ("i8", "i16", "i32", "fixed<16,8>", "bf16", "f32", "fixed<32,31>", "fixed<8,9>", "i64"),
     "iteration": ("factored", "global", "factored,global"),
     "cascade": ("off", "auto", "rescaled", "deferred", "some"),
+    "split": ("A=rows(2)", "A=hyb(1,2)", "A=diagonal + csr", "x=rows(2)", "A=good.py:rule", "A", "A=rows(0)"),
     "share": ("auto", "all", "none", "some", "A=buffer", "T=store", "T=recompute,T=store", "="),
     "arch": ("samhw", "vitis", "arch.json"),
     "backend": ("sim", "verilator", "hls", "board:ulx3s", "board:arty_a7"),

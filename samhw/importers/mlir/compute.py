@@ -144,12 +144,12 @@ class Compute:
         )
         self._check(expr)
         value = Value(self._rows(out_map, modes, init), expr)
+        stored = None if where is None else with_accesses(where, lambda a: swaps.get(a.tensor, a))
         if found is None:
-            return self._small(value)
+            return self._small(value) if stored is None else self._masked(value, stored)
         rows = tuple(modes[n] for n in reduced)
         flat = [index for row in rows for index in row]
-        if where is not None and (found.kind != "sum" or where == Access(own)):
-            stored = with_accesses(where, lambda access: swaps.get(access.tensor, access))
+        if stored is not None and (found.kind != "sum" or where == Access(own) or _masks(value, stored)):
             total = self._reduced_where(value, found.kind, stored)
         else:
             total = self._reduced(value, found.kind, flat)
@@ -359,6 +359,13 @@ class Compute:
         lhs = [index for index in build.axes.resolved(value.indices) if index in free_indices(expr)]
         return replace(value, expr=build.statement(lhs, expr, reduction=kind, mask=where))
 
+    def _masked(self, value: Value, stored: Expr) -> Value:
+        """A value that is zero where an expression is."""
+        if not isinstance(stored, Access) or not _masks(value, stored):
+            return self._small(value)
+        assert isinstance(value.expr, Call)
+        return self.tensors.materialized(replace(value, expr=value.expr.arguments[1]), mask=stored)
+
     def _untouched(self, init: Init, warn: Callable[[], None]) -> Value:
         """What was there."""
         if init.value is not None:
@@ -452,6 +459,14 @@ def _reduction(expr: Expr, out: str) -> _Reduction | None:
             if inner is not None and inner.kind == expr.function and not has(other):
                 return _Reduction(expr.function, call(expr.function, inner.term, other))
     return None
+
+
+def _masks(value: Value, stored: Expr) -> bool:
+    """Whether a value is something where an expression is not zero, and zero elsewhere."""
+    match value.expr:
+        case Call("select", (condition, term, other)) if condition == stored and number_of(other) == 0:
+            return set(free_indices(stored)) <= set(free_indices(term))
+    return False
 
 
 def _unsampled(expr: Expr, out: str) -> Expr:

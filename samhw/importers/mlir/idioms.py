@@ -5,7 +5,18 @@ import math
 
 from samhw.frontend.expr import Add, Call, Div, Expr, Literal, Mul, Neg, Sub, factors_of, rewritten
 
-__all__ = ["ERF", "call", "difference", "number_of", "product", "quotient", "selected", "sum_of", "with_erf"]
+__all__ = [
+    "ERF",
+    "call",
+    "difference",
+    "literal",
+    "number_of",
+    "product",
+    "quotient",
+    "selected",
+    "sum_of",
+    "with_erf",
+]
 
 ERF = "erf"
 """The error function, which programs do not have: it stands in expressions until `with_erf`."""
@@ -16,6 +27,11 @@ _NEAR = 1e-5
 def number_of(expr: Expr) -> float | int | None:
     """The number that an expression is."""
     return expr.value if isinstance(expr, Literal) else None
+
+
+def literal(number: float) -> Literal:
+    """A number as a person would write it: a whole one without a point."""
+    return Literal(int(number) if float(number).is_integer() else number)
 
 
 def _is(expr: Expr, number: float) -> bool:

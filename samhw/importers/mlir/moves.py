@@ -9,7 +9,7 @@ import numpy as np
 from samhw.frontend.expr import Literal
 from samhw.importers.core import HostArray, UnsupportedError, Value
 from samhw.importers.mlir.compute import Compute
-from samhw.importers.mlir.idioms import number_of
+from samhw.importers.mlir.idioms import literal, number_of
 
 __all__ = ["Moves"]
 
@@ -136,4 +136,4 @@ class Moves:
     def uniform(self, number: float, shape: Sequence[int]) -> Value:
         """One number all over, which may be infinite as long as nothing computes with it."""
         modes = tuple(() if size == 1 else (self.build.axes.index(size),) for size in shape)
-        return Value(modes, Literal(int(number) if float(number).is_integer() else number))
+        return Value(modes, literal(number))

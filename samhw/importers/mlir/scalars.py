@@ -6,7 +6,17 @@ from functools import reduce
 
 from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.idioms import ERF, call, difference, number_of, product, quotient, selected, sum_of
+from samhw.importers.mlir.idioms import (
+    ERF,
+    call,
+    difference,
+    literal,
+    number_of,
+    product,
+    quotient,
+    selected,
+    sum_of,
+)
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
 from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.types import MlirType, TensorType
@@ -177,8 +187,8 @@ class Scalars:
     # Sparse operations
 
     def stored(self, block: Block, arguments: Sequence[Expr], sparse: Collection[str]) -> Expr | None:
-        """What is not zero where the `sparse_tensor.reduce` of a block has something to take; None if it has
-        everywhere.
+        """What is not zero where a block gives something, or its `sparse_tensor.reduce` has something to
+        take; None if that is everywhere.
 
         Args:
             sparse: the block's arguments that store only some elements.
@@ -199,8 +209,11 @@ class Scalars:
                 return reduce(product, both) if both else None
             return None
 
+        last = block.last.operands if block.last else []
         reduces = [op for op in block.operations if op.name == "sparse_tensor.reduce"]
-        return where(reduces[0].operands[0]) if len(reduces) == 1 and reduces[0].operands else None
+        if len(reduces) == 1 and reduces[0].operands:
+            return where(reduces[0].operands[0])
+        return where(last[0]) if len(last) == 1 and last[0] in made and not reduces else None
 
     def _sparse(self, op: MlirOperation, given: Sequence[Expr], kinds: Mapping[str, str], find: Find) -> Expr:
         def region(name: str, *arguments: Expr) -> Expr | None:
@@ -278,11 +291,11 @@ def _where_zero(x: Expr, yes: Expr, no: Expr) -> Expr:
 def _constant(op: MlirOperation) -> Expr:
     value = op.attributes.get("value")
     if isinstance(value, Elements) and value.values is not None and value.values.size == 1:
-        return Literal(float(value.values.reshape(-1)[0]))
+        return literal(float(value.values.reshape(-1)[0]))
     if isinstance(value, bool):
         return Literal(int(value))
     if isinstance(value, int | float):
-        return Literal(value)
+        return literal(value)
     raise UnsupportedError("is no number", "give a number")
 
 

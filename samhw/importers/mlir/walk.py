@@ -13,7 +13,7 @@ from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, 
 from samhw.importers.mlir.attributes import is_float, raw_elements
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
-from samhw.importers.mlir.idioms import number_of
+from samhw.importers.mlir.idioms import literal, number_of
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
@@ -213,6 +213,9 @@ class _Frame:
             ) from None
         except UnsupportedError as error:
             raise walk.located(op.at, f"'{op.name}'", error) from None
+        own = op.attributes.get("library_call")
+        if isinstance(found, Value) and isinstance(own, str):
+            return walk.compute.tensors.materialized(found, label=own)
         if isinstance(found, Value) and self.uses[op.results[place]] > 1:
             return walk.compute.tensors.materialized(found) if number_of(found.expr) is None else found
         return found
@@ -316,7 +319,7 @@ class _Frame:
         if isinstance(value, bool):
             return Value((), Literal(int(value)))
         if isinstance(value, int | float):
-            return Value((), Literal(value))
+            return Value((), literal(value))
         raise UnsupportedError("is no number and no tensor", "give one of these")
 
     def data_of(self, op: MlirOperation, held: Elements) -> Held:

@@ -1,0 +1,38 @@
+"""A rule of one's own: what is near the diagonal, and the rest, each in a format of its own.
+
+Run it with `python examples/splits.py`, or split by it on the command line: `samhw run
+examples/splits.py:program --split "A=examples/splits.py:band"`.
+"""
+
+from pathlib import Path
+
+from samhw.backends import run
+from samhw.checking import check
+from samhw.frontend import ProgramBuilder
+from samhw.schedule import Schedule
+from samhw.workload import compile_workload, make_workload
+
+p = ProgramBuilder("banded")
+i, k = p.indices("i k")
+j = p.index("j", 8)
+A = p.tensor("A", (i, k), "csr")
+X = p.tensor("X", (k, j), "dense")
+T = p.tensor("T", (i, j), "csr")
+p.assign(T[i, j], A[i, k] * X[k, j], order=(i, k, j))
+program = p.program()
+
+
+def band(coords, shape):
+    """The entries at most four columns from the diagonal, and those further away."""
+    row, column = coords
+    near = abs(row - column) <= 4
+    return {"near": near, "far": ~near}
+
+
+if __name__ == "__main__":
+    workload = make_workload(program, ["karate"])
+    compiled = compile_workload(workload, Schedule(split={"A": f"{Path(__file__)}:band"}))
+    for name, part in workload.parts(compiled.schedule).items():
+        print(name, part.nnz)
+    result = run(compiled, workload.tensors)
+    print(f"{result.cycles} cycles, {check(workload, compiled, result.outputs).verdict}")

@@ -1,0 +1,305 @@
+"""Programs as functions of linalg in MLIR."""
+
+import re
+from collections.abc import Sequence
+
+from samhw.errors import InputError
+from samhw.frontend import Program, Statement
+from samhw.frontend.expr import (
+    Access,
+    Add,
+    Concat,
+    Expr,
+    Neg,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+    accesses,
+    free_indices,
+)
+from samhw.importers.mlir.written_bodies import WrittenBody, number_text
+from samhw.tensors import Format, LevelType
+
+__all__ = ["write_function"]
+
+_ELEMENTS = ("f32", "bf16", "i8", "i16", "i32")
+_NEUTRAL = {"sum": 0.0, "prod": 1.0}
+_LOWEST = {"f32": "0xFF800000", "bf16": "0xFF80", "i8": "-128", "i16": "-32768", "i32": "-2147483648"}
+_GREATEST = {"f32": "0x7F800000", "bf16": "0x7F80", "i8": "127", "i16": "32767", "i32": "2147483647"}
+
+
+def write_function(program: Program, element: str) -> str:
+    """A program, all of whose extents are known, as a function in MLIR: a `linalg.generic` for each
+    statement, with the formats as encodings.
+
+    Args:
+        element: the value type.
+
+    Raises:
+        InputError: for a statement or a value type that linalg has no form for.
+    """
+    if element not in _ELEMENTS:
+        raise InputError(
+            f"MLIR has no elements of the type {element}; choose one of {', '.join(_ELEMENTS)} by --value."
+        )
+    return _Writer(program, element).text()
+
+
+class _Writer:
+    def __init__(self, program: Program, element: str) -> None:
+        self.program = program
+        self.element = element
+        self.lines: list[str] = []
+        self.encodings: dict[str, str] = {}
+
+    def text(self) -> str:
+        """The whole file."""
+        for statement in self.program.statements:
+            self.statement(statement)
+        arguments = ", ".join(f"%{d.name}: {self.kind(d.name)}" for d in self.program.operands)
+        results = [d.name for d in self.program.outputs]
+        kinds = ", ".join(self.kind(name) for name in results)
+        name = self.program.name
+        symbol = name if re.fullmatch(r"[A-Za-z_]\w*", name) else f'"{name}"'
+        lines = [f"{alias} = {encoding}" for encoding, alias in self.encodings.items()]
+        lines += [f"func.func @{symbol}({arguments}) -> {kinds if len(results) == 1 else f'({kinds})'} {{"]
+        lines += [f"  {line}" for line in self.lines]
+        lines += [f"  return {', '.join(f'%{n}' for n in results)} : {kinds}", "}", ""]
+        return "\n".join(lines)
+
+    # Types
+
+    def kind(self, tensor: str) -> str:
+        """The type of a tensor."""
+        decl = self.program.tensors[tensor]
+        encoding = self.encoding(decl.format)
+        return self.tensor_type([extent or 1 for extent in decl.shape], encoding)
+
+    def tensor_type(self, shape: Sequence[int], encoding: str = "") -> str:
+        """The type of a tensor of a shape."""
+        sizes = "".join(f"{size}x" for size in shape)
+        return f"tensor<{sizes}{self.element}{f', {encoding}' if encoding else ''}>"
+
+    def encoding(self, format: Format) -> str:
+        """The name of the encoding that a format is; none for dense modes in their order."""
+        if format.is_all_dense and format.mode_order == tuple(range(format.rank)):
+            return ""
+        dims = ", ".join(f"d{n}" for n in range(format.rank))
+        places = [f"d{mode}" for mode in format.mode_order]
+        if format.block is not None:
+            places = [f"{place} {how} {format.block}" for how in ("floordiv", "mod") for place in places]
+        levels = ", ".join(
+            f"{place} : {_level(level, following)}"
+            for place, level, following in zip(places, format.levels, (*format.levels[1:], None), strict=True)
+        )
+        text = f"#sparse_tensor.encoding<{{ map = ({dims}) -> ({levels}) }}>"
+        return self.encodings.setdefault(text, f"#format{len(self.encodings)}")
+
+    # Statements
+
+    def statement(self, statement: Statement) -> None:
+        """Adds the operations of a statement."""
+        name = statement.lhs.tensor
+        match statement.rhs:
+            case Reshape(operand):
+                self.reshape(name, operand)
+            case Concat(index, operands):
+                self.concatenation(statement.lhs, index, operands)
+            case RunningReduction() | Recurrence():
+                raise InputError(
+                    f"'{statement}' goes on from each coordinate to the next, for which linalg has no form; "
+                    "leave it out of what is written."
+                )
+            case _:
+                self.loops(statement)
+
+    def loops(self, statement: Statement) -> None:
+        """A generic; several where the terms of a sum are summed over different indices."""
+        lhs, reduced = statement.lhs, statement.reduction_indices
+        if not reduced:
+            out = self.filled(lhs.tensor, None)
+            self.generic(statement, statement.rhs, (), lhs.tensor, out)
+            return
+        if statement.reduction != "sum":
+            out = self.filled(lhs.tensor, statement.reduction)
+            self.generic(statement, statement.rhs, reduced, lhs.tensor, out)
+            return
+        groups = _by_reduced(statement)
+        rest = groups.pop((), None)
+        last = len(groups) + (rest is not None) - 1
+        names = [f"{lhs.tensor}.{n}" if n != last else lhs.tensor for n in range(last + 1)]
+        out = self.filled(lhs.tensor, "sum" if rest is None else None)
+        if rest is not None:
+            self.generic(statement, rest, (), names[0], out)
+            out = f"%{names.pop(0)}"
+        for (own, expr), result in zip(groups.items(), names, strict=True):
+            self.generic(statement, expr, own, result, out)
+            out = f"%{result}"
+
+    def filled(self, tensor: str, reduction: str | None) -> str:
+        """What a statement writes into: a tensor of what a reduction begins with, or of nothing."""
+        kind = self.kind(tensor)
+        self.lines.append(f"%{tensor}.empty = tensor.empty() : {kind}")
+        if reduction is None:
+            return f"%{tensor}.empty"
+        ends = {"max": _LOWEST, "min": _GREATEST}
+        start = ends[reduction][self.element] if reduction in ends else self.number(_NEUTRAL[reduction])
+        self.lines += [
+            f"%{tensor}.start = arith.constant {start} : {self.element}",
+            f"%{tensor}.init = linalg.fill ins(%{tensor}.start : {self.element}) "
+            f"outs(%{tensor}.empty : {kind}) -> {kind}",
+        ]
+        return f"%{tensor}.init"
+
+    def number(self, number: float) -> str:
+        """A constant's text."""
+        return number_text(number, self.element)
+
+    def generic(
+        self, statement: Statement, expr: Expr, reduced: Sequence[str], result: str, out: str
+    ) -> None:
+        """One `linalg.generic`, which writes an expression to the statement's left side."""
+        lhs, mask = statement.lhs, statement.mask
+        loops = [*lhs.variables, *(index for index in reduced if index not in lhs.variables)]
+        reads = list(dict.fromkeys([*accesses(expr), *(() if mask is None else (mask,))]))
+        values = {access: f"%in.{n}" for n, access in enumerate(reads)}
+        body = WrittenBody(self.element, values)
+        lines = self.body(statement, expr, body, bool(reduced))
+        maps = ", ".join(_map(loops, access) for access in (*reads, lhs))
+        kinds = ", ".join('"reduction"' if index in reduced else '"parallel"' for index in loops)
+        ins = ", ".join(f"%{access.tensor}" for access in reads)
+        types = ", ".join(self.kind(access.tensor) for access in reads)
+        given = ", ".join(f"{name}: {self.element}" for name in (*values.values(), "%out.0"))
+        kind = self.kind(lhs.tensor)
+        # What has a name of its own is read as a statement of its own.
+        own = f', library_call = "{result}"' if result == lhs.tensor else ""
+        self.lines += [
+            f"%{result} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]{own}}}",
+            f"    ins({ins} : {types}) outs({out} : {kind}) {{" if reads else f"    outs({out} : {kind}) {{",
+            f"^bb0({given}):",
+            *(f"  {line}" for line in lines),
+            f"}} -> {kind}",
+        ]
+
+    def body(self, statement: Statement, expr: Expr, body: WrittenBody, is_reduced: bool) -> list[str]:
+        """The operations of a body, and what it yields."""
+        mask = statement.mask
+        value = body.expr(expr)
+        if mask is not None:
+            value = self.masked(statement, body, body.values[mask], value, is_reduced)
+        elif is_reduced:
+            value = _reduced(statement.reduction, body, value, "%out.0")
+        return [*body.lines, f"linalg.yield {value} : {self.element}"]
+
+    def masked(self, statement: Statement, body: WrittenBody, mask: str, value: str, is_reduced: bool) -> str:
+        """A value where a mask is stored, and what is reduced of such."""
+        assert statement.mask is not None
+        if LevelType.compressed not in self.program.tensors[statement.mask.tensor].format.levels:
+            raise InputError(
+                f"'{statement}' has a mask that is stored densely, which encodings do not say; store "
+                f"{statement.mask.tensor} compressed."
+            )
+        element = self.element
+        body.lines += [
+            f"%u = sparse_tensor.unary {mask} : {element} to {element}",
+            "  present={",
+            f"  ^bb0(%m: {element}):",
+            f"    sparse_tensor.yield {value} : {element}",
+            "  } absent={}",
+        ]
+        if not is_reduced:
+            return "%u"
+        inner = WrittenBody(element, {})
+        made = _reduced(statement.reduction, inner, "%p", "%q")
+        neutral = body.number(_NEUTRAL.get(statement.reduction, 0))
+        body.lines += [
+            f"%r = sparse_tensor.reduce %u, %out.0, {neutral} : {element} {{",
+            f"^bb0(%p: {element}, %q: {element}):",
+            *(f"  {line.replace('%v.', '%w.')}" for line in inner.lines),
+            f"  sparse_tensor.yield {made.replace('%v.', '%w.')} : {element}",
+            "}",
+        ]
+        return "%r"
+
+    # Moves
+
+    def reshape(self, name: str, operand: Access) -> None:
+        """All elements in one row, and that in another shape."""
+        decl, of = self.program.tensors[name], self.program.tensors[operand.tensor]
+        sizes, shape = [n or 1 for n in of.shape], [n or 1 for n in decl.shape]
+        count = 1
+        for size in sizes:
+            count *= size
+        row = f"%{operand.tensor}"
+        flat = self.tensor_type([count])
+        if len(sizes) != 1:
+            into = f"%{name}" if len(shape) == 1 else f"%{name}.row"
+            groups = [list(range(len(sizes)))]
+            self.lines.append(
+                f"{into} = tensor.collapse_shape {row} {groups} : {self.kind(operand.tensor)} into {flat}"
+            )
+            row = into
+        if len(shape) != 1:
+            groups = [list(range(len(shape)))]
+            self.lines.append(
+                f"%{name} = tensor.expand_shape {row} {groups} output_shape {shape} : {flat} into "
+                f"{self.kind(name)}"
+            )
+
+    def concatenation(self, lhs: Access, index: str, operands: Sequence[Access]) -> None:
+        """Tensors one behind the other."""
+        if any(access.names != lhs.names for access in operands):
+            raise InputError(
+                f"'{lhs}' concatenates tensors under other indices than its own; write them in one order."
+            )
+        names = ", ".join(f"%{access.tensor}" for access in operands)
+        kinds = ", ".join(self.kind(access.tensor) for access in operands)
+        dim = lhs.names.index(index)
+        self.lines.append(
+            f"%{lhs.tensor} = sparse_tensor.concatenate {names} {{dimension = {dim} : index}} : {kinds} to "
+            f"{self.kind(lhs.tensor)}"
+            if "#" in kinds + self.kind(lhs.tensor)
+            else f"%{lhs.tensor} = tensor.concat dim({dim}) {names} : ({kinds}) -> {self.kind(lhs.tensor)}"
+        )
+
+
+def _level(level: LevelType, following: LevelType | None) -> str:
+    """A level in an encoding; one that singletons follow may have a coordinate several times."""
+    is_repeated = following is LevelType.singleton
+    return f"{level.value}(nonunique)" if is_repeated else level.value
+
+
+def _map(loops: Sequence[str], access: Access) -> str:
+    places = ", ".join(f"d{loops.index(name)}" for name in access.names)
+    return f"affine_map<({', '.join(f'd{n}' for n in range(len(loops)))}) -> ({places})>"
+
+
+def _reduced(reduction: str, body: WrittenBody, value: str, out: str) -> str:
+    """A value together with what is there."""
+    if reduction in ("max", "min"):
+        return body.greatest(reduction, value, out)
+    return body.arithmetic({"sum": "add", "prod": "mul"}[reduction], out, value)
+
+
+def _by_reduced(statement: Statement) -> dict[tuple[str, ...], Expr]:
+    """The terms of a sum, by the indices over which they are summed."""
+    left = statement.lhs.variables
+    groups: dict[tuple[str, ...], Expr] = {}
+    for sign, term in _terms(statement.rhs):
+        own = tuple(index for index in free_indices(term) if index not in left)
+        before = groups.get(own)
+        if before is None:
+            groups[own] = term if sign > 0 else Neg(term)
+        else:
+            groups[own] = Add(before, term) if sign > 0 else Sub(before, term)
+    return groups
+
+
+def _terms(expr: Expr, sign: int = 1) -> list[tuple[int, Expr]]:
+    match expr:
+        case Add(left, right):
+            return [*_terms(left, sign), *_terms(right, sign)]
+        case Sub(left, right):
+            return [*_terms(left, sign), *_terms(right, -sign)]
+    return [(sign, expr)]

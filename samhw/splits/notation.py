@@ -1,0 +1,100 @@
+"""Rules in words: `rows(4)`, `columns(2)`, `hyb(1,2)`, `diagonal + csr`, `blocks(16, density=0.5) + csr`, and
+`file.py:function`."""
+
+import re
+from collections.abc import Mapping
+
+from samhw.errors import InputError, shown
+from samhw.splits.rule import SplitRule
+from samhw.splits.rules import Blocks, Columns, Diagonal, Hyb, Rows
+from samhw.splits.written import WrittenRule
+
+__all__ = ["MOST_PARTS", "check_split", "parse_rule", "rule_file"]
+
+MOST_PARTS = 96
+"""As many as a statement can have terms."""
+
+_RULES = "rows(n), columns(c), hyb(c,k), diagonal + csr, blocks(b, density=d) + csr or file.py:function"
+
+
+def check_split(split: object) -> dict[str, str]:
+    """Rules by tensor, as a schedule keeps them.
+
+    Raises:
+        InputError: for what is no table of rules.
+    """
+    if not isinstance(split, Mapping):
+        raise InputError(f"'split' is {shown(split)}; give a table of rules by tensor, A = \"rows(4)\".")
+    for tensor, text in split.items():
+        if not isinstance(tensor, str) or not isinstance(text, str):
+            raise InputError(f"'split' has {shown(text)} for {shown(tensor)}; give a rule, such as rows(4).")
+        try:
+            parse_rule(text)
+        except InputError as error:
+            raise InputError(f"'split' of '{tensor}': {error}.") from None
+    return {tensor: text.strip() for tensor, text in split.items()}
+
+
+def parse_rule(text: str) -> SplitRule:
+    """The rule of a text. Of a user's file nothing is read until the rule is asked for its parts.
+
+    Raises:
+        InputError: for a text that is no rule.
+    """
+    text = text.strip()
+    if (file := rule_file(text)) is not None:
+        return WrittenRule(text, file, text.rpartition(":")[2])
+    first, plus, rest = (part.strip() for part in text.partition("+"))
+    name, numbers, settings = _taken_apart(text, first)
+    match name, numbers, settings, bool(plus):
+        case "rows", [count], {}, False:
+            return Rows(text, _within(text, count, 1, MOST_PARTS))
+        case "columns", [count], {}, False:
+            return Columns(text, _within(text, count, 1, MOST_PARTS))
+        case "hyb", [columns, log], {}, False:
+            c = _within(text, columns, 1, MOST_PARTS)
+            return Hyb(text, c, _within(text, log, 0, MOST_PARTS // c - 1))
+        case "diagonal", [], {}, True:
+            return Diagonal(text, rest)
+        case "blocks", [side], {"density": density}, True:
+            return Blocks(text, _within(text, side, 1, 1 << 20), _share(text, density), rest)
+        case "bcsr" | "dbsr" | "dia", _, _, _:
+            raise InputError(
+                f"the rule '{text}' has a part in {name}, which is not compiled; use blocks(b, density=d) + "
+                "csr or diagonal + csr"
+            )
+    raise InputError(f"there is no rule '{text}'; the rules are {_RULES}")
+
+
+def rule_file(text: str) -> str | None:
+    """The Python file that a rule is in; None for a built-in rule."""
+    path, _, name = text.strip().rpartition(":")
+    return path if path.endswith(".py") and name else None
+
+
+def _taken_apart(text: str, first: str) -> tuple[str, list[str], dict[str, str]]:
+    """A name with its arguments, in order and by name."""
+    found = re.fullmatch(r"(\w+)\s*(?:\(([^()]*)\))?", first)
+    if found is None:
+        raise InputError(f"'{text}' is no rule; the rules are {_RULES}")
+    items = [item.strip() for item in (found[2] or "").split(",")] if found[2] is not None else []
+    named = dict(item.replace(" ", "").split("=", 1) for item in items if "=" in item)
+    return found[1], [item for item in items if "=" not in item], named
+
+
+def _within(text: str, number: str, least: int, most: int) -> int:
+    if not (number.isascii() and number.isdecimal() and len(number) < 10 and least <= int(number) <= most):
+        raise InputError(
+            f"the rule '{text}' has {number or 'nothing'} where a number from {least} to {most} belongs"
+        )
+    return int(number)
+
+
+def _share(text: str, number: str) -> float:
+    try:
+        share = float(number)
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= 1:
+        raise InputError(f"the rule '{text}' has the density {number}; give one above 0, and at most 1")
+    return share

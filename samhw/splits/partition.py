@@ -1,0 +1,82 @@
+"""A tensor in its parts, for any data."""
+
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from samhw.errors import InputError
+from samhw.splits.rule import SplitRule, TensorPart, rows_of
+from samhw.tensors import Tensor
+
+__all__ = ["PartSize", "TensorSplit"]
+
+
+@dataclass(frozen=True)
+class PartSize:
+    """How much a part holds of some data.
+
+    Attributes:
+        rows: those that have entries; in a bucket the pieces into which they are cut.
+        stored: its entries.
+        cells: of a bucket, its entries and its padding; elsewhere the entries.
+    """
+
+    rows: int
+    stored: int
+    cells: int
+
+    @property
+    def padding(self) -> int:
+        """The cells of a bucket without an entry. They are neither stored nor computed."""
+        return self.cells - self.stored
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSplit:
+    """How a tensor is split.
+
+    Attributes:
+        tensor: the one that is split.
+        parts: by the names of their tensors.
+    """
+
+    tensor: str
+    rule: SplitRule
+    parts: dict[str, TensorPart]
+    _known: "WeakKeyDictionary[Tensor, tuple[Tensor, ...]]" = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
+
+    def cut(self, tensor: Tensor) -> dict[str, Tensor]:
+        """The parts of some data, by name. Each entry is in one of them, and zeros that a compressed level
+        stores are entries too.
+
+        Raises:
+            InputError: for an entry that the rule puts into no part, or into several.
+        """
+        if tensor not in self._known:
+            coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
+            try:
+                places = self.rule.places(coords, tensor.shape)
+            except InputError as error:
+                raise InputError(f"'{self.tensor}' cannot be split: {error}.") from None
+            self._known[tensor] = tuple(
+                Tensor.from_coo(coords[:, places == n], vals[places == n], tensor.shape, part.format)
+                for n, part in enumerate(self.parts.values())
+            )
+        return dict(zip(self.parts, self._known[tensor], strict=True))
+
+    def sizes(self, tensor: Tensor) -> dict[str, PartSize]:
+        """How much each part holds of some data, by name; raises as `cut`."""
+        return {name: _size(part, self.parts[name].width) for name, part in self.cut(tensor).items()}
+
+
+def _size(part: Tensor, width: int | None) -> PartSize:
+    coords, _ = part.to_coo()
+    stored = coords.shape[1]
+    _, lengths = np.unique(rows_of(coords, part.shape), return_counts=True)
+    if width is None:
+        return PartSize(len(lengths), stored, stored)
+    pieces = int(np.sum(-(-lengths // width)))
+    return PartSize(pieces, stored, pieces * width)

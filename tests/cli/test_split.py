@@ -1,0 +1,90 @@
+"""Splits as typed: --split of every command, in schedules, and swept."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import good, refused, report, samhw
+
+
+@pytest.mark.parametrize(
+    "rule", ["rows(4)", "columns(2)", "hyb(1,2)", "diagonal + csr", "blocks(4, density=0.5) + dcsr"]
+)
+def test_a_run_over_parts(rule: str) -> None:
+    found = report("run", "spmm", "--data", "karate", "--split", f"A={rule}")
+    assert found["checked"]
+    assert found["schedule"]["split"] == {"A": rule}
+
+
+def test_the_program_over_parts() -> None:
+    after = good("compile", "spmm", "--data", "karate", "--split", "A=hyb(1,1)", "--after", "split_formats")
+    assert after.stdout == (
+        "# A_w1: of A the rows of 1\n"
+        "# A_w2: of A the rows of 2 or more\n"
+        "tensor A_w1[i=34, k=34] : dcsr\n"
+        "tensor A_w2[i=34, k=34] : dcsr\n"
+        "tensor X[k=34, j=16] : dense\n"
+        "tensor T[i=34, j=16] : csr\n"
+        "T[i, j] = A_w1[i, k] * X[k, j] + A_w2[i, k] * X[k, j]    order i, k, j\n"
+    )
+
+
+def test_what_parts_hold() -> None:
+    """A graph's rows by their lengths; the karate club's are known."""
+    found = report("compile", "spmm", "--data", "karate", "--split", "A=hyb(1,2)")["split"]["A"]
+    assert found["rule"] == "hyb(1,2)"
+    assert [(p["name"], p["width"], p["rows"], p["entries"], p["cells"]) for p in found["parts"]] == [
+        ("A_w1", 1, 1, 1, 1),
+        ("A_w2", 2, 11, 22, 22),
+        ("A_w4", 4, 40, 133, 160),
+    ]
+    assert (found["cells"], found["padding"]) == (183, 27)
+    printed = good("compile", "spmm", "--data", "karate", "--split", "A=hyb(1,2)").stdout
+    assert (
+        "A_w4, dcsr: of A the rows of 3 or more; 40 rows, 133 entries, 27 of 160 cells padding\n" in printed
+    )
+
+
+def test_a_program_by_itself_has_parts_too() -> None:
+    text = "tensor A[i=8, k=8] : csr\ntensor x[k] : dense\ntensor y[i] : dense\ny[i] = A[i, k] * x[k]"
+    printed = good("compile", text, "--split", "A=rows(2)").stdout
+    assert "A_0, dcsr: of A part 0 of 2 of the rows\n" in printed
+
+
+def test_a_schedule_and_a_sweep(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('[split]\nA = "rows(2)"\n', encoding="utf-8")
+    found = report("run", "spmm", "--data", "karate", "--schedule", path)
+    assert found["schedule"]["split"] == {"A": "rows(2)"}
+    table = tmp_path / "t.csv"
+    rules = "split.A=none,rows(2),hyb(1,2)"
+    done = samhw("sweep", "spmm", "--data", "karate", "--set", rules, "--jobs", 1, "-o", table)
+    assert done.exit_code == 0, done.output
+    with table.open(encoding="utf-8") as file:
+        rows = {row["split.A"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == {"", "rows(2)", "hyb(1,2)"}
+    assert all(row["status"] == "right" for row in rows.values())
+    assert int(rows["rows(2)"]["cycles"]) == found["cycles"]
+
+
+def test_a_build_says_what_its_host_has_to_make(tmp_path: Path) -> None:
+    options = ("--data", "karate", "--split", "A=rows(2)", "--target", "verilog")
+    good("build", "spmm", *options, "-o", tmp_path / "out")
+    assert (tmp_path / "out" / "derived.txt").read_text() == (
+        "A_0: of A part 0 of 2 of the rows\nA_1: of A part 1 of 2 of the rows\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ("A", "split 'A': give each tensor one rule, as in A = rows(4), and a ; between them."),
+        ("A=rows(2);A=rows(3)", "give each tensor one rule"),
+        ("A=row(2)", "there is no rule 'row(2)'"),
+        ("T=rows(2)", "reads no tensor 'T'"),
+        ("A=no.py:rule", "there is no file 'no.py'"),
+    ],
+)
+def test_a_split_that_there_is_not(split: str, message: str) -> None:
+    assert message in refused("run", "spmm", "--data", "karate", "--split", split)

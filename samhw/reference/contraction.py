@@ -15,7 +15,7 @@ from samhw.reference.lookup import Lookup
 from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation, gathered
 
-__all__ = ["Contraction", "Gather", "origin_of", "wide"]
+__all__ = ["Contraction", "Gather", "provenance_of", "wide"]
 
 Gather: TypeAlias = Callable[[Access], Array]
 """Gives a tensor's elements at some points."""
@@ -155,10 +155,10 @@ class Contraction:
         found = domain.add(a, domain.negate(b))
         if not (isinstance(left, Access) and isinstance(right, Access)):
             return found
-        one, other = self.leaves[left].origin, self.leaves[right].origin
+        one, other = self.leaves[left].provenance, self.leaves[right].provenance
         if one is None or other is None or one.source != other.source:
             return found
-        is_same = gather(origin_of(left)) == gather(origin_of(right))
+        is_same = gather(provenance_of(left)) == gather(provenance_of(right))
         return np.where(
             is_same.all(tuple(range(is_same.ndim - 1 - len(self.indices)))), domain.minus_itself(a), found
         )
@@ -174,9 +174,9 @@ class Contraction:
         return True
 
 
-def origin_of(access: Access) -> Access:
-    """What stands for the origins of an access's elements. No tensor of a program has such a name."""
-    return Access.of(f"origin of {access.tensor}", access.names)
+def provenance_of(access: Access) -> Access:
+    """What stands for the provenance of an access's elements. No tensor of a program has such a name."""
+    return Access.of(f"provenance of {access.tensor}", access.names)
 
 
 class _Operands:

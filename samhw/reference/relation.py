@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.lookup import Integers, Lookup
 from samhw.tensors import Tensor
 
-__all__ = ["Array", "Mask", "Origin", "Points", "Relation", "gathered"]
+__all__ = ["Array", "Mask", "Points", "Provenance", "Relation", "gathered"]
 
 Array = NDArray[np.number]
 Mask = NDArray[np.bool_]
@@ -88,7 +88,7 @@ class Relation:
             element in the axes before.
         extents: of the indices.
         plain: these are plain numbers still, without such parts.
-        origin: of running maxima and minima, which elements they are.
+        provenance: of running maxima and minima, which elements they are.
     """
 
     points: Points
@@ -96,7 +96,7 @@ class Relation:
     values: Array
     extents: Mapping[str, int]
     plain: bool = False
-    origin: "Origin | None" = None
+    provenance: "Provenance | None" = None
 
     @classmethod
     def of(cls, tensor: Tensor | ArrayLike) -> "Relation":
@@ -136,7 +136,8 @@ class Relation:
             points=points,
             dense=tuple(names[index] for index in self.dense),
             extents={names[index]: extent for index, extent in self.extents.items()},
-            origin=self.origin and replace(self.origin, since=self.origin.since.renamed(names)),
+            provenance=self.provenance
+            and replace(self.provenance, since=self.provenance.since.renamed(names)),
         )
 
     def listed(self) -> "Relation":
@@ -145,15 +146,17 @@ class Relation:
         inner = np.array(found[1:], np.int64).reshape(len(self.dense), len(found[0]))
         coords = np.concatenate([self.points.coords[:, found[0]], inner])
         values = self.values[(slice(None),) * self.lead + found]
-        return replace(self, points=Points(self.indices, coords), dense=(), values=values, origin=None)
+        return replace(self, points=Points(self.indices, coords), dense=(), values=values, provenance=None)
 
     def filled(self, indices: Sequence[str]) -> "Relation":
         """With everything along every index, in this order."""
         if not self.points.indices and self.points.count and self.dense == tuple(indices):
             return self
         values = gathered(self, Points.everything(), indices)
-        origin = self.origin and replace(self.origin, since=self.origin.since.filled(indices))
-        return replace(self, points=Points.everything(), dense=tuple(indices), values=values, origin=origin)
+        provenance = self.provenance and replace(self.provenance, since=self.provenance.since.filled(indices))
+        return replace(
+            self, points=Points.everything(), dense=tuple(indices), values=values, provenance=provenance
+        )
 
     def to_array(self) -> Array:
         """A dense array, with the modes "0", "1", .. as axes."""
@@ -162,7 +165,7 @@ class Relation:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class Provenance:
     """Which elements the values of a relation are, so that two that are the same one are known to be equal to
     the bit, however uncertain they are.
 

@@ -11,7 +11,7 @@ from samhw.reference.domain import Domain, Reduction
 from samhw.reference.join import distinct
 from samhw.reference.lookup import Integers, Lookup
 from samhw.reference.pieces import in_pieces
-from samhw.reference.relation import Array, Mask, Origin, Points, Relation
+from samhw.reference.relation import Array, Mask, Points, Provenance, Relation
 from samhw.reference.support import support
 from samhw.reference.values import steps
 
@@ -48,14 +48,14 @@ def running(
     before[..., starts] = first.reshape((*first.shape, 1))
     whole = Points(kept, points.rows(kept))
     sizes = {index: extents[index] for index in kept}
-    origin = None
+    provenance = None
     if run.reduction in ("max", "min"):
         elements = domain.reduced(run.reduction, [part[order] for _, part in found], np.zeros((), bool))
         stays = domain.at_most(*((elements, before) if run.reduction == "max" else (before, elements)))
         since = _since(stays, points.rows((run.index,))[0], starts, exclusive=run.exclusive)
         source = (replace(run, exclusive=False), kept, statement.mask)
-        origin = Origin(source, Relation(whole, (), since, sizes, plain=True))
-    return Relation(whole, (), before if run.exclusive else values, sizes, origin=origin)
+        provenance = Provenance(source, Relation(whole, (), since, sizes, plain=True))
+    return Relation(whole, (), before if run.exclusive else values, sizes, provenance=provenance)
 
 
 def _since(stays: Mask, places: Integers, starts: Integers, *, exclusive: bool) -> Integers:

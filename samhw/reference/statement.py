@@ -22,7 +22,7 @@ from samhw.frontend import (
     free_indices,
 )
 from samhw.frontend.expr import factors_of
-from samhw.reference.contraction import Contraction, Gather, origin_of
+from samhw.reference.contraction import Contraction, Gather, provenance_of
 from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.moves import concatenated, elements, reshaped
@@ -65,8 +65,8 @@ def evaluate_statement(
         for access in statement.reads
     }
     for access, leaf in list(leaves.items()):
-        if leaf.origin is not None:
-            leaves[origin_of(access)] = leaf.origin.since
+        if leaf.provenance is not None:
+            leaves[provenance_of(access)] = leaf.provenance.since
     if within is not None:
         within = Points(tuple(kept[int(mode)] for mode in within.indices), within.coords)
     finish = domain.result if is_last else _same

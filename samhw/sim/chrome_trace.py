@@ -1,12 +1,14 @@
 """Recorded tokens as a Chrome trace, for Perfetto."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from samhw.files import write_text
+from samhw.graph import Channel, Graph, Kind
+from samhw.sim.result import Passage
 from samhw.sim.traced import Runs, Traced, occupancy, traced_regions
 
 __all__ = ["write_chrome_trace"]
@@ -18,8 +20,8 @@ def write_chrome_trace(path: Path, runs: Runs) -> None:
     """Writes JSON for https://ui.perfetto.dev or chrome://tracing: one microsecond stands for a cycle.
 
     Each node is a process. Each channel that it reads is a thread of it, with a slice for each token in the
-    cycle of the pop, and a counter of the slots taken. Where there are several regions, a process of their
-    own shows when each of them ran, and the names of nodes begin with that of their region.
+    cycle of the pop, and a counter of the slots taken. Values are numbers. Where there are several regions, a
+    process of their own shows when each of them ran, and the names of nodes begin with that of their region.
 
     Args:
         runs: the regions of a run with their results, in the order in which they ran.
@@ -58,11 +60,33 @@ def _events(regions: Sequence[Traced]) -> Iterator[Event]:
             text = f"{channel.sink.port} from {channel.source}"
             place = {"pid": numbers[channel.sink.node], "tid": thread}
             yield _name("thread", place["pid"], text, tid=thread)
-            for pushed, popped, token in passages:
-                args = {"pushed": pushed, "kind": token.kind.name, "payload": token.payload}
-                yield {"ph": "X", "name": str(token), "ts": popped, "dur": 1, **place, "args": args}
+            yield from _pops(region.graph, channel, passages, place)
             for cycle, taken in occupancy(passages):
                 yield {"ph": "C", "name": f"slots of {text}", "ts": cycle, **place, "args": {"slots": taken}}
+
+
+def _pops(
+    graph: Graph, channel: Channel, passages: Sequence[Passage], place: Mapping[str, int]
+) -> Iterator[Event]:
+    """A slice for each token: what it is, how long it stood at the channel's end before the node took it, and
+    how long the channel had had nothing to take before it came."""
+    values = _values(graph, channel, [token.payload for _, _, token in passages])
+    before = None
+    for (pushed, popped, token), value in zip(passages, values, strict=True):
+        ready = pushed + channel.latency
+        args = {"pushed": pushed, "kind": token.kind.name, "payload": token.payload}
+        args |= {"stood": popped - ready, "empty before": 0 if before is None else max(0, ready - before - 1)}
+        name = str(token)
+        if token.kind is Kind.VAL and value is not None:
+            name = args["value"] = str(value) if isinstance(value, int) else f"{value:.9g}"
+        yield {"ph": "X", "name": name, "ts": popped, "dur": 1, **place, "args": args}
+        before = popped
+
+
+def _values(graph: Graph, channel: Channel, payloads: Sequence[int]) -> Sequence[Any]:
+    """The numbers that payloads stand for; None for coordinates and references, which are such themselves."""
+    kind = graph.given(graph.node[channel.source.node], channel.source.port).element
+    return [None] * len(payloads) if kind is None else kind.decode(payloads).tolist()
 
 
 def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from samhw import compile as samhw_compile
 from tests.support.command import good, refused, samhw
 
 
@@ -62,3 +64,30 @@ def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     assert "suffix .json, .vcd or .fst" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
     assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_trace_has_values_and_waits(tmp_path: Path) -> None:
+    """A product of numbers with fractions: what the multiplier gives, and how long channels were empty."""
+    a, b = np.array([0.5, -1.25, 3.0]), np.array([2.0, 4.0, -0.5])
+    found = samhw_compile("y[i] = a[i] * b[i]", value="f32").run(a=a, b=b)
+    events = json.loads(found.trace(tmp_path / "run.json").read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    read = [e for e in slices if threads[e["pid"], e["tid"]].endswith("from mul.val")]
+    assert [e["args"]["value"] for e in read if e["args"]["kind"] == "VAL"] == ["1", "-5", "-1.5"]
+    assert [e["name"] for e in read] == ["1", "-5", "-1.5", "S0", "D"]
+    assert not [e for e in slices if e["args"]["stood"] < 0]
+    coordinates = [e for e in slices if "crd" in threads[e["pid"], e["tid"]].split()[-1]]
+    assert coordinates
+    assert not [e for e in coordinates if "value" in e["args"]]
+
+
+def test_a_trace_says_for_how_long_a_channel_was_empty(tmp_path: Path) -> None:
+    """Sums of four products come every five cycles: four products and the end of the row."""
+    found = samhw_compile("y[i] = A[i,j] * x[j]", formats={"A": "dense", "x": "dense"}).run(
+        A=np.ones((6, 4), dtype=int), x=np.ones(4, dtype=int)
+    )
+    events = json.loads(found.trace(tmp_path / "run.json").read_text())["traceEvents"]
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    sums = [e for e in events if e["ph"] == "X" and "reduce" in threads[e["pid"], e["tid"]].split()[-1]]
+    assert [e["args"]["empty before"] for e in sums][1:6] == [4] * 5

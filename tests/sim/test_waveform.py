@@ -55,6 +55,8 @@ def test_chrome_trace(tmp_path: Path) -> None:
     assert names == [("process_name", "w"), ("thread_name", "crd from scan.crd")]
     slices = [(e["ts"], e["dur"], e["name"], e["args"]["pushed"]) for e in events if e["ph"] == "X"]
     assert slices == [(6, 1, "0", 4), (7, 1, "2", 5), (8, 1, "4", 6), (9, 1, "S0", 7), (10, 1, "D", 8)]
+    waits = [(e["args"]["stood"], e["args"]["empty before"]) for e in events if e["ph"] == "X"]
+    assert waits == [(0, 0)] * 5
     counts = [(e["ts"], e["args"]["slots"]) for e in events if e["ph"] == "C"]
     assert counts == [(4, 1), (5, 2), (6, 3), (9, 2), (10, 1), (11, 0)]
     assert len({(e["pid"], e["tid"]) for e in events if "tid" in e}) == 1

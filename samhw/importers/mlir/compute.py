@@ -1,6 +1,7 @@
 """Loops of linalg as statements."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from samhw.frontend.expr import (
     with_accesses,
 )
 from samhw.importers.core import (
+    MOST_JOINED,
     Build,
     HostArray,
     Operations,
@@ -137,7 +139,7 @@ class Compute:
             if mask is not None:
                 raise UnsupportedError("takes a value that is -inf at places", "mask it later")
         swaps = dict(zip(names, exprs, strict=True))
-        expr = with_accesses(term, lambda access: swaps.get(access.tensor, access))
+        expr = self._few(with_accesses(term, lambda access: swaps.get(access.tensor, access)))
         modes = tuple(
             mode or ((self.build.axes.index(size),) if size > 1 else ())
             for mode, size in zip(modes, sizes, strict=True)
@@ -154,6 +156,20 @@ class Compute:
         else:
             total = self._reduced(value, found.kind, flat)
         return self._with_init(total, found.kind, init, out_map, warn)
+
+    def _few(self, expr: Expr) -> Expr:
+        """The expression with statements of their own for its parts, first for what it has several times,
+        until no more streams meet in it than can."""
+        while sum(1 for _ in accesses(expr)) > MOST_JOINED:
+            parts = Counter(node for node in walk(expr) if len(set(accesses(node))) and node.children)
+            several = [node for node, count in parts.items() if count > 1]
+            others = [node for node in parts if node != expr and sum(1 for _ in accesses(node)) > 1]
+            if not several and not others:
+                break
+            part = max(several or others, key=lambda node: sum(1 for _ in walk(node)))
+            own = self.build.statement(free_indices(part), part)
+            expr = _replaced(expr, part, own)
+        return expr
 
     def _check(self, expr: Expr) -> None:
         for node in walk(expr):
@@ -459,6 +475,11 @@ def _reduction(expr: Expr, out: str) -> _Reduction | None:
             if inner is not None and inner.kind == expr.function and not has(other):
                 return _Reduction(expr.function, call(expr.function, inner.term, other))
     return None
+
+
+def _replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
+    """An expression with another one in the place of a part."""
+    return rewritten(expr, lambda node: by if node == part else node)
 
 
 def _masks(value: Value, stored: Expr) -> bool:

@@ -114,6 +114,8 @@ class _Machine:
         match short:
             case "dim":
                 return np.asarray(float(first.shape[int(given[1])]))
+            case "lvl":
+                return np.asarray(float(_level_sizes(op, first.shape)[int(given[1])]))
             case "rank":
                 return np.asarray(float(first.ndim))
             case "expand_shape" | "collapse_shape" | "reshape":
@@ -197,6 +199,14 @@ class _Machine:
             powers = np.exp(x - x.max(dim, keepdims=True))
             return [powers / powers.sum(dim, keepdims=True)]
         return Loops(op, known, self.constant, self.spend).results()
+
+
+def _level_sizes(op: MlirOperation, shape: Sequence[int]) -> list[int]:
+    """The extents of the levels of an operand."""
+    kind = op.types[0]
+    if not isinstance(kind, TensorType) or kind.encoding is None:
+        return list(shape)
+    return [level.size(shape) for level in kind.encoding.levels]
 
 
 def _shape(op: MlirOperation) -> tuple[int | None, ...]:

@@ -50,6 +50,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "math.powf": np.power,
     "math.fpowi": np.power,
     "math.ipowi": np.power,
+    "math.copysign": np.copysign,
     "math.fma": lambda a, b, c: a * b + c,
     "arith.select": lambda c, a, b: np.where(c != 0, a, b),
     "arith.andi": lambda a, b: (a != 0) & (b != 0),
@@ -367,6 +368,8 @@ def _named_fold(op: MlirOperation) -> _Fold | None:
     if "pooling" in name:
         how = np.add if "_sum" in name else np.maximum if "_max" in name else np.minimum
         return _Fold(how, lambda elements: elements[0])
+    if name == "quantized_matmul":
+        return _Fold(np.add, lambda elements: (elements[0] - elements[2]) * (elements[1] - elements[3]))
     return _Fold(np.add, lambda elements: elements[0] * elements[1])
 
 

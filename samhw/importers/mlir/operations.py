@@ -21,7 +21,7 @@ _START = re.compile(r"%[\w$.\-]+\s*(?::\s*\d+)?\s*(?:,\s*%[\w$.\-]+\s*(?::\s*\d+
 _BARE = ("return", "call", "func")
 _DEEPEST = 32
 """Regions in regions."""
-_GIVES = {"tensor.dim": "index", "tensor.rank": "index"}
+_GIVES = {"tensor.dim": "index", "tensor.rank": "index", "sparse_tensor.lvl": "index"}
 """What operations give whose text names only the type that they take."""
 _OPENING = ("{", "(", "[")
 

@@ -172,6 +172,9 @@ class Scalars:
             return _folded(op, given)
         if name in ("math.powf", "math.fpowi", "math.ipowi") and len(given) == 2:
             return _power(*given)
+        if name == "math.copysign" and len(given) == 2:
+            size = call("abs", given[0])
+            return selected(call("lt", given[1], Literal(0)), difference(Literal(0), size), size)
         if name == "math.fma" and len(given) == 3:
             return sum_of(product(given[0], given[1]), given[2])
         raise UnsupportedError(

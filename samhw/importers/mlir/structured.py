@@ -49,6 +49,8 @@ def structured(op: MlirOperation, ranks: Sequence[int]) -> Structured:
         if isinstance(maps, list) and _are_maps(maps):
             return _by_maps(maps, _multiply_add)
         return _by_letters(_PRODUCTS[name], _multiply_add, ranks)
+    if name == "quantized_matmul":
+        return _by_letters("mk,kn,,->mn", _quantized, ranks)
     if name in _ELEMENTWISE:
         return _elementwise(ranks, _ELEMENTWISE[name])
     if name == "elementwise":
@@ -95,6 +97,10 @@ def _generic(op: MlirOperation, name: str) -> Structured:
 
 def _multiply_add(a: Expr, b: Expr, out: Expr) -> Expr:
     return sum_of(out, product(a, b))
+
+
+def _quantized(a: Expr, b: Expr, zero_a: Expr, zero_b: Expr, out: Expr) -> Expr:
+    return sum_of(out, product(difference(a, zero_a), difference(b, zero_b)))
 
 
 def _by_maps(maps: Sequence[AffineMap], combine: Combine) -> Structured:

@@ -67,6 +67,14 @@ class Level:
     kind: str
     unique: bool = True
 
+    def size(self, shape: Sequence[int]) -> int:
+        """The extent of the level in a tensor of a shape; raises ValueError for an expression of several
+        dimensions."""
+        ((dimension, _),) = self.dimension.factors
+        if self.dimension.mod:
+            return self.dimension.mod
+        return -(-shape[dimension] // (self.dimension.floordiv or 1))
+
 
 @dataclass(frozen=True)
 class Encoding:

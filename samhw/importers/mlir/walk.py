@@ -286,6 +286,8 @@ class _Frame:
             return self.elements(op, kind)
         if name.startswith("tensor.") and (made := _TENSOR_OPERATIONS.get(name.partition(".")[2])):
             return made(self, op, kind)
+        if name == "sparse_tensor.lvl":
+            return self.level(op)
         if name == "sparse_tensor.concatenate":
             return self.concatenated(op, kind)
         if name.partition(".")[0] in ("sam", "samml"):
@@ -497,6 +499,20 @@ class _Frame:
         if not 0 <= number < len(shape):
             raise UnsupportedError(f"asks for the dimension {number} of {len(shape)}", "mend its number")
         return Value((), Literal(shape[number]))
+
+    def level(self, op: MlirOperation) -> Held:
+        """The extent of a level of a tensor's storage."""
+        name = self.operand(op, 0)
+        shape, kind = self.shape(self.held(name)), self.kinds.get(name)
+        encoding = kind.encoding if isinstance(kind, TensorType) else None
+        check_encoding(encoding)
+        sizes = list(shape)
+        if encoding is not None and all(len(level.dimension.factors) == 1 for level in encoding.levels):
+            sizes = [level.size(shape) for level in encoding.levels]
+        number = self.number(self.operand(op, 1))
+        if not 0 <= number < len(sizes):
+            raise UnsupportedError(f"asks for the level {number} of {len(sizes)}", "mend its number")
+        return Value((), Literal(sizes[number]))
 
     def rank(self, op: MlirOperation, kind: MlirType | None) -> Held:
         return Value((), Literal(len(self.shape(self.held(self.operand(op, 0))))))

@@ -1,6 +1,7 @@
 """Functions in MLIR, run and compared with what NumPy makes of the same arguments."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from samhw.reference import evaluate_program
 from samhw.workload import compile_workload
 from samhw.workload.mlir import workload_of
 
-Arrays = Mapping[str, npt.NDArray[np.float64]]
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def imported(text: str, arrays: Arrays, name: str | None = None) -> ImportedFunction:

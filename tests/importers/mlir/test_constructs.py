@@ -80,6 +80,7 @@ BODIES: dict[str, tuple[str, Callable[[Any], Any]]] = {
         " %s = arith.sitofp %n : i32 to f32\n %y = arith.addf %x, %s : f32",
         lambda x: x + np.arange(x.shape[1]),
     ),
+    "sign of another number": ("%y = math.copysign %o, %x : f32", lambda x: np.copysign(0.5, x)),
     "fused product and sum": ("%y = math.fma %x, %x, %x : f32", lambda x: x * x + x),
 }
 
@@ -89,7 +90,7 @@ def test_a_body(case: str) -> None:
     body, meaning = BODIES[case]
     text = elementwise(body)
     a = RNG.normal(size=(4, 5))
-    (found,) = outputs(text, {"a": a, "b": np.zeros(5), "init": np.zeros((4, 5))})
+    (found,) = outputs(text, {"a": a, "b": np.zeros(5), "init": np.full((4, 5), 0.5)})
     np.testing.assert_allclose(found, meaning(a), rtol=1e-6, atol=1e-6)
     assert_runs(text)
 
@@ -260,6 +261,21 @@ func.func @f(%x: tensor<1x1x6x6xf32>, %w: tensor<2x1x3x3xf32>) -> tensor<1x2x2x2
     wanted = convolved.reshape(2, 2, 2, 2, 2).max((2, 4))
     (found,) = outputs(text, {"x": x, "w": w})
     np.testing.assert_allclose(found[0], wanted, rtol=1e-6, atol=1e-6)
+    assert_runs(text)
+
+
+def test_a_quantized_product() -> None:
+    text = """
+func.func @f(%a: tensor<4x3xi8>, %b: tensor<3x5xi8>, %c: tensor<4x5xi32>) -> tensor<4x5xi32> {
+  %two = arith.constant 2 : i32
+  %one = arith.constant 1 : i32
+  %r = linalg.quantized_matmul ins(%a, %b, %two, %one : tensor<4x3xi8>, tensor<3x5xi8>, i32, i32)
+      outs(%c : tensor<4x5xi32>) -> tensor<4x5xi32>
+  return %r : tensor<4x5xi32>
+}"""
+    a, b, c = (RNG.integers(-5, 5, size=shape) for shape in ((4, 3), (3, 5), (4, 5)))
+    (found,) = outputs(text, {"a": a, "b": b, "c": c})
+    np.testing.assert_array_equal(found, (a - 2) @ (b - 1) + c)
     assert_runs(text)
 
 

@@ -175,6 +175,49 @@ func.func @f(%a: tensor<6xf32, #V>) -> tensor<6xf32, #V> {{
     assert_runs(text, data=("random:density=0.5",))
 
 
+def test_the_extents_of_levels_give_shapes() -> None:
+    text = """
+#T = #sparse_tensor.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+func.func @f(%a: tensor<?x?xf32, #T>) -> tensor<?x?xf32, #T> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %columns = sparse_tensor.lvl %a, %zero : tensor<?x?xf32, #T>
+  %rows = sparse_tensor.lvl %a, %one : tensor<?x?xf32, #T>
+  %e = tensor.empty(%rows, %columns) : tensor<?x?xf32, #T>
+  %r = linalg.add ins(%a, %a : tensor<?x?xf32, #T>, tensor<?x?xf32, #T>) outs(%e : tensor<?x?xf32, #T>)
+      -> tensor<?x?xf32, #T>
+  return %r : tensor<?x?xf32, #T>
+}"""
+    a = np.arange(6.0).reshape(2, 3)
+    (found,) = outputs(text, {"a": a})
+    np.testing.assert_allclose(found, 2 * a)
+    assert_runs(text)
+
+
+def test_a_body_of_more_than_can_meet_becomes_several_statements() -> None:
+    steps = "%w{0} = arith.mulf %w{1}, %q : f32\n %s{0} = arith.addf %s{1}, %w{0} : f32\n"
+    many = "".join(steps.format(n, n - 1) for n in range(1, 6))
+    text = f"""
+{SPARSE}
+#same = affine_map<(i) -> (i)>
+func.func @f(%a: tensor<6xf32, #V>, %b: tensor<6xf32, #V>) -> tensor<6xf32> {{
+  %e = tensor.empty() : tensor<6xf32>
+  %r = linalg.generic {{indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}}
+      ins(%a, %b : tensor<6xf32, #V>, tensor<6xf32, #V>) outs(%e : tensor<6xf32>) {{
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %w0 = arith.mulf %p, %p : f32
+    %s0 = arith.addf %w0, %q : f32
+    {many}
+    linalg.yield %s5 : f32
+  }} -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}}"""
+    a, b = np.array([0, 1, 2, 0, 3, 4.0]), np.array([5, 0, 1, 0, 2, 7.0])
+    (found,) = outputs(text, {"a": a, "b": b})
+    np.testing.assert_allclose(found, b + a * a * sum(b**n for n in range(6)))
+    assert len(assert_runs(text).statements) > 1
+
+
 def test_a_sampled_product_of_matrices() -> None:
     text = """
 #S = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>

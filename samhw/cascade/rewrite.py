@@ -16,6 +16,7 @@ from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
 from samhw.cascade.reductions import Reduced, RegionReductions
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.frontend import (
+    COORDINATES,
     Access,
     Call,
     Div,
@@ -165,6 +166,8 @@ class _Rewriter:
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
         """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""
+        if reduced.statement.reduction in COORDINATES:
+            return "left alone: the coordinate of an extreme does not come apart"
         if reduced.statement.reduction == "prod":
             return "left alone: a product has no form to rescale"
         if not reduced.counts_alike:

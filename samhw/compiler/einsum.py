@@ -146,8 +146,8 @@ class Apply(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Reduce(_Unary):
-    """The sum (`op`: `sum`, `max`, `min` or `prod`; of pairs `recur`) of the operand over an index, named for
-    the table."""
+    """The sum (`op`: `sum`, `max`, `min` or `prod`; of pairs `recur`) of the operand over an index, or the
+    coordinate of an extreme along it (`argmax`, `argmin`), named for the table."""
 
     name: str
     index: str

@@ -105,7 +105,9 @@ def lower_fused(
                     builder.result(output),
                 )
             )
-        table = lower(results, _title(fused), order, fused.dimension, scope.extents, builder.columns)
+        table = lower(
+            results, _title(fused), order, fused.dimension, scope.extents, builder.columns, scope.value
+        )
         return _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
     except ScheduleError as error:
         return Refusal.of(error, scope.program.regions[number].written)
@@ -130,7 +132,9 @@ def _reshaped(scope: Scope, number: int) -> LoweredRegion:
         scope.program.tensors[written.tensor].format.levels,
         view,
     )
-    table = lower_reshape(view, result, fused.dimension, scope.extents, Names(scope.program.tensors))
+    table = lower_reshape(
+        view, result, fused.dimension, scope.extents, Names(scope.program.tensors), scope.value
+    )
     # The indices of the result are in no loop.
     partial = partial_order(fused).subgraph(read.stored).copy()
     found = _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
@@ -152,7 +156,7 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     result = StoredResult(copy.tensor, str(written), written.stored, levels, view)
     column = columns.fresh("once")
     pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
-    table = lower_copy(view, pattern, result, dimension, extents, columns)
+    table = lower_copy(view, pattern, result, dimension, extents, columns, scope.value)
     found = _of_table(scope, number, fused, partial_order(fused), table, dimension, extents)
     return replace(found, copy=copy)
 

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.errors import InputError
 from samhw.frontend import Call, Div, Literal, Program, walk
 from samhw.numerics import Float, Integer, ValueType, value_type
 
-__all__ = ["AUTO", "asked_text", "asked_type", "choose_value"]
+__all__ = ["AUTO", "asked_text", "asked_type", "choose_value", "counts_to"]
 
 AUTO = "auto"
 """What a text says to ask for no type: then it is that of the program's text, or the first of the following
@@ -42,6 +43,16 @@ def choose_value(asked: ValueType | None, program: Program, data: Iterable[NDArr
         return program.value
     needs_fractions = not _is_whole(program) or not all(map(_fits, data))
     return _ANY if needs_fractions else _WHOLE
+
+
+def counts_to(value: ValueType, last: int) -> bool:
+    """Whether a type has all whole numbers from 0 to `last`: the odd one of the last two is the first that a
+    floating-point type lacks."""
+    ends = np.array([max(0, last - 1), last])
+    try:
+        return bool((value.decode(value.encode(ends)) == ends).all())
+    except InputError:
+        return False
 
 
 def _is_whole(program: Program) -> bool:

@@ -103,8 +103,9 @@ class CycleEstimate:
         named = next((name for name, done in REDUCTIONS.items() if done == reduction.operation), None)
         if named is not None:
             return self._arch.reduce_latency(named, value)
-        # It keeps the last value, or rescales a sum and adds to it.
-        rescales = node.spec.work(node.params) is not None
+        # It keeps a value or a coordinate, or rescales a sum and adds to it.
+        work = node.spec.work(node.params)
+        rescales = work is not None and work.operation == "mul"
         return self._arch.reduce_latency("recur", value) if rescales else self._arch.step
 
     def _last_steps(self, node: Node, reduction: Reduction) -> int:

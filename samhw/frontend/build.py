@@ -114,8 +114,8 @@ class ProgramBuilder:
         """Add the statement ``target = value``; ``T[i, j] = value`` does the same, without an order.
 
         `where` is the mask. `reduction` is what happens to indices that `target` lacks: ``"sum"``,
-        ``"max"``, ``"min"`` or ``"prod"``; ``p.assign(m[i], S[i, j], reduction="max")`` is the text's
-        ``m[i] max= S[i, j]``.
+        ``"max"``, ``"min"``, ``"prod"``, ``"argmax"`` or ``"argmin"``;
+        ``p.assign(m[i], S[i, j], reduction="max")`` is the text's ``m[i] max= S[i, j]``.
         """
         lhs = target.as_expr()
         try:

@@ -4,7 +4,7 @@ import math
 
 from samhw.errors import InputError
 from samhw.frontend.check_moves import check_concat, check_reshape
-from samhw.frontend.check_running import check_recurrence, check_running
+from samhw.frontend.check_running import check_coordinate, check_recurrence, check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
@@ -27,7 +27,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
-from samhw.frontend.statement import Statement
+from samhw.frontend.statement import COORDINATES, Statement
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
@@ -40,7 +40,7 @@ FUNCTIONS = {
 """The functions that an expression may call: name -> number of arguments."""
 
 REDUCTIONS = ("sum", "max", "min", "prod")
-"""How a statement may reduce the indices that are missing on its left."""
+"""How a statement may fold the values along the indices that are missing on its left."""
 
 MAX_DEPTH = 100
 """How deep an expression may nest, and so how many operands a chain of one operator may have. It keeps every
@@ -103,11 +103,7 @@ def _check_statement(program: Program, statement: Statement) -> None:
     _check_nodes(program, statement)
     for access in statement.accesses:
         _check_access(program, access)
-    if statement.reduction not in REDUCTIONS:
-        raise program.error(
-            statement.lhs.span,
-            f"'{statement.lhs}' is reduced by '{statement.reduction}'; use one of {', '.join(REDUCTIONS)}",
-        )
+    _check_reduction_name(program, statement)
     match statement.rhs:
         case Reshape():
             check_reshape(program, statement, statement.rhs)
@@ -118,8 +114,19 @@ def _check_statement(program: Program, statement: Statement) -> None:
                 check_running(program, statement, statement.rhs)
             if isinstance(statement.rhs, Recurrence):
                 check_recurrence(program, statement, statement.rhs)
+            if statement.reduction in COORDINATES:
+                check_coordinate(program, statement)
             _check_indices(program, statement)
     _check_order(program, statement)
+
+
+def _check_reduction_name(program: Program, statement: Statement) -> None:
+    known = (*REDUCTIONS, *COORDINATES)
+    if statement.reduction not in known:
+        raise program.error(
+            statement.lhs.span,
+            f"'{statement.lhs}' is reduced by '{statement.reduction}'; use one of {', '.join(known)}",
+        )
 
 
 def _check_indices(program: Program, statement: Statement) -> None:

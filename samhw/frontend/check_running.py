@@ -1,10 +1,10 @@
-"""The rules of what runs along an index: running reductions and recurrences."""
+"""The rules of what goes along one index: running reductions, recurrences, coordinates of extremes."""
 
 from samhw.frontend.expr import Expr, Recurrence, RunningReduction, free_indices
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 
-__all__ = ["check_recurrence", "check_running"]
+__all__ = ["check_coordinate", "check_recurrence", "check_running"]
 
 
 def check_running(program: Program, statement: Statement, running: RunningReduction) -> None:
@@ -37,6 +37,20 @@ def check_recurrence(program: Program, statement: Statement, recurrence: Recurre
                 f"'{recurrence.index}' alone; use the index on the left, or reduce it in a statement of its "
                 "own",
             )
+
+
+def check_coordinate(program: Program, statement: Statement) -> None:
+    """Raise InputError unless `argmax` or `argmin` goes along exactly one index."""
+    count = len(statement.reduction_indices)
+    if count == 1:
+        return
+    missing = " and ".join(f"'{index}'" for index in statement.reduction_indices)
+    cause = f"lacks the indices {missing}" if count else "lacks no index of its right side"
+    raise program.error(
+        statement.lhs.span,
+        f"'{statement.lhs}' {cause}, but '{statement.reduction}=' gives the coordinate along exactly one; "
+        + ("use the others on the left, or reshape them to one before" if count else "drop one on the left"),
+    )
 
 
 def _check_alone(program: Program, statement: Statement, expr: Expr) -> None:

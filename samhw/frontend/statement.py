@@ -18,7 +18,10 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.source import Span
 
-__all__ = ["Region", "Statement"]
+__all__ = ["COORDINATES", "Region", "Statement"]
+
+COORDINATES = {"argmax": "max", "argmin": "min"}
+"""Reductions that give a coordinate: that of the first value that the named reduction gives."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Statement:
     order: tuple[str, ...] | None = None
     order_span: Span | None = field(default=None, compare=False, repr=False)
     reduction: str = field(default="sum", kw_only=True)
-    """How missing indices are reduced, one of `REDUCTIONS`: each term is summed over its own indices; "max",
-    "min" and "prod" take the whole right side."""
+    """How missing indices are reduced, one of `REDUCTIONS` or of `COORDINATES`: each term is summed over its
+    own indices; all others take the whole right side."""
     mask: Access | None = field(default=None, kw_only=True)
 
     @cached_property
@@ -80,6 +83,11 @@ class Statement:
             case RunningReduction(index=index) | Recurrence(index=index) if index in self.lhs.variables:
                 return index
         return None
+
+    @property
+    def innermost(self) -> str | None:
+        """The index that a stream must have inside of those on the left; None in most statements."""
+        return self.reduction_indices[0] if self.reduction in COORDINATES else self.runs_along
 
     def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
         """The statement with other accesses: of its left side, of its right side, and of its mask."""

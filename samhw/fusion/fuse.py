@@ -69,9 +69,9 @@ class Instance:
 
     @property
     def runs(self) -> tuple[tuple[str, str], ...]:
-        """Of what runs along an index, the pairs of another index and that one, in the region's indices: its
-        stream has to have that one innermost."""
-        along = self.statement.runs_along
+        """Of what runs along an index, or gives the coordinate along it, the pairs of another index and that
+        one, in the region's indices: its stream has to have that one innermost."""
+        along = self.statement.innermost
         if along is None:
             return ()
         others = (index for index in self.statement.lhs.names if index != along)

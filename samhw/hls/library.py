@@ -87,7 +87,7 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     if on_chip:
         headers.add("memory")
     context = _context(programs, graphs)
-    if headers & {"alu", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
+    if headers & {"alu", "arg", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:

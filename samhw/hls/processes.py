@@ -322,6 +322,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "running": _running,
     "recur": _recur,
     "last": _plain("last"),
+    "arg": _plain("arg", lambda to, node: str(node.params["op"] == "max").lower()),
     "reduce_vector": _reduce_vector,
     "recur_vector": _recur_vector,
     "drop_crd": _plain("drop_crd"),

@@ -6,6 +6,7 @@ that becomes machine code too: docs/simulator.md, "What a step function may use"
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives.alu import Alu
+from samhw.primitives.arg import Arg
 from samhw.primitives.array import Array
 from samhw.primitives.crd_hold import CrdHold
 from samhw.primitives.drop_crd import DropCrd
@@ -63,6 +64,7 @@ _MODELS: tuple[Model, ...] = (
     Running(),
     Recur(),
     Last(),
+    Arg(),
     ReduceVector(),
     RecurVector(),
     DropCrd(),

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.functions import CHANGES, ROUNDINGS, no_nan
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES, as_values, steps
+from samhw.reference.values import VALUES, as_values, over_rows, steps
 
 __all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "RunningError", "uncertain"]
 
@@ -262,6 +262,37 @@ class RunningError(Domain):
         charge = growth * greatest + (additions + 2 * products) * self.absolute * weight
         self.watch(weight)
         return values, error + np.where(greatest > 0, charge, 0), weight
+
+    def coordinate(
+        self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> Array:
+        """The bound reaches to the furthest coordinate whose element may come first."""
+        value = a[VALUE] if op == "max" else -a[VALUE]
+        counts = np.ones(value.shape, bool) if mask is None else (mask[VALUE] == 1) & (mask[ERROR] == 0)
+        is_open = self.is_open(a)
+        is_nan = np.isnan(value) & ~is_open
+        least = np.where(is_open | is_nan | ~counts, -inf, value - a[ERROR])
+        most = np.where(is_open | is_nan, inf, value + a[ERROR])
+        # An element that is surely as great keeps later ones off; and so does NaN.
+        sure = over_rows(np.maximum, least, starts)
+        none = np.iinfo(np.int64).max
+        is_sure = counts & ~is_open & ~is_nan & (least == sure)
+        first = over_rows(np.minimum, np.where(is_sure, at, none), starts)
+        nan_at = over_rows(np.minimum, np.where(is_nan & counts, at, none), starts)
+        has_nan = nan_at < none
+        may_be = np.where(has_nan, is_open | is_nan, (most > sure) | ((most == sure) & (at <= first)))
+        may_be = may_be & (~has_nan | (at <= nan_at))
+        found = VALUES.coordinate(op, a[VALUE], None, at, starts)
+        each = np.repeat(found, np.diff(np.append(starts, len(at))))
+        # Where nothing surely counts, there may be nothing.
+        nothing = np.logical_not(over_rows(np.logical_or, counts, starts))
+        error = np.maximum(np.where(may_be, np.abs(at - each), 0), np.where(nothing, each, 0))
+        return self.element(found, over_rows(np.maximum, error, starts)[starts])
+
+    def is_open(self, a: Array) -> Mask:
+        """Of which elements nothing is known."""
+        is_open: Mask = a[ERROR] == inf
+        return is_open
 
     def sum_error(self, error: Array, terms: Array, count: Array) -> Array:
         """The error of a sum of so many elements, in any order, from the sums of their errors and of their

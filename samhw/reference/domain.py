@@ -110,6 +110,18 @@ class Domain(ABC):
         behind the other along the last axis. At the start of a row it is the value, whatever the factor."""
 
     @abstractmethod
+    def coordinate(
+        self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> Array:
+        """The coordinate of the first element of each row that is its "max" or "min", or NaN.
+
+        Args:
+            mask: 1 where an element counts, which may be uncertain; without it, all of them do.
+            at: the coordinates of the elements, which ascend in each row.
+            starts: where rows begin, one behind the other along the last axis.
+        """
+
+    @abstractmethod
     def result(self, a: Array) -> Array:
         """What is kept of elements that nothing is computed from: with bounds, the value, the bound, and
         whether it is open (extended.py)."""

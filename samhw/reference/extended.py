@@ -310,5 +310,9 @@ class Extended(RunningError):
             is_open[at] |= is_open[at - 1]
         return self.anything(self.element(values, error), is_open)
 
+    def is_open(self, a: Array) -> Mask:
+        is_open: Mask = super().is_open(a) | (a[OPEN] > 0)
+        return is_open
+
     def result(self, a: Array) -> Array:
         return a[[VALUE, ERROR, OPEN]]

@@ -1,19 +1,18 @@
 """Linear recurrences along an index: at each point what h has become, or what it has become in the end."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
 from samhw.frontend import Access, Expr, Recurrence, Statement, free_indices
 from samhw.frontend.expr import factors_of
+from samhw.reference.along import Along, along
 from samhw.reference.contraction import Contraction
 from samhw.reference.domain import Domain
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.lookup import Integers
-from samhw.reference.pieces import in_pieces
 from samhw.reference.relation import Array, Points, Relation
-from samhw.reference.running import accumulated, in_rows, points_to_visit, row_ends
+from samhw.reference.running import accumulated, points_to_visit, row_ends
 
 __all__ = ["recurrence"]
 
@@ -37,8 +36,8 @@ def recurrence(
     if run.index not in kept:
         return _at_the_end(domain, statement, run, leaves, extents, within)
     sets = points_to_visit(statement, run.index, run.operand, leaves, extents, within)
-    found = _along(domain, statement, run.children, kept, run.index, leaves, extents, sets)
-    factor, value = found.elements
+    found = along(domain, statement, run.children, kept, run.index, leaves, extents, sets)
+    factor, value = _masked(domain, found)
     values = domain.recurrence(factor, value, found.starts)
     points = Points(kept, found.points.rows(kept))
     return Relation(points, (), values, {index: extents[index] for index in kept})
@@ -58,8 +57,8 @@ def _at_the_end(
     own = {run.index, *free_indices(run.factor), *(() if mask is None else mask.names)}
     names = tuple(index for index in statement.indices if index in own)
     sets = points_to_visit(statement, run.index, run.factor, leaves, extents, None, names)
-    found = _along(domain, statement, [run.factor], names, run.index, leaves, extents, sets)
-    (factor,) = found.elements
+    found = along(domain, statement, [run.factor], names, run.index, leaves, extents, sets)
+    (factor,) = _masked(domain, found)
     behind = Points(names, found.points.rows(names))
     products = Relation(
         behind, (), _products_behind(domain, factor, found.starts), {index: extents[index] for index in names}
@@ -86,59 +85,14 @@ def _products_behind(domain: Domain, factor: Array, starts: Integers) -> Array:
     return before[..., ::-1]
 
 
-@dataclass(frozen=True)
-class _Along:
-    """Expressions at points in the order of an index: `starts` are where its rows begin."""
-
-    points: Points
-    elements: Sequence[Array]
-    starts: Integers
-
-
-def _along(
-    domain: Domain,
-    statement: Statement,
-    exprs: Sequence[Expr],
-    kept: Sequence[str],
-    index: str,
-    leaves: Mapping[Access, Relation],
-    extents: Mapping[str, int],
-    sets: Sequence[Points],
-) -> _Along:
-    """The first of two expressions is a factor: where a mask is zero it is 1, and the other one 0."""
-    contraction = Contraction(domain, leaves, extents, kept, ())
-    gathered = contraction.gathering()
-    indices, pieces = in_pieces(sets, [kept], kept, extents)
-    coords, columns = [], []
-    for points in pieces:
-        gather = gathered(points)
-        column = [_column(contraction.element(expr, gather), points.count, len(kept)) for expr in exprs]
-        rows = points.rows(indices)
-        if statement.mask is not None:
-            mask = _column(domain.indicator(gather(statement.mask)), points.count, len(kept))
-            is_there = (mask != 0).any(axis=tuple(range(mask.ndim - 1)))
-            column, mask, rows = [a[..., is_there] for a in column], mask[..., is_there], rows[:, is_there]
-            column = _masked(domain, column, mask)
-        columns.append(column)
-        coords.append(rows)
-    points, order, starts = in_rows(Points(indices, np.concatenate(coords, axis=1)), kept, index)
-    elements = [np.concatenate(parts, axis=-1)[..., order] for parts in zip(*columns, strict=True)]
-    return _Along(points, elements, starts)
-
-
-def _column(array: Array, count: int, rank: int) -> Array:
-    """The elements at points alone, behind the axes for their parts."""
-    lead = array.shape[: array.ndim - 1 - rank]
-    return np.broadcast_to(array, (*lead, count, *(1,) * rank)).reshape((*lead, count))
-
-
-def _masked(domain: Domain, column: Sequence[Array], mask: Array) -> list[Array]:
-    """The factor and the value where it may be uncertain whether a mask is zero."""
+def _masked(domain: Domain, found: Along) -> list[Array]:
+    """The factor and the value: where a mask is zero, which may be uncertain, 1 and 0."""
     one = domain.number(1)
     one = one.reshape((*one.shape, 1))
-    if (mask == one).all():
-        return list(column)
-    factor, *values = column
+    mask = found.mask
+    if mask is None or (mask == one).all():
+        return list(found.elements)
+    factor, *values = found.elements
     without = domain.add(one, domain.negate(mask))
     return [
         domain.add(domain.product([mask, factor]), without),

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from samhw.frontend import (
+    COORDINATES,
     Access,
     Add,
     Concat,
@@ -23,6 +24,7 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import factors_of
 from samhw.reference.contraction import Contraction, Gather, provenance_of
+from samhw.reference.coordinate import coordinate
 from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.moves import concatenated, elements, reshaped
@@ -83,6 +85,9 @@ def evaluate_statement(
                 result = replace(found, values=finish(found.values))
             case Recurrence():
                 found = recurrence(domain, statement, leaves, extents, within)
+                result = replace(found, values=finish(found.values))
+            case _ if statement.reduction in COORDINATES:
+                found = coordinate(domain, statement, leaves, extents, within)
                 result = replace(found, values=finish(found.values))
             case _:
                 result = _Walk(domain, statement, leaves, extents, within).result(finish)

@@ -9,7 +9,7 @@ from scipy.special import expit, ndtr
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
 
-__all__ = ["VALUES", "Values", "as_values", "steps"]
+__all__ = ["VALUES", "Values", "as_values", "over_rows", "steps"]
 
 
 def as_values(array: ArrayLike) -> Array:
@@ -100,6 +100,13 @@ class Values(Domain):
             h[at] = np.where((before == 0) | (r == 0), 0, before * r) + value[at]
         return h
 
+    def coordinate(
+        self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> Array:
+        best = over_rows(np.maximum if op == "max" else np.minimum, a, starts)
+        is_best = (a == best) | (np.isnan(a) & np.isnan(best))
+        return over_rows(np.minimum, np.where(is_best, at, np.iinfo(np.int64).max), starts)[starts]
+
     def result(self, a: Array) -> Array:
         return a
 
@@ -116,6 +123,15 @@ def steps(starts: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int64]]:
     starts, lengths = starts[longest_first], lengths[longest_first]
     for place in range(1, int(lengths.max(initial=0))):
         yield starts[: np.searchsorted(-lengths, -place, "left")] + place
+
+
+def over_rows(by: np.ufunc, a: Array, starts: NDArray[np.int64]) -> Array:
+    """The reduction of each row, at all elements of the row; rows begin at `starts`."""
+    if not a.size:
+        return a
+    lengths = np.diff(np.append(starts, len(a)))
+    result: Array = np.repeat(by.reduceat(a, starts), lengths)
+    return result
 
 
 VALUES = Values()

@@ -9,6 +9,7 @@ from samhw.graph import Arch, Graph, Node
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
+from samhw.rtl.arg import Arg
 from samhw.rtl.array import Array
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
@@ -119,6 +120,7 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     ),
     "recur": lambda at: Recur(arch=at.arch, value_type=at.value),
     "last": lambda at: Last(arch=at.arch, value_type=at.value),
+    "arg": lambda at: Arg(arch=at.arch, value_type=at.value, op=at.params["op"]),
     "reduce_vector": lambda at: ReduceVector(
         arch=at.arch,
         value_type=at.value,

@@ -7,10 +7,12 @@ from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
+from samhw.spec.reduce import COORDINATE
 from samhw.spec.registry import kinds, spec_of
 from samhw.spec.streams import Payload, Port, Stream, StreamKind
 
 __all__ = [
+    "COORDINATE",
     "MOST_LANES",
     "PORTS",
     "Arch",

@@ -1,6 +1,6 @@
-"""The reducers, which take a level away: reduce_scalar, last, reduce_vector, recur_vector."""
+"""The reducers, which take a level away: reduce_scalar, last, arg, reduce_vector, recur_vector."""
 
-from samhw.numerics import REDUCTIONS, ValueType
+from samhw.numerics import REDUCTIONS, Integer, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
 from samhw.spec.base import (
     PORTS,
@@ -18,9 +18,12 @@ from samhw.spec.base import (
 from samhw.spec.params import VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
-__all__ = ["LAST", "RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
+__all__ = ["ARG", "COORDINATE", "LAST", "RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
 
 _MOST = PORTS - 2
+
+COORDINATE = Integer(32)
+"""The type of a coordinate that is a value."""
 
 
 class _Reducer(Spec):
@@ -81,6 +84,25 @@ class _Last(_Scalar):
 
     def work(self, params: Params) -> Work | None:
         return None
+
+
+class _Arg(_Scalar):
+    kind = "arg"
+    rule = "Gives the coordinate of the greatest, or least, value of each fiber."
+    params = parameters(op=choice("max", "min"), value=VALUE)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("crd", depth), val("val", depth)], [val("val", depth - 1)]
+
+    def result_type(self, params: Params, value: ValueType) -> ValueType:
+        """A coordinate is a whole number, of whatever type the values are."""
+        return COORDINATE
+
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(None, (), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return Work("le", "val")
 
 
 def _are_widths(bits: object) -> bool:
@@ -158,5 +180,6 @@ class _RecurVector(_Vector):
 
 REDUCE_SCALAR = _ReduceScalar()
 LAST = _Last()
+ARG = _Arg()
 REDUCE_VECTOR = _ReduceVector()
 RECUR_VECTOR = _RecurVector()

@@ -9,7 +9,7 @@ from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
 from samhw.spec.recur import RECUR
-from samhw.spec.reduce import LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
+from samhw.spec.reduce import ARG, LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
 from samhw.spec.running import RUNNING
 from samhw.spec.scan import SCAN_COMPRESSED, SCAN_DENSE, SCAN_SINGLETON
@@ -37,6 +37,7 @@ _SPECS: tuple[Spec, ...] = (
     RUNNING,
     RECUR,
     LAST,
+    ARG,
     REDUCE_VECTOR,
     RECUR_VECTOR,
     DROP_CRD,

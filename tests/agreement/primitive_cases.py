@@ -536,6 +536,17 @@ VARIANTS: tuple[Variant, ...] = (
         for value in ("i32", "bf16")
     ),
     *(
+        Variant(f"arg {op} {value}", "arg", _droppable(value), {"op": op}, value=value)
+        for op, value in (
+            ("max", "i32"),
+            ("min", "i8"),
+            ("max", "fixed<16,8>"),
+            ("min", "bf16"),
+            ("max", "f32"),
+        )
+    ),
+    Variant("arg min f32 in i8", "arg", _droppable("f32"), {"op": "min", "value": "f32"}, value="i8"),
+    *(
         Variant(
             f"recur_vector {bits} {value}{''.join(f', {n} banks' for n in banks)}",
             "recur_vector",

@@ -1,5 +1,5 @@
-"""Random running reductions, recurrences and products, under every format, mask and fusion: the results are
-the oracle's, and RTL and C++ agree with the model, to the cycle and to the token.
+"""Random running reductions, recurrences, products and coordinates of extremes, under every format, mask and
+fusion: the results are the oracle's, and RTL and C++ agree with the model, to the cycle and to the token.
 
 Five thousand programs, and a hundredth of so many in RTL and in C++, run on demand:
 
@@ -24,6 +24,7 @@ PROGRAMS = int(os.environ.get("SAMHW_RANDOM_RUNNING", "160"))
 SHARDS = 4
 BUILDS = max(2, PROGRAMS // 100)
 LEAST_NODES = 10
+RUNNING = {"running", "recur", "recur_vector", "arg"}
 LEAST_RUN = 0.6
 """Of the programs of a shard; the others break a rule, or have storage against every order."""
 
@@ -60,12 +61,14 @@ def test_results_are_the_oracles(shard: int) -> None:
         for name in case.expected.keys() & outputs.keys():
             case.compare(name, outputs[name].to_dense())
         seen["run"] += 1
-        seen["running"] += bool({"running", "recur", "recur_vector"} & kinds(compiled))
+        seen["running"] += bool(RUNNING & kinds(compiled))
         seen["recur"] += "recur" in kinds(compiled)
         seen["recur_vector"] += "recur_vector" in kinds(compiled)
+        seen["arg"] += "arg" in kinds(compiled)
     assert seen["run"] >= LEAST_RUN * (seen["run"] + seen["refused"]), seen
     assert seen["running"] >= seen["run"] / 2, seen
     assert min(seen["recur"], seen["recur_vector"]) >= seen["run"] / 50, seen
+    assert seen["arg"] >= seen["run"] / 10, seen
 
 
 def built_cases(start: int) -> Iterator[tuple[Case, Compiled]]:
@@ -76,7 +79,7 @@ def built_cases(start: int) -> Iterator[tuple[Case, Compiled]]:
         found = compiled_case(number)
         if found is None or len(found[1].design.nodes) < LEAST_NODES:
             continue
-        if {"running", "recur", "recur_vector"} & kinds(found[1]):
+        if RUNNING & kinds(found[1]):
             built += 1
             yield found
 

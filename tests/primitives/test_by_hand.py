@@ -246,6 +246,26 @@ CASES = {
         {"val": "2@4 0@5 0@7 3@9 S0@10 D@11"},
     ),
     "last: no fiber": (*("last", 2, {}, {"val": "S1:1 D"}, {}), {"val": "S0@2 D@3"}),
+    "arg": (
+        *("arg", 2, {"op": "max"}),
+        {"crd": "3 5 8 S0 S0 4 S0 6 7 S1 D", "val": "1 2 2 S0 S0 N S0 N 1 S1 D"},
+        {},
+        {"val": "5@5 0@6 4@8 7@11 S0@12 D@13"},
+    ),
+    "arg: the least": (
+        *("arg", 1, {"op": "min"}, {"crd": "1 2 3 4 S0 D", "val": "2 4294967295 4294967295 N S0 D"}, {}),
+        {"val": "2@6 D@7"},
+    ),
+    "arg: the first NaN, and -0 as great as 0": (
+        *("arg", 2, {"op": "max", "value": "bf16"}),
+        {"crd": "1 2 3 4 S0 5 6 S1 D", "val": "16256 32704 32640 32705 S0 32768 N S1 D"},
+        {},
+        {"val": "2@6 5@9 S0@10 D@11"},
+    ),
+    "arg: no fiber": (
+        *("arg", 2, {"op": "max"}, dict.fromkeys(("crd", "val"), "S1:1 D"), {}),
+        {"val": "S0@2 D@3"},
+    ),
     "recur_vector": (
         # five cycles behind the first element of its address, the third one fires in 6; flushed in 7, fetch
         # in 13, emit in 16
@@ -542,6 +562,16 @@ FAULTS = {
         *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "1 S1 D"}, {}, "protocol .* cycle 2"),
     ),
     "shift": ("shift", 1, {"extent": "i"}, {"crd": "N"}, {"extents": {"i": 3}}, "protocol .* cycle 1"),
+    "arg": ("arg", 1, {"op": "max"}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
+    "arg: stops": ("arg", 2, {"op": "max"}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),
+    "arg: an absent coordinate": (
+        "arg",
+        1,
+        {"op": "max"},
+        {"crd": "N", "val": "1"},
+        {},
+        "protocol .* cycle 1",
+    ),
     "drop_val": ("drop_val", 1, {}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
     "drop_val: stops": ("drop_val", 2, {}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),
     "write_compressed: crd": (

@@ -75,6 +75,7 @@ NODES = [
     node("recur", {}, {"factor": VAL, "val": VAL}, {"val": VAL}),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("last", {}, {"val": VAL}, {"val": VAL}),
+    node("arg", {"op": "min"}, {"crd": CRD, "val": VAL}, {"val": VAL}),
     node("recur_vector", {"bits": [4]}, {"crd0": CRD, "factor": VAL, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("drop_crd", {}, {"outer": CRD, "inner": CRD}, {"outer": CRD, "inner": CRD}),
     node("drop_val", {}, {"crd": CRD, "val": VAL}, {"crd": CRD, "val": VAL}),
@@ -104,7 +105,8 @@ def test_ports(node, stall_port):
     for port in node.inputs:
         assert len(getattr(built.i, port.name).payload.payload) == WIDTH[port.stream.kind]
     for port in node.outputs:
-        assert len(getattr(built.o, port.name).token.payload) == WIDTH[port.stream.kind]
+        given = GRAPH.given(node, port.name).width(ARCH.index_bits)
+        assert len(getattr(built.o, port.name).token.payload) == given
     members = built.signature.members
     assert {name for name in members if name in EXTENTS} == node.extents.keys()
     assert ("start" in members) == (node.kind == "root")

@@ -13,6 +13,7 @@ from samhw.numerics import (
     REDUCTIONS,
     WIDENING,
     Integer,
+    ValueType,
     operation,
     recurrence_word,
     reduce_words,
@@ -410,6 +411,30 @@ def last(draw: Draw) -> Case:
 
 
 @st.composite
+def arg(draw: Draw) -> Case:
+    d = draw(some_depths)
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    graph, params = draw(typed_params())
+    kind = value_type(params.get("value", graph))
+    # Ties, zeros of both signs and NaN among them.
+    edges = [0, 1, 1 << kind.width - 1, (1 << kind.width) - 1, (1 << kind.width - 1) - 1]
+    val = draw(like(crd, d, st.none() | any_words(kind.name) | st.sampled_from(edges)))
+    op = draw(st.sampled_from(("max", "min")))
+
+    def best(crds: list[int], words: list[int | None]) -> int:
+        values = np.array([_value(kind, word or 0) for word in words])
+        return crds[int(values.argmax() if op == "max" else values.argmin())] if crds else 0
+
+    node = make("arg", "n", d, op=op, **params)
+    return Case(node, {"crd": crd, "val": val}, {"val": zip_at(d - 1, best, crd, val)}, value=graph)
+
+
+def _value(kind: ValueType, word: int) -> float:
+    """The value of a word; subnormals are zeros."""
+    return 0.0 if kind.is_zero(word) else float(kind.decode(word))
+
+
+@st.composite
 def reduce_vector(draw: Draw, rescales: bool = False) -> Case:
     n = draw(st.integers(1, 3))
     bits = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
@@ -570,6 +595,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         running,
         recur,
         last,
+        arg,
         reduce_vector,
         recur_vector,
         drop_crd,

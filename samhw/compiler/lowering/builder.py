@@ -7,6 +7,7 @@ from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
 from samhw.names import Names
+from samhw.numerics import ValueType
 from samhw.spec import spec_of
 
 __all__ = ["TableBuilder"]
@@ -24,6 +25,7 @@ class TableBuilder:
         dimension: of each index.
         extents: the greatest extent of each dimension.
         columns: the names of the columns.
+        value: the type of the program.
     """
 
     def __init__(
@@ -33,12 +35,14 @@ class TableBuilder:
         dimension: Mapping[str, str],
         extents: Mapping[str, int],
         columns: Names,
+        value: ValueType,
     ):
         self.title = title
         self.position = {index: n for n, index in enumerate(order)}
         self.dimension = dimension
         self.extents = extents
         self.columns = columns
+        self.value = value
         self._nodes = Names()
         self.root = PlannedNode("root", self._nodes.fresh("root"), 0, {}).output("out")
         self.table = FusionTable(tuple(order))

@@ -42,6 +42,7 @@ from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
 from samhw.errors import StreamError
 from samhw.names import Names
+from samhw.numerics import ValueType
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
 
@@ -53,6 +54,7 @@ def lower(
     dimension: Mapping[str, str],
     extents: Mapping[str, int],
     columns: Names,
+    value: ValueType,
 ) -> FusionTable:
     """The filled table of a region, writers included.
 
@@ -63,11 +65,12 @@ def lower(
         dimension: of each index.
         extents: the greatest extent of each dimension, which sizes the accumulators of reducers.
         columns: the names that the trees have, for those that are added.
+        value: the type of the program.
 
     Raises:
         StreamError: for a schedule that streams cannot follow, with the reason and the way out.
     """
-    builder = TableBuilder(title, order, dimension, extents, columns)
+    builder = TableBuilder(title, order, dimension, extents, columns, value)
     _Lowering(builder).region(results)
     return builder.table
 
@@ -79,6 +82,7 @@ def lower_copy(
     dimension: Mapping[str, str],
     extents: Mapping[str, int],
     columns: Names,
+    value: ValueType,
 ) -> FusionTable:
     """The filled table of a copy in another mode order: a reducer takes the values in one order and gives
     them in the other.
@@ -88,9 +92,10 @@ def lower_copy(
         once: a dense pattern over an index of extent 1, which the reducer reduces.
         result: the copy.
         columns: the names of these three, for those that are added.
+        value: the type of the program.
     """
     order = (*once.indices, *view.indices)
-    builder = TableBuilder(result.heading, order, dimension, extents, columns)
+    builder = TableBuilder(result.heading, order, dimension, extents, columns, value)
     space = builder.space()
     reduce = Reduce(columns.fresh("sorted"), once.indices[0], Apply(MUL, (once, view)))
     builder.add_columns(reduce)
@@ -102,7 +107,12 @@ def lower_copy(
 
 
 def lower_reshape(
-    view: View, result: StoredResult, dimension: Mapping[str, str], extents: Mapping[str, int], columns: Names
+    view: View,
+    result: StoredResult,
+    dimension: Mapping[str, str],
+    extents: Mapping[str, int],
+    columns: Names,
+    value: ValueType,
 ) -> FusionTable:
     """The filled table of a reshape: both tensors are dense and row-major, so the values of the one are those
     of the other, one after another.
@@ -110,8 +120,9 @@ def lower_reshape(
     Args:
         view: the tensor.
         result: the tensor of the other shape. Its rows are none of the table's.
+        value: the type of the program.
     """
-    builder = TableBuilder(result.heading, view.indices, dimension, extents, columns)
+    builder = TableBuilder(result.heading, view.indices, dimension, extents, columns, value)
     builder.add_columns(view)
     builder.table.add_column(result.tensor, result.heading)
     space = builder.space()

@@ -6,6 +6,10 @@ from samhw.compiler.einsum import RECUR, Reduce
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed
+from samhw.compiler.value import counts_to
+from samhw.errors import InputError, StreamError
+from samhw.frontend import COORDINATES
+from samhw.spec import COORDINATE
 
 __all__ = ["reduced"]
 
@@ -32,6 +36,10 @@ def reduced(
     table, name = builder.table, reduce.name
     is_recurrence = reduce.op == RECUR
     op = {} if is_recurrence else {"op": reduce.op}
+    if reduce.op in COORDINATES:
+        val = _coordinate(builder, reduce, rows, values["val"], depth)
+        table.fill(table.val, name, val, label)
+        return ValueStream(val)
     if not kept:
         if is_recurrence:
             running = builder.make("recur", name, depth + 1, dict(values))
@@ -54,6 +62,37 @@ def reduced(
         pending.insert(0, RowStream(index, crd, None))
     table.fill(table.val, name, node.output("val"), f"{label}[val]")
     return ValueStream(node.output("val"), tuple(pending))
+
+
+def _coordinate(
+    builder: TableBuilder, reduce: Reduce, rows: Sequence[RowStream], val: Feed, depth: int
+) -> Feed:
+    """The coordinate of an extreme, as a number of the program's type.
+
+    Raises:
+        StreamError: for rows inside of that of the reduction.
+        InputError: for a type that does not have all coordinates.
+    """
+    row, *inside = rows
+    if inside:
+        raise StreamError(
+            f"'{builder.title}' takes {reduce.op} along {reduce.index}, with {inside[0].index} inside of it",
+            f"choose an order in which {reduce.index} comes behind {inside[0].index}",
+        )
+    last = builder.extent(reduce.index) - 1
+    if not counts_to(builder.value, last):
+        raise InputError(
+            f"The coordinates of {reduce.op} along {reduce.index} in '{builder.title}' go up to {last:,}, "
+            f"which {builder.value} cannot count to; choose a wider --value."
+        )
+    op = COORDINATES[reduce.op]
+    arg = builder.make("arg", reduce.name, depth + 1, {"crd": row.crd, "val": val}, op=op)
+    if builder.value == COORDINATE:
+        return arg.output("val")
+    inputs: dict[str, Feed] = {"a": arg.output("val")}
+    types = {"value": COORDINATE, "to": builder.value}
+    number = builder.make("alu", "convert", depth, inputs, op="convert", **types)
+    return number.output("val")
 
 
 def _held(builder: TableBuilder, name: str, kept: Sequence[RowStream], depth: int) -> dict[str, Feed]:

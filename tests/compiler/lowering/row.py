@@ -12,6 +12,7 @@ from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed, PlannedNode, PlannedOutput
 from samhw.names import Names
+from samhw.numerics import Integer
 from samhw.tensors import LevelType
 
 COMPRESSED, DENSE = LevelType.compressed, LevelType.dense
@@ -29,7 +30,8 @@ class Row:
     """A row i that is about to be entered, and what lowers it."""
 
     def __init__(self) -> None:
-        self.builder = TableBuilder("Y[i] = ..", ("i", "j"), {"i": "i", "j": "j"}, {"i": 8, "j": 8}, Names())
+        dimension, extents = {"i": "i", "j": "j"}, {"i": 8, "j": 8}
+        self.builder = TableBuilder("Y[i] = ..", ("i", "j"), dimension, extents, Names(), Integer(32))
         self.space = self.builder.space()
         self.open = OpenRow(self.builder, self.space, "i")
         self.scanner = Scanner(self.open)

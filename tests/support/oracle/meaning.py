@@ -104,7 +104,9 @@ class _Statement:
 
     def result(self) -> Array:
         indices = self.statement.target.indices
-        combine = self.sum if self.statement.reduction == "sum" else self.extreme
+        combine = self.extreme
+        if self.statement.reduction in ("sum", "argmax", "argmin"):
+            combine = self.sum if self.statement.reduction == "sum" else self.coordinate
         return {
             tuple(point[i] for i in indices): combine(self.expr, point) for point in self.points({}, indices)
         }
@@ -152,6 +154,20 @@ class _Statement:
                 best = _apply(_REDUCTIONS[self.statement.reduction], [best, value]) if found else value
                 found = True
         return best if found else ZERO
+
+    def coordinate(self, expr: Expr, point: Point) -> Value | None:
+        """The coordinate of the first NaN, or of the first of the greatest or least values."""
+        (index,) = self.statement.reduced
+        best: Value | None = None
+        at = 0
+        for full in self.points(point, (index,)):
+            here = self.present(full)
+            value = self.value(expr, full) if here else ZERO
+            if here is None or value is None or not value.exact:
+                return None
+            if here and (best is None or _beats(self.statement.reduction, value.number, best.number)):
+                best, at = value, full[index]
+        return Value(at)
 
     def running(self, run: RunningReduction) -> Array:
         """The running reduction at each point; the mask's points only."""
@@ -238,6 +254,12 @@ def _apply(op: str, operands: list[Value | None]) -> Value | None:
         return None
     numbers = [o.number for o in known]
     return Value(_OPERATIONS[op](*numbers), exact and op not in _ROUNDING)
+
+
+def _beats(reduction: str, value: Real, best: Real) -> bool:
+    if math.isnan(value) or math.isnan(best):
+        return not math.isnan(best)
+    return value > best if reduction == "argmax" else value < best
 
 
 def _greatest(pick: Callable[..., Real]) -> Callable[[Real, Real], Real]:

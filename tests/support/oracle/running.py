@@ -1,5 +1,5 @@
-"""Random programs with running reductions, recurrences and products, of what is stored, computed or masked,
-and with readers of their own."""
+"""Random programs with running reductions, recurrences, products and coordinates of extremes, of what is
+stored, computed or masked, and with readers of their own."""
 
 import random
 from collections.abc import Sequence
@@ -91,6 +91,9 @@ class Running(StatementDrawing):
         )
         reduction = rng.choice(reductions)
         operand = self.operand()
+        if rng.random() < 0.25:
+            self.coordinate(operand)
+            return
         if not self.products and rng.random() < 0.35:
             self.recur(operand)
             return
@@ -107,6 +110,14 @@ class Running(StatementDrawing):
             self.assign(kept, operand, "prod", self.mask(kept))
         else:
             self.assign(indices, run, mask=self.mask(indices))
+
+    def coordinate(self, operand: Expr) -> None:
+        """argmax or argmin of an operand, mostly along the index that is innermost in storage."""
+        rng = self.rng
+        indices = sorted(dict.fromkeys(indices_of(operand)), key=self.order.index)
+        along = indices[-1] if rng.random() < 0.8 else rng.choice(indices)
+        kept = [i for i in indices if i != along]
+        self.assign(kept, operand, rng.choice(("argmax", "argmin")), self.mask(indices))
 
     def recur(self, operand: Expr) -> None:
         """A recurrence of an operand: its factors belong to fewer indices, or to others."""

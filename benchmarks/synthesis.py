@@ -35,6 +35,7 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import MemoryReadSignature, Primitive
 from samhw.rtl.alu import Alu
+from samhw.rtl.arg import Arg
 from samhw.rtl.array import Array
 from samhw.rtl.channel import Fifo
 from samhw.rtl.crd_hold import CrdHold
@@ -132,6 +133,7 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
         yield Case("running", f"{op} {value}", partial(Running, arch=arch, value_type=value, op=op))
     yield Case("recur", f"{value}", partial(Recur, arch=arch, value_type=value))
     yield Case("last", f"{value}", partial(Last, arch=arch, value_type=value))
+    yield Case("arg", f"max {value}", partial(Arg, arch=arch, value_type=value, op="max"))
     exclusive = partial(Running, arch=arch, value_type=value, op="sum", exclusive=True)
     yield Case("running", f"sum {value}, exclusive", exclusive)
     for bits in ([10], [5, 5]):

@@ -282,7 +282,7 @@ class RunningError(Domain):
         has_nan = nan_at < none
         may_be = np.where(has_nan, is_open | is_nan, (most > sure) | ((most == sure) & (at <= first)))
         may_be = may_be & (~has_nan | (at <= nan_at))
-        found = VALUES.coordinate(op, a[VALUE], None, at, starts)
+        found = VALUES.coordinate(op, a[VALUE], None if mask is None else mask[VALUE], at, starts)
         each = np.repeat(found, np.diff(np.append(starts, len(at))))
         # Where nothing surely counts, there may be nothing.
         nothing = np.logical_not(over_rows(np.logical_or, counts, starts))

@@ -103,9 +103,12 @@ class Values(Domain):
     def coordinate(
         self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]
     ) -> Array:
-        best = over_rows(np.maximum if op == "max" else np.minimum, a, starts)
-        is_best = (a == best) | (np.isnan(a) & np.isnan(best))
-        return over_rows(np.minimum, np.where(is_best, at, np.iinfo(np.int64).max), starts)[starts]
+        (by, counted), (_, there) = self.reductions(op, a, mask)
+        best = over_rows(by, counted, starts)
+        is_best = there & ((a == best) | (np.isnan(a) & np.isnan(best)))
+        none = np.iinfo(np.int64).max
+        first = over_rows(np.minimum, np.where(is_best, at, none), starts)[starts]
+        return np.where(first == none, 0, first)
 
     def result(self, a: Array) -> Array:
         return a

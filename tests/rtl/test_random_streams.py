@@ -11,6 +11,7 @@ import pytest
 from samhw.graph import Token, check_stream
 from samhw.numerics import value_type
 from samhw.rtl.actor import Primitive
+from samhw.rtl.arg import Arg
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
@@ -251,6 +252,25 @@ def test_reduce_scalar(seed):
         ReduceScalar(arch=ARCH, value_type=I32, op="sum"),
         {"val": encode(vals, depth)},
         {"val": (encode(sums, depth - 1), depth - 1)},
+    )
+
+
+@seeds
+def test_arg(seed):
+    random = Random(seed)
+    depth = random.randint(1, 3)
+    crds = generate(random, depth - 1, lambda: fiber(random))
+    vals = transform(lambda _: random.choice([None, 0, 1, 2, 2**32 - 1]), depth, crds)
+
+    def first_greatest(crds, vals):
+        values = [-1 if val == 2**32 - 1 else val or 0 for val in vals]
+        return crds[values.index(max(values))] if crds else 0
+
+    check(
+        random,
+        Arg(arch=ARCH, value_type=I32, op="max"),
+        {"crd": encode(crds, depth), "val": encode(vals, depth)},
+        {"val": (encode(transform(first_greatest, depth - 1, crds, vals), depth - 1), depth - 1)},
     )
 
 

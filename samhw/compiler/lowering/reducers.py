@@ -90,8 +90,7 @@ def _coordinate(
     if builder.value == COORDINATE:
         return arg.output("val")
     inputs: dict[str, Feed] = {"a": arg.output("val")}
-    types = {"value": COORDINATE, "to": builder.value}
-    number = builder.make("alu", "convert", depth, inputs, op="convert", **types)
+    number = builder.make("alu", "convert", depth, inputs, op="convert", value=COORDINATE, to=builder.value)
     return number.output("val")
 
 

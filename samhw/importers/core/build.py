@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from samhw.frontend import COORDINATES
 from samhw.frontend.expr import (
     Access,
     Concat,
@@ -12,6 +13,7 @@ from samhw.frontend.expr import (
     Reshape,
     RunningReduction,
     accesses,
+    free_indices,
     renamed,
     with_accesses,
 )
@@ -46,9 +48,19 @@ class Made:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether its right side is a whole that nothing goes into: elements that move, or a running
-        reduction."""
-        return isinstance(self.rhs, Reshape | Concat | RunningReduction)
+        """Whether its right side is a whole that nothing goes into: elements that move, a running reduction,
+        or what a coordinate is found of."""
+        return isinstance(self.rhs, Reshape | Concat | RunningReduction) or self.reduction in COORDINATES
+
+    @property
+    def innermost(self) -> str | None:
+        """The index that must be the innermost one of its loops."""
+        if isinstance(self.rhs, RunningReduction):
+            return self.rhs.index
+        if self.reduction in COORDINATES:
+            (index,) = (index for index in free_indices(self.rhs) if index not in self.lhs.names)
+            return index
+        return None
 
     @property
     def indices(self) -> Indices:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Concat, Reshape, RunningReduction, with_accesses
+from samhw.frontend.expr import Access, Concat, Reshape, with_accesses
 from samhw.importers.core.bounds import DEEPEST
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.hints import Hints
@@ -70,9 +70,10 @@ class _Merger:
         rows = [made.lhs.names]
         for access in made.reads:
             rows += self.modes(access)
-        if isinstance(made.rhs, Concat | RunningReduction):
+        alone = made.rhs.index if isinstance(made.rhs, Concat) else made.innermost
+        if alone is not None:
             # It has other extents in other places, or is gone through by itself.
-            rows.append((made.rhs.index,))
+            rows.append((alone,))
         before: dict[str, set[str]] = {}
         after: dict[str, set[str]] = {}
         for row in rows:

@@ -14,7 +14,6 @@ from samhw.frontend.expr import (
     Mul,
     Neg,
     Reshape,
-    RunningReduction,
     free_indices,
     with_accesses,
 )
@@ -136,8 +135,7 @@ class _Emitter:
         rows = [found or access.names for found, access in zip(storage, read, strict=True)]
         indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.names) for index in row))
         kept = indices if isinstance(made.rhs, Concat) else made.lhs.names
-        running = made.rhs.index if isinstance(made.rhs, RunningReduction) else None
-        order, against = loop_order(indices, storage, wanted, kept, innermost=running)
+        order, against = loop_order(indices, storage, wanted, kept, innermost=made.innermost)
         for number in against:
             made = self.transposed(made, read[number], order)
         self.write(made, order, self.pattern(made))

@@ -93,14 +93,13 @@ def empty_of(node: Node) -> Tensor | None:
         UnsupportedError: for a shape that depends on data.
     """
     meta = node.meta.get("val")
-    if not isinstance(meta, Tensor):
-        return None
-    if any(map(depends_on_data, meta.shape)):
+    parts = meta if isinstance(meta, list | tuple) else [meta]
+    if any(depends_on_data(size) for part in parts if isinstance(part, Tensor) for size in part.shape):
         raise UnsupportedError(
             "gives as many elements as the data say, and hardware has one shape for all data",
             "keep all elements, and mask or weight those that do not count",
         )
-    if meta.numel():
+    if not isinstance(meta, Tensor) or meta.numel():
         return None
     return torch.empty(tuple(meta.shape), dtype=meta.dtype)
 

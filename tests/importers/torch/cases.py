@@ -106,6 +106,18 @@ def along(function: Call, least: int = 1) -> Callable[[Draw], Call]:
     return case
 
 
+def ranked(function: Call) -> Callable[[Draw], Call]:
+    """Of some of the elements along a dimension, all of which differ, seen through a view."""
+
+    def case(draw: Draw) -> Call:
+        shape = draw.shape(1)
+        x, dim = draw.tensor(*shape), draw.dim(shape)
+        k = draw.random.randint(1, shape[dim])
+        return lambda given: function(x(given), k, dim)
+
+    return case
+
+
 def shaped(function: Call, *shapes: str) -> Callable[[Draw], Call]:
     """Of tensors whose dimensions are letters, each of one drawn size."""
 
@@ -347,8 +359,10 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "std": along(lambda x, dim, keep: x.std(dim, correction=0, keepdim=keep)),
     "amax": along(lambda x, dim, keep: (torch.amax(x, dim, keep), below(x).amax(dim, keep))),
     "amin": along(torch.amin),
-    "max": along(lambda x, dim, keep: x.max(dim, keep)[0] + x.max() + below(x, -1e9).max()),
-    "min": along(lambda x, dim, keep: x.min(dim, keep)[0] + x.min()),
+    "max": along(
+        lambda x, dim, keep: (*x.max(dim, keep), x.max(dim, keep)[0] + x.max() + below(x, -1e9).max())
+    ),
+    "min": along(lambda x, dim, keep: (*x.relu().min(dim, keep), x.min(dim, keep)[0] + x.min())),
     "cumsum": along(lambda x, dim, _: x.cumsum(dim)),
     "linalg_vector_norm": along(
         lambda x, dim, keep: sum(torch.linalg.vector_norm(x, p, dim, keep) for p in (1, 2, math.inf))
@@ -499,6 +513,20 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "cross_entropy_loss": losses(F.cross_entropy),
     "cumprod": along(lambda x, dim, _: x.cumprod(dim)),
     "cummax": along(lambda x, dim, _: x.cummax(dim)[0] + x.cumsum(0).cummax(dim)[0]),
+    "argmax": along(
+        lambda x, dim, keep: (
+            x.argmax(dim, keep),
+            x.argmax(),
+            x[:, None].expand(-1, 2, *x.shape[1:]).argmax(0) + 1,
+        )
+    ),
+    "argmin": along(lambda x, dim, keep: (x.relu().argmin(dim, keep), x.flatten().argmin(keepdim=True))),
+    "topk": ranked(lambda x, k, dim: (*x.topk(k, dim), x.relu().flatten().topk(1, 0, largest=False)[0])),
+    "sort": ranked(lambda x, k, dim: (*x.sort(dim), x.sort(dim, descending=True)[0].relu())),
+    "argsort": ranked(lambda x, k, dim: (x.argsort(dim), (-x).argsort(dim, descending=True) * 2)),
+    "msort": ranked(lambda x, k, dim: x.transpose(0, dim).msort()),
+    "kthvalue": ranked(lambda x, k, dim: (*x.kthvalue(k, dim), *x.kthvalue(1, dim, keepdim=True))),
+    "median": ranked(lambda x, k, dim: (*x.median(dim), x[:1].relu().median(dim, keepdim=True)[0])),
     "cummin": along(lambda x, dim, _: x.cummin(dim)[0][:1].relu()),
     "prod": along(
         lambda x, dim, keep: (x.prod(dim, keep), x.prod(), x[:, None].expand(-1, 2, *x.shape[1:]).prod(1))

@@ -52,12 +52,12 @@ FILES = {
         def failing_inside():
             return Block("a"), ()
 
-        def sorting():
-            return Sorting(), (torch.randn(3),)
+        def counting():
+            return Counting(), (torch.randn(3),)
 
-        class Sorting(nn.Module):
+        class Counting(nn.Module):
             def forward(self, x):
-                return torch.sort(x * 2)[0]
+                return torch.mode(x * 2)[0]
 
         def wrong_shape():
             return nn.Linear(3, 2), (torch.zeros(1, 2),)
@@ -227,7 +227,7 @@ def test_build(folder: Path, target: str) -> None:
         ("asking", "model.py: TypeError: asking() missing 1 required positional argument: 'width'"),
         ("failing", "model.py:34: KeyError: 'key'; fix the file"),
         ("failing_inside", "layers.py:8: TypeError: "),
-        ("sorting", "model.py:44: 'aten.sort' orders elements by their values, for which there is no"),
+        ("counting", "model.py:44: 'aten.mode' counts elements by their values, for which there is no"),
         ("wrong_shape", "PyTorch cannot export Linear (RuntimeError: a and b must have same reduction dim"),
     ],
 )

@@ -17,8 +17,8 @@ class Router(nn.Module):
         self.gate, self.expert = nn.Linear(6, 4), nn.Linear(6, 6)
 
     def forward(self, x: Tensor, ids: Tensor) -> Tensor:
-        scores, places = self.gate(x).topk(2)
-        best = self.expert(x).argmax(-1, keepdim=True)
+        scores, places = self.gate(x).mode(-1, keepdim=True)
+        best = self.expert(x).nanmedian(-1, keepdim=True)[0]
         table = torch.ones(4, 4).tril() @ self.gate.weight
         return scores.softmax(-1)[:, :1] * self.expert(x).relu() + best + places[:, :1] + table[ids + 1]
 
@@ -27,7 +27,7 @@ class Chosen(nn.Module):
     """As many elements as the data say."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return x[x > 2].exp().sum() + x.sort()[0].sum()
+        return x[x > 2].exp().sum() + x.mode()[0].sum()
 
 
 class Branch(nn.Module):
@@ -41,12 +41,12 @@ ARGUMENTS = (torch.randn(5, 6), torch.tensor([0, 1, 0, 2, 1]))
 def test_every_operator_and_every_refusal():
     found = samhw.torch.explain(Router().eval(), ARGUMENTS)
     said = {step.operator: step.becomes for step in found.steps}
-    assert said["aten.topk"] == said["aten.argmax"] == "refused"
+    assert said["aten.mode"] == said["aten.nanmedian"] == "refused"
     assert said["aten.tril"] == "worked out at once, of constants alone"
     assert said["aten.softmax"] == "4 statements"
     assert said["aten.relu"] == "part of the statement that reads it"
     assert [step.scope for step in found.steps].count("gate") == 1
-    assert ["topk" in text or "argmax" in text for text in found.refusals] == [True, True]
+    assert ["mode" in text or "nanmedian" in text for text in found.refusals] == [True, True]
     assert all(text.startswith(f"{__file__}:") for text in found.refusals)
 
 
@@ -67,7 +67,7 @@ def test_nothing_is_refused_of_what_compiles():
 def test_a_shape_that_depends_on_data():
     found = samhw.torch.explain(Chosen(), (torch.randn(5),))
     assert any("as many elements as the data say" in text for text in found.refusals)
-    assert any("aten.sort" in text for text in found.refusals)
+    assert any("aten.mode" in text for text in found.refusals)
     with pytest.raises(InputError, match="as many elements as the data say"):
         samhw.torch.compile(Chosen(), (torch.randn(5),))
 

@@ -74,7 +74,7 @@ def test_example_in_hardware(name, value, fuse):
 
 
 REFUSED = {
-    "transformers.top_k_experts": ("aten.topk", r"transformers.py:\d+: "),
+    "transformers.top_k_experts": ("aten.where", r"transformers.py:\d+: "),
 }
 
 

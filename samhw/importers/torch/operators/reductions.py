@@ -1,11 +1,12 @@
 """Operators that reduce some modes."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
+from samhw.frontend import COORDINATES
 from samhw.frontend.expr import Literal, free_indices
 from samhw.frontend.functions import abs as abs_
 from samhw.frontend.functions import eq, exp, log, sqrt
@@ -15,7 +16,7 @@ from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.importers.torch.value import Known
 
-__all__ = ["reduced", "total"]
+__all__ = ["Row", "coordinates", "reduced", "row_along", "total"]
 
 
 def reduced(
@@ -119,8 +120,79 @@ def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepd
         check_unmasked(x, dim)
     if dim is not None and not isinstance(dim, int):
         return importer.call("maximum" if kind == "max" else "minimum", x, dim)
-    found = reduced(importer, importer.value(x), dim, keepdim, kind)
-    return found if dim is None else (found, importer.places_of_extremes)
+    if dim is None:
+        return reduced(importer, importer.value(x), dim, keepdim, kind)
+    held = importer.value(x)
+    if held.mask is not None:
+        return reduced(importer, held, dim, keepdim, kind), importer.places_of_extremes
+    held = importer.materialized(held)
+    return reduced(importer, held, dim, keepdim, kind), coordinates(
+        importer, held, dim, keepdim, f"arg{kind}"
+    )
+
+
+@operator("argmax", "argmin", places=True)
+def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
+    """Along a dimension, or in the row of all elements."""
+    held = importer.materialized(x)
+    rank = len(held.modes)
+    if dim is None and rank:
+        row = importer.call("reshape", held, [-1])
+        assert isinstance(row, Value)
+        held = row
+    found = coordinates(importer, held, 0 if dim is None else dim, keepdim, importer.operator[-6:])
+    return replace(found, modes=((),) * rank) if dim is None and keepdim else found
+
+
+def coordinates(importer: Importer, x: Value, dim: int, keepdim: bool, kind: str) -> Value:
+    """The coordinates of the first greatest or least elements along a mode: `kind` is argmax or argmin."""
+    if not x.modes:
+        return Value((), Literal(0))
+    row = row_along(importer, x, dim)
+    found = row.reduced(kind)
+    modes = (*found.modes[: row.dim], (), *found.modes[row.dim :]) if keepdim else found.modes
+    return replace(found, modes=modes)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A tensor with a mode of one index, or of extent 1, along which it is gone through."""
+
+    importer: Importer
+    held: Value
+    dim: int
+
+    def reduced(self, kind: str, mask: Value | None = None) -> Value:
+        """What `kind` reduces the mode to, where a tensor over the same modes is not zero; without the
+        mode."""
+        build = self.importer.build
+        held = build.resolve(self.held)
+        kept = tuple(mode for n, mode in enumerate(held.modes) if n != self.dim)
+        if not held.modes[self.dim]:
+            zero = self.importer.elementwise(lambda e: e * 0, held)
+            return Value(kept, zero.expr if kind in COORDINATES else held.expr)
+        _, access = self.importer.tensors.as_tensor(held)
+        where = None
+        if mask is not None:
+            mask = build.resolve(mask)
+            mask = build.renamed(mask, dict(zip(mask.indices, held.indices, strict=True)))
+            _, where = self.importer.tensors.as_tensor(mask)
+        lhs = [index for mode in kept for index in mode]
+        return Value(kept, build.statement(lhs, access, reduction=kind, mask=where))
+
+
+def row_along(importer: Importer, x: Value, dim: int) -> Row:
+    """A tensor of its own, with one index along a mode that no view splits any more."""
+    build, tensors = importer.build, importer.tensors
+    held = build.resolve(tensors.expanded(importer.materialized(x)))
+    if not held.modes:
+        raise UnsupportedError("orders a single number", "leave it out")
+    dim %= len(held.modes)
+    if len(held.modes[dim]) > 1:
+        held = tensors.reshaped(held)
+    held, _ = tensors.as_tensor(held)
+    build.axes.fix(held.modes[dim])
+    return Row(importer, held, dim)
 
 
 @operator("prod")

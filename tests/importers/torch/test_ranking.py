@@ -1,0 +1,64 @@
+"""Routers: what topk picks, weights by conditions."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import samhw.torch
+from samhw.errors import InputError
+
+
+class Router(nn.Module):
+    """A mixture of experts in which the best two of each row count, all of which compute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(6, 5)
+        self.experts = nn.ModuleList([nn.Linear(6, 6) for _ in range(5)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores, chosen = self.gate(x).topk(2, -1)
+        weights = scores.softmax(-1)
+        parts = [((chosen == n) * weights).sum(-1, keepdim=True) * e(x) for n, e in enumerate(self.experts)]
+        return torch.stack(parts).sum(0)
+
+
+class Rows(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        rows, _ = torch.where(x > 0)
+        return x[rows]
+
+
+class Median(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.median()
+
+
+class Extremes(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return x.argmax(-1), x.argmin(-1)
+
+
+def test_a_mixture_of_experts() -> None:
+    torch.manual_seed(0)
+    module, x = Router().eval(), torch.randn(7, 6)
+    found = samhw.torch.compile(module, (x,), value="f32").run()
+    assert found.check().good
+    torch.testing.assert_close(found.output, module(x).detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_places_are_whole_numbers() -> None:
+    x = torch.tensor([[1.0, 3.0, 3.0, -1.0], [0.0, -0.0, -2.0, -2.0]])
+    found = samhw.torch.compile(Extremes(), (x,), value="f32").run()
+    assert [part.tolist() for part in found.output] == [[1, 0], [3, 2]]
+    assert {part.dtype for part in found.output} == {torch.int64}
+
+
+def test_rows_whose_number_depends_on_data_are_refused() -> None:
+    with pytest.raises(InputError, match=r"'aten\.where' gives as many elements as the data say"):
+        samhw.torch.compile(Rows(), (torch.randn(3, 4),))
+
+
+def test_too_many_passes_are_refused() -> None:
+    with pytest.raises(InputError, match=r"'aten\.median' takes 17 elements of a row in order"):
+        samhw.torch.compile(Median(), (torch.randn(33),))

@@ -10,7 +10,7 @@ from samhw.frontend.functions import eq
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.reductions import Row, row_along
+from samhw.importers.torch.operators.reductions import RowAlong, row_along
 from samhw.importers.torch.registry import Results, operator
 from samhw.importers.torch.value import Known
 
@@ -90,7 +90,7 @@ def _taken(importer: Importer, x: Operand, count: int, dim: int, largest: bool) 
     return found
 
 
-def _without(importer: Importer, row: Row, left: Value | None, place: Value) -> Value:
+def _without(importer: Importer, row: RowAlong, left: Value | None, place: Value) -> Value:
     """The mask of what is left behind a place; it is what is left so far, or all."""
     size = importer.build.shape(row.held)[row.dim]
     places = importer.value(Known(torch.arange(size).float(), f"places_{size}"))

@@ -16,7 +16,7 @@ from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.importers.torch.value import Known
 
-__all__ = ["Row", "coordinates", "reduced", "row_along", "total"]
+__all__ = ["RowAlong", "coordinates", "reduced", "row_along", "total"]
 
 
 def reduced(
@@ -155,7 +155,7 @@ def coordinates(importer: Importer, x: Value, dim: int, keepdim: bool, kind: str
 
 
 @dataclass(frozen=True)
-class Row:
+class RowAlong:
     """A tensor with a mode of one index, or of extent 1, along which it is gone through."""
 
     importer: Importer
@@ -181,7 +181,7 @@ class Row:
         return Value(kept, build.statement(lhs, access, reduction=kind, mask=where))
 
 
-def row_along(importer: Importer, x: Value, dim: int) -> Row:
+def row_along(importer: Importer, x: Value, dim: int) -> RowAlong:
     """A tensor of its own, with one index along a mode that no view splits any more."""
     build, tensors = importer.build, importer.tensors
     held = build.resolve(tensors.expanded(importer.materialized(x)))
@@ -192,7 +192,7 @@ def row_along(importer: Importer, x: Value, dim: int) -> Row:
         held = tensors.reshaped(held)
     held, _ = tensors.as_tensor(held)
     build.axes.fix(held.modes[dim])
-    return Row(importer, held, dim)
+    return RowAlong(importer, held, dim)
 
 
 @operator("prod")

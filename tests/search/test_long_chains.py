@@ -1,6 +1,7 @@
 """Brackets of products with many factors."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,9 +27,14 @@ def sizes(program: Program, densities: list[float]) -> Sizes:
 
 def test_a_chain_is_planned_from_its_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
     program = chain(10)
-    joins: list[None] = []
+    joins: list[object] = []
     plain = _Chain.joined
-    monkeypatch.setattr(_Chain, "joined", lambda *given: joins.append(None) or plain(*given))
+
+    def counted(*given: Any) -> Any:
+        joins.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(_Chain, "joined", counted)
     (found,) = bracket_choices(program, sizes(program, [0.01] * 9 + [0.0]))
     assert found.text == "A0 * (A1 * (A2 * (A3 * (A4 * (A5 * (A6 * (A7 * (A8 * A9))))))))"
     assert found.after == 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from samhw.schedule import Schedule
 from tests.support.command import good, refused, report, samhw
 
 
@@ -44,6 +45,17 @@ def test_what_parts_hold() -> None:
     assert (
         "A_w4, dcsr: of A the rows of 3 or more; 40 rows, 133 entries, 27 of 160 cells padding\n" in printed
     )
+
+
+def test_more_parts_than_meet_in_one_place(tmp_path: Path) -> None:
+    """What was used, as a schedule, gives the same again."""
+    arguments = ("run", "spmm", "--data", "karate", "--value", "f32")
+    found = report(*arguments, "--split", "A=hyb(4,2)")
+    assert found["checked"]
+    assert [region["name"] for region in found["regions"]] == ["spmm_0", "spmm_1", "spmm_2"]
+    path = tmp_path / "s.toml"
+    path.write_text(Schedule.from_fields(found["schedule"]).dumps(), encoding="utf-8")
+    assert report(*arguments, "--schedule", path)["cycles"] == found["cycles"]
 
 
 def test_a_program_by_itself_has_parts_too() -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from samhw.frontend import Program, parse
+from samhw.spec.join import MOST
 from samhw.splits import split_program
+from samhw.splits.statements import MOST_STREAMS
 
 DECLARED = "tensor A[i, k] : csr\ntensor B[i, k] : csr\ntensor X[k, j] : dense\ntensor c[i] : dense\n"
 
@@ -38,6 +40,32 @@ def test_a_statement_over_parts(statement: str, wanted: str) -> None:
     if "A[" not in statement:
         statement = f"S[i] = A[i, k]\n{statement}"
     assert halves(statement) == wanted
+
+
+def test_of_many_terms_partial_sums_are_stored() -> None:
+    """Nine parts and X can meet in one place, so twelve parts are two sums of six, behind which the rest of
+    the region stands."""
+    text = (
+        "tensor A[i, k] : csr\ntensor X[k, j] : dense\nfuse {\nY[k, j] = relu(X[k, j])\n"
+        "T[i, j] = 2 * Y[i, j] - A[i, k] * Y[k, j] order i, k, j\nU[i, j] = T[i, j] * X[i, j]\n}\n"
+    )
+    program = split_program(parse(text), {"A": "rows(11)"}).program
+    assert [region.written for region in program.regions] == [
+        ("Y",),
+        ("T_sum",),
+        ("T_sum_2",),
+        ("T", "U"),
+    ]
+    first, second, last, _ = program.statements[1:]
+    assert str(first).startswith("T_sum[i, j] = 2 * Y[i, j] - A_0[i, k] * Y[k, j] - A_1[i, k]")
+    assert str(second).startswith("T_sum_2[i, j] = -(A_5[i, k] * Y[k, j]) - A_6[i, k] * Y[k, j]")
+    assert str(last) == "T[i, j] = T_sum[i, j] + T_sum_2[i, j]"
+    assert program.tensors["T_sum"].format == program.tensors["T"].format
+    assert parse(program.text) == program
+
+
+def test_as_many_streams_meet_as_a_union_joins() -> None:
+    assert MOST_STREAMS == MOST
 
 
 def test_every_statement_follows_and_keeps_its_order() -> None:

@@ -1,0 +1,142 @@
+"""Statements over parts: where a tensor that is split is a factor, a term for each part."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+
+from samhw.errors import InputError
+from samhw.frontend import (
+    Access,
+    Add,
+    Div,
+    Expr,
+    Mul,
+    Neg,
+    Recurrence,
+    RunningReduction,
+    Statement,
+    Sub,
+    TensorDecl,
+    accesses,
+    with_accesses,
+)
+from samhw.names import Names
+from samhw.splits.partition import TensorSplit
+
+__all__ = ["MOST_STREAMS", "MOST_TERMS", "StatementsOverParts"]
+
+MOST_STREAMS = 10
+"""How many streams a union joins."""
+
+MOST_TERMS = 96
+"""Of a statement: an expression nests at most 100 deep, and each term lies a level deeper than the next."""
+
+_Term = tuple[int, Expr]
+"""A term of a sum, behind its sign, 1 or -1."""
+
+
+@dataclass(frozen=True)
+class StatementsOverParts:
+    """Makes statements over parts.
+
+    Attributes:
+        tensors: of the program that is made; partial sums are added.
+        partitions: by tensor, its parts.
+        names: of all tensors.
+    """
+
+    tensors: dict[str, TensorDecl]
+    partitions: Mapping[str, TensorSplit]
+    names: Names
+
+    def of(self, given: Statement) -> list[Statement]:
+        """A statement over parts, behind those that make the partial sums that it adds up.
+
+        Raises:
+            InputError: for more terms than a statement may have.
+        """
+        rhs = given.rhs
+        if not any(access.tensor in self.partitions for access in accesses(rhs)):
+            return [given]
+        if given.reduction != "sum" or isinstance(rhs, RunningReduction | Recurrence):
+            return [replace(given, rhs=self._whole(rhs))]
+        terms = [(sign, term) for sign, outer in _signed(rhs) for term in self._expanded(outer)]
+        if len(terms) > MOST_TERMS:
+            raise InputError(
+                f"'{given.lhs}' would be a sum of {len(terms)} terms, and can be one of {MOST_TERMS}; split "
+                "into fewer parts."
+            )
+        found: list[Statement] = []
+        while len(terms) > (most := self._most_together(terms)):
+            partial = [self._partial(given, terms[n : n + most]) for n in range(0, len(terms), most)]
+            found += partial
+            terms = [(1, one.lhs) for one in partial]
+        return [*found, replace(given, rhs=_sum(terms), order=None if found else given.order)]
+
+    def _most_together(self, terms: Sequence[_Term]) -> int:
+        """How many of some terms one statement is to add up. Where they meet, each brings a stream for what
+        it alone reads, and there is one for each tensor that several of them read."""
+        read = [set(accesses(term)) for _, term in terms]
+        times = Counter(access for found in read for access in found)
+        own = max(sum(times[access] == 1 for access in found) for found in read)
+        shared = sum(count > 1 for count in times.values())
+        most = max(2, (MOST_STREAMS - shared) // max(1, own))
+        # So that the last one has not far fewer.
+        return -(-len(terms) // -(-len(terms) // most))
+
+    def _partial(self, given: Statement, terms: Sequence[_Term]) -> Statement:
+        """The sum of some of a statement's terms, as a statement of its own."""
+        whole = self.tensors[given.lhs.tensor]
+        name = self.names.fresh(f"{whole.name}_sum")
+        self.tensors[name] = replace(whole, name=name, span=None)
+        made = replace(given, lhs=Access(name, given.lhs.indices), rhs=_sum(terms))
+        return made if set(made.indices) == set(given.indices) else replace(made, order=None)
+
+    def _expanded(self, e: Expr) -> Iterator[Expr]:
+        """The terms of a product, one for each choice of parts. A sum in it stays one factor."""
+        match e:
+            case Access(tensor=tensor) if tensor in self.partitions:
+                yield from (replace(e, tensor=part) for part in self.partitions[tensor].parts)
+            case Mul(left, right):
+                pairs = product(list(self._expanded(left)), list(self._expanded(right)))
+                yield from (replace(e, left=one, right=other) for one, other in pairs)
+            case Div(left, right):
+                yield from (replace(e, left=one, right=self._whole(right)) for one in self._expanded(left))
+            case Neg(operand):
+                yield from (replace(e, operand=one) for one in self._expanded(operand))
+            case _:
+                yield self._whole(e)
+
+    def _whole(self, e: Expr) -> Expr:
+        """The expression with the sum of all parts in the place of each tensor that is split."""
+
+        def change(access: Access) -> Expr:
+            if access.tensor not in self.partitions:
+                return access
+            parts = self.partitions[access.tensor].parts
+            return _sum([(1, replace(access, tensor=part)) for part in parts])
+
+        return with_accesses(e, change)
+
+
+def _signed(e: Expr) -> list[_Term]:
+    """The operands of the outermost + and -, left to right, each with what stands in front of it."""
+    found = []
+    while isinstance(e, Add | Sub):
+        found.append((1 if isinstance(e, Add) else -1, e.right))
+        e = e.left
+    return [(1, e), *reversed(found)]
+
+
+def _sum(terms: Sequence[_Term]) -> Expr:
+    """Terms added up. A first one that is subtracted is negated."""
+    (sign, first), *others = terms
+    return reduce(_joined, others, first if sign > 0 else Neg(first))
+
+
+def _joined(left: Expr, term: _Term) -> Expr:
+    """A sum or difference with one operand more."""
+    sign, right = term
+    return Add(left, right) if sign > 0 else Sub(left, right)

@@ -127,13 +127,15 @@ class ModuleDesign:
     def _for(self, arguments: Sequence[object]) -> tuple[ImportedModule, RunnableDesign]:
         """What takes arguments of these shapes and layouts."""
         check_arguments(arguments)
+        held = [pair for pairs in self._known.values() for pair in pairs]
+        if held and not held[0][0].is_of(self.module):
+            self._known.clear()
         key = tuple(map(_kind, torch.utils._pytree.tree_leaves(tuple(arguments))))
         for found in self._known.get(key, ()):
             if found[0].takes(arguments):
                 return found
         imported = import_module(self.module, arguments, sparsify=self._sparsify)
         imported = _with_formats(imported, self._formats)
-        held = [pair for pairs in self._known.values() for pair in pairs]
         designs = (design for other, design in held if other.program == imported.program)
         made = imported, next(designs, None) or self._design(imported, arguments)
         self._known.setdefault(key, deque(maxlen=_MOST_KEPT)).appendleft(made)

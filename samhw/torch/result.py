@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from samhw.api import DesignResult
+from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
 from samhw.report.statistics import Statistics
 from samhw.torch.check import ModuleCheck
@@ -49,8 +50,14 @@ class ModuleResult:
         """The comparison with the module itself.
 
         Raises:
+            InputError: if the module's weights are others than those of the run.
             RunError: for a wrong result.
         """
+        if not self.imported.is_of(self.module):
+            raise InputError(
+                f"The weights of {type(self.module).__name__} have changed since this run; run the design "
+                "again, and check that."
+            )
         found = self.result.check()
         program = check_program(self.module, self.imported, self.arguments, self.result.workload.tensors)
         outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import nn
 from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.frontend.program import Program
 from samhw.importers.core import Arguments, InputSource
 from samhw.importers.torch.export import arguments_by_name, user_outputs
+from samhw.importers.torch.state import held_tensors, is_same
 from samhw.tensors import Tensor
 
 __all__ = ["ImportedModule", "OutputSource"]
@@ -29,6 +31,8 @@ class ImportedModule:
             it.
         scopes: by result, the path of the module that computes it.
         fixed: the arguments that are constants, since they have decided what is computed, by name.
+        state: the module's tensors that it was imported with, by their paths. Inputs that are weights, and
+            constants that were computed of weights, are of these.
     """
 
     program: Program
@@ -36,15 +40,22 @@ class ImportedModule:
     results: Sequence["OutputSource"]
     scopes: Mapping[str, str]
     fixed: Mapping[str, torch.Tensor]
+    state: Mapping[str, torch.Tensor] = field(repr=False)
     _exported: ExportedProgram = field(repr=False)
 
     def takes(self, arguments: Sequence[object]) -> bool:
         """Whether the arguments have the values that are fixed."""
         return self._other(arguments_by_name(self._exported, arguments)) is None
 
+    def is_of(self, module: nn.Module) -> bool:
+        """Whether the module's tensors are those that it was imported with. A training step changes them, and
+        so does `load_state_dict`."""
+        now = held_tensors(module)
+        return all(path in now and is_same(now[path], held) for path, held in self.state.items())
+
     def tensors(self, arguments: Sequence[object]) -> dict[str, Tensor]:
-        """The program's inputs for a call of the module; raises InputError for arguments that it cannot
-        take."""
+        """The program's inputs for a call of the module as it was imported; raises InputError for arguments
+        that it cannot take."""
         env = self._arguments(arguments)
         return {name: made.of(env) for name, made in self.inputs.items()}
 
@@ -79,19 +90,9 @@ class ImportedModule:
         """An argument that is fixed, and has another value."""
         for name, held in self.fixed.items():
             given = env[name]
-            if not isinstance(given, torch.Tensor) or not _is_equal(given, held):
+            if not isinstance(given, torch.Tensor) or not is_same(given, held):
                 return name
         return None
-
-
-def _is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether they hold the same, in one layout; sparse ones at the same places."""
-    if one.layout != other.layout or one.shape != other.shape:
-        return False
-    if one.layout == torch.strided:
-        return torch.equal(one, other)
-    held = [tensor.to_sparse().coalesce() for tensor in (one, other)]
-    return all(torch.equal(a, b) for a, b in zip(*([t.indices(), t.values()] for t in held), strict=True))
 
 
 @dataclass(frozen=True)

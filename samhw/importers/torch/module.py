@@ -12,6 +12,7 @@ from samhw.importers.torch.export import argument_names, arguments_by_name, expo
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.outputs import Outputs
+from samhw.importers.torch.state import held_tensors
 from samhw.importers.torch.value import Known
 from samhw.importers.torch.walk import GraphWalk
 from samhw.importers.torch.written import check_written
@@ -48,7 +49,8 @@ def import_module(
     # Copies: what the user does to the arguments afterwards changes no constant.
     decided = {names[place]: given[names[place]] for place in places}
     fixed = {name: held.detach().clone() for name, held in decided.items() if isinstance(held, Tensor)}
-    walked = walk(program, sparse, _annotated(module), given, fixed, sparsify)
+    state = {path: held.clone() for path, held in held_tensors(module).items()}
+    walked = walk(program, state, sparse, _annotated(module), given, fixed, sparsify)
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
     for output in found:
@@ -64,7 +66,8 @@ def import_module(
     label = name or type(module).__name__
     emitted = emit(walked.build, label if label.isidentifier() else "module", outputs.computed)
     inputs = input_sources(walked.build, emitted)
-    return ImportedModule(emitted.program, inputs, outputs.sources(emitted), emitted.scopes, fixed, program)
+    results = outputs.sources(emitted)
+    return ImportedModule(emitted.program, inputs, results, emitted.scopes, fixed, state, program)
 
 
 def _annotated(module: nn.Module) -> dict[str, str]:

@@ -11,9 +11,32 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["restored"]
+__all__ = ["held_tensors", "is_same", "restored"]
 
 _WITHOUT_STATE = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType)
+
+
+def held_tensors(module: nn.Module) -> dict[str, torch.Tensor]:
+    """The parameters, the buffers and the tensors in other attributes of a module and its submodules, by
+    their paths."""
+    found: dict[str, torch.Tensor] = {}
+    found.update(module.named_parameters(remove_duplicate=False))
+    found.update(module.named_buffers(remove_duplicate=False))
+    for path, part in module.named_modules(remove_duplicate=False):
+        for name, held in vars(part).items():
+            if isinstance(held, torch.Tensor):
+                found[f"{path}.{name}" if path else name] = held
+    return {path: tensor.detach() for path, tensor in found.items()}
+
+
+def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors hold the same, in one type and layout; sparse ones at the same places."""
+    if (one.layout, one.dtype, one.shape) != (other.layout, other.dtype, other.shape):
+        return False
+    if one.layout == torch.strided:
+        return torch.equal(one, other)
+    held = [tensor.to_sparse().coalesce() for tensor in (one, other)]
+    return all(torch.equal(a, b) for a, b in zip(*([t.indices(), t.values()] for t in held), strict=True))
 
 
 @contextmanager

@@ -43,6 +43,7 @@ class GraphWalk:
     def __init__(
         self,
         program: ExportedProgram,
+        state: Mapping[str, Tensor],
         sparse: Mapping[str, Tensor],
         annotated: Mapping[str, str],
         arguments: Arguments,
@@ -50,6 +51,7 @@ class GraphWalk:
         sparsify: float | None,
     ) -> None:
         self.exported = program
+        self.state = state
         self.sparse = sparse
         self.annotated = annotated
         self.arguments = arguments
@@ -79,8 +81,11 @@ class GraphWalk:
             return self.argument(node)
         target = spec.target or ""
         if target in self.sparse:
-            return Known(None, target, self.sparse[target], annotation=self.annotated.get(target))
-        held = self.exported.state_dict.get(target)
+            stored = self.state.get(target, self.sparse[target])
+            return Known(None, target, stored, annotation=self.annotated.get(target))
+        held = self.state.get(target)
+        if held is None:
+            held = self.exported.state_dict.get(target)
         if held is None:
             held = self.exported.constants.get(target)
         if not isinstance(held, Tensor):

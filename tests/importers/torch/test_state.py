@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -152,3 +153,72 @@ def test_a_module_may_write_what_constants_give():
     assert module.first
     assert type(positions(3)) is Tensor
     assert type(module(x)) is Tensor
+
+
+class Folded(nn.Module):
+    """Computes constants of its weights: a product with a mask, and a bias that begins as another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight, self.mask = nn.Parameter(torch.rand(3, 4)), torch.ones(3, 4)
+        self.bias, self.other = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ (self.weight * self.mask).exp().T + self.bias + torch.relu(x @ self.weight.T + self.other)
+
+
+def trained(module: Folded) -> None:
+    with torch.no_grad():
+        module.weight.mul_(-2)
+        module.bias.add_(1)
+
+
+def loaded(module: Folded) -> None:
+    module.load_state_dict({name: torch.rand_like(held) for name, held in module.state_dict().items()})
+
+
+def replaced(module: Folded) -> None:
+    module.weight = nn.Parameter(torch.rand(3, 4))
+    module.other.data.sub_(0.5)
+
+
+def masked(module: Folded) -> None:
+    module.mask = torch.rand(3, 4)
+
+
+@pytest.mark.parametrize("change", [trained, loaded, replaced, masked])
+def test_a_run_takes_the_weights_that_the_module_has_then(change):
+    torch.manual_seed(0)
+    module, x = Folded().eval(), torch.rand(2, 4)
+    design = samhw.torch.compile(module, (x,), value="f32")
+    before = design.run()
+    before.check()
+    change(module)
+    with pytest.raises(InputError, match="The weights of Folded have changed since this run; run"):
+        before.check()
+    after = design.run()
+    after.check()
+    torch.testing.assert_close(after.output, module(x))
+
+
+def test_what_is_imported_keeps_its_weights():
+    torch.manual_seed(0)
+    module, x = Folded().eval(), torch.rand(2, 4)
+    imported = import_module(module, (x,))
+    before = imported.tensors((x,))
+    trained(module)
+    assert not imported.is_of(module)
+    after = imported.tensors((x,))
+    assert all(np.array_equal(after[name].vals, held.vals) for name, held in before.items())
+
+
+def test_weights_that_keep_the_program_keep_the_design():
+    torch.manual_seed(0)
+    module, x = nn.Linear(4, 3), torch.rand(2, 4)
+    design = samhw.torch.compile(module, (x,), value="f32")
+    design.run()
+    held = design.design
+    with torch.no_grad():
+        module.weight.mul_(2)
+    design.run().check()
+    assert design.design is held

@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from benchmarks.common import follow, parser, report
 from samhw.building.boards import BoardDesign, make_bitstream
-from samhw.building.boards.size import Use
+from samhw.cost import Use
 from samhw.errors import SamhwError
 from samhw.numerics import value_type
 from samhw.workload import bind_program, compile_workload

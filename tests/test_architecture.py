@@ -69,7 +69,7 @@ ALLOWED = {
     "link": set(),
     "boards": {"rtl"},
     "hls": {"graph", "numerics", "spec"},
-    "building": {"boards", "graph", "rtl"},
+    "building": {"boards", "cost", "graph", "rtl"},
     "running": {
         *("boards", "building", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "sim"),
         "tensors",

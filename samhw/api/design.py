@@ -20,7 +20,7 @@ from samhw.graph import Arch, Dram
 from samhw.html import html_section, html_table, html_text
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import AUTO, Schedule
-from samhw.search import choose_schedule, compile_program, explore
+from samhw.search import Room, choose_schedule, compile_program, explore
 from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.tensors import Format, Tensor, write_tensors
 from samhw.workload import SavedDesign, Workload, fingerprint, request_for
@@ -150,6 +150,7 @@ class RunnableDesign:
         budget: float = 60.0,
         objective: Objective = "cycles",
         lanes: bool = False,
+        luts: int | None = None,
         confirm: int = 8,
     ) -> Tuned:
         """Searches a schedule for data, by estimate and then by simulation, and keeps the best for the runs
@@ -158,8 +159,9 @@ class RunnableDesign:
         Args:
             data: the inputs by name, as for `run`.
             budget: seconds that it may take.
-            objective: what is to become small: `cycles`, or `area-delay`, which is cycles times primitives.
+            objective: what is to become small: `cycles`, or `area-delay`, which is cycles times LUTs.
             lanes: whether lanes are tried too.
+            luts: how many LUTs of an ECP5 the design may take, by estimate; None for any number.
             confirm: how many of the best by estimate are simulated.
 
         Raises:
@@ -171,15 +173,16 @@ class RunnableDesign:
         workload, end = self.bind(data), monotonic() + budget
         value = self._value(workload)
         given = replace(self.schedule, fuse=AUTO)
-        request = request_for(workload, given, value=value, arch=self.arch, entries=self.entries)
-        found = explore(request, budget / 2, cost_of(objective), lanes=lanes)
+        room = Room(lanes, luts)
+        request = request_for(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
+        found = explore(request, budget / 2, cost_of(objective, luts))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch)
             trials.append(Trial(one, measured.cycles, measured.checked))
-        tuned = Tuned(workload.name, tuple(trials), len(found), objective)
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective, luts)
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned

@@ -64,7 +64,7 @@ _TEXT = ("", ".dot", ".gv")
 @click.option(
     "--estimate",
     is_flag=True,
-    help="Print the operations, bytes and cycles that are expected on the data, by region and node.",
+    help="Print the operations, bytes, cycles and area that are expected, by region and node.",
 )
 @click.option(
     "--mlir",
@@ -139,7 +139,7 @@ def compile(
         return
     compiled = options.compile(given)
     if estimate:
-        print_estimate(compiled, given, json_target)
+        print_estimate(compiled, options.statistics(given, compiled.schedule), json_target)
         return
     if output:
         write_text(Path(output), dumps(compiled.design))

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil, log2, nan
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 from samhw.cli.progress import phase
 from samhw.compiler import AUTO, Compiled, asked_type
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Example, MlirFile, Program, cautions, load_named
+from samhw.frontend import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
@@ -27,7 +28,16 @@ from samhw.schedule import (
     Schedule,
     with_words,
 )
-from samhw.search import Request, choose_schedule, compile_program, make_lowerable
+from samhw.search import (
+    NO_LIMIT,
+    Request,
+    Room,
+    choose_schedule,
+    compile_chosen,
+    compile_program,
+    make_lowerable,
+)
+from samhw.statistics import TensorStatistics, from_densities
 from samhw.workload import (
     DEFAULT,
     SavedDesign,
@@ -40,18 +50,27 @@ from samhw.workload import (
 
 __all__ = [
     "ARCH",
+    "AREA",
     "BUILD_DATA",
     "CompileOptions",
     "compile_options",
     "data_option",
+    "densities_of",
     "load_arch",
     "load_schedule",
+    "most_luts",
 ]
 
 ARCH = click.option(
     "--arch",
     metavar="samhw|vitis|FILE",
     help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+)
+
+AREA = click.option(
+    "--area",
+    metavar="luts=N",
+    help="Where a schedule is chosen: at most N LUTs of an ECP5, by estimate.",
 )
 
 BUILD_DATA = click.option(
@@ -110,9 +129,11 @@ _COMPILE = (
     ),
     click.option(
         "--lanes",
-        metavar="i=4+j=2",
-        help="Copies of what lies inside of an index, which share its coordinates.",
+        metavar="i=4+j=2|auto",
+        help="Copies of what lies inside of an index, which share its coordinates; auto: as many as help, "
+        "where the schedule is chosen.",
     ),
+    AREA,
     click.option(
         "--share",
         metavar="WHAT",
@@ -128,6 +149,12 @@ _COMPILE = (
         "--capacity",
         metavar="T=N,..",
         help="Entries of the compressed levels of T, in place of as many as the data may need.",
+    ),
+    click.option(
+        "--density",
+        metavar="T=D,..",
+        help="Without data: the share of the places of T that is stored, 0 to 1, for estimates and for the "
+        "room of its compressed levels.",
     ),
     click.option(
         "--extents",
@@ -146,16 +173,28 @@ class CompileOptions:
     schedule: Schedule
     value: ValueType | None
     capacity: str | None
+    density: str | None
     extents: str | None
     arch: str | None
     design: SavedDesign
     """What was saved of a design."""
+    room_for: Room = NO_LIMIT
+    """How large what is chosen may be."""
 
     def workload(self, program: str, data: Sequence[str]) -> Workload:
-        """PROGRAM bound to data."""
+        """PROGRAM bound to data.
+
+        Raises:
+            InputError: for densities beside data.
+        """
         return self._bound(program, data, _load(program))
 
     def _bound(self, program: str, data: Sequence[str], loaded: Program | Example | MlirFile) -> Workload:
+        if self.density is not None:
+            raise InputError(
+                "--density is for a program without data, which say how dense they are; leave one of the two "
+                "out."
+            )
         with phase("reading data"):
             workload = bind_program(program, data, value=self.value, loaded=loaded)
         say_notes(workload)
@@ -209,7 +248,7 @@ class CompileOptions:
         if not open_ones:
             return loaded
         wanted = f"'--extents {','.join(f'{name}=N' for name in open_ones)}'"
-        if not assume or self.extents:
+        if not assume or self.extents or self.density:
             raise InputError(
                 f"Nothing says how large a design of '{loaded.name}' is to be; give {wanted} (and "
                 "'--capacity' for the entries of what is sparse), or data to be sized for, such as '--data "
@@ -225,19 +264,66 @@ class CompileOptions:
 
     def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
         """Compiles for the capacities of a workload, or for what a program's text says."""
+        chosen = self.schedule.fuse == AUTO_FUSION
         if isinstance(given, Workload):
             with phase("compiling"):
+                if chosen:
+                    return compile_chosen(self.request(given, self.schedule, arch))
                 return compile_workload(given, self.schedule, **self.compiler(arch))
-        return compile_program(given, self.schedule, **self.compiler(arch))
+        if chosen:
+            return compile_chosen(self.request(given, self.schedule, arch))
+        return compile_program(given, self.schedule, **self._unbound(given, arch))
+
+    def statistics(
+        self, given: Workload | Program, schedule: Schedule | None = None
+    ) -> TensorStatistics | None:
+        """What is known of the inputs: of data, or of the densities that are given; None without either.
+
+        Args:
+            schedule: under which data are split.
+
+        Raises:
+            InputError: for a density of what is no sparse input, or extents that nothing gives.
+        """
+        if isinstance(given, Workload):
+            return given.statistics(schedule=schedule)
+        if self.density is None:
+            return None
+        extents = greatest_extents(given, self.room)
+        shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
+        return from_densities(shapes, densities_of(given, self.density))
+
+    def request(self, given: Workload | Program, schedule: Schedule, arch: str = "samhw") -> Request:
+        """What a schedule is chosen for."""
+        if isinstance(given, Workload):
+            return request_for(given, schedule, room=self.room_for, **self.compiler(arch))
+        beside = self._unbound(given, arch)
+        room = beside.pop("capacity")
+        return Request(
+            given, schedule, lambda _: room, statistics=self.statistics(given), room=self.room_for, **beside
+        )
+
+    def _unbound(self, given: Program, arch: str = "samhw") -> dict[str, Any]:
+        """The options of the compiler for a program without data."""
+        statistics = self.statistics(given)
+        if statistics is None:
+            return self.compiler(arch)
+        entries = {
+            name: 1 << ceil(log2(max(1.0, stock.entries)))
+            for name, stock in statistics.stocks.items()
+            if not given.tensors[name].format.is_all_dense
+        }
+        beside = self.compiler(arch)
+        return beside | {"entries": {**entries, **(beside["entries"] or {})}}
 
     def lowerable(self, given: Workload | Program) -> Lowerable:
         """What the first pass takes, with the capacities that `compile` has."""
         schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity = given.program, given.capacity(schedule) | self.room
+            program, capacity, entries = given.program, given.capacity(schedule) | self.room, self.entries
         else:
-            program, capacity = given, self.room
-        return make_lowerable(program, schedule, capacity=capacity, entries=self.entries)
+            program, capacity, entries = given, self.room, self._unbound(given)["entries"]
+        return make_lowerable(program, schedule, capacity=capacity, entries=entries)
 
     def scheduled(self, given: Workload | Program) -> Schedule:
         """The schedule, with the regions of a module where it asks for them, and chosen where it asks for
@@ -245,13 +331,7 @@ class CompileOptions:
         schedule = scheduled(given, self.schedule) if isinstance(given, Workload) else self.schedule
         if schedule.fuse != AUTO_FUSION:
             return schedule
-        beside = self.compiler()
-        if isinstance(given, Workload):
-            request = request_for(given, schedule, **beside)
-        else:
-            room = beside.pop("capacity")
-            request = Request(given, schedule, lambda _: room, **beside)
-        return choose_schedule(request).schedule
+        return choose_schedule(self.request(given, schedule)).schedule
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -270,9 +350,11 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         cascade: str | None,
         split: str | None,
         lanes: str | None,
+        area: str | None,
         share: str | None,
         permute: bool | None,
         capacity: str | None,
+        density: str | None,
         extents: str | None,
         arch: str | None,
         **others: Any,
@@ -284,7 +366,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             "fuse": fuse,
             "iteration": iteration,
             "cascade": cascade,
-            "lanes": lanes,
+            "lanes": None if lanes == AUTO_FUSION else lanes,
             "permute": permute,
         }
         schedule = with_words(
@@ -298,7 +380,13 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             },
         )
         asked = asked_type(value) or saved.compiled or saved.value
-        command(options=CompileOptions(schedule, asked, capacity, extents, arch, saved), **others)
+        size = Room(lanes == AUTO_FUSION or area is not None, most_luts(area))
+        if size.lanes and schedule.fuse != AUTO_FUSION:
+            option = "--area" if area is not None else "--lanes auto"
+            raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
+        command(
+            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, size), **others
+        )
 
     for option in reversed(_COMPILE):
         compiling = option(compiling)
@@ -343,6 +431,43 @@ def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | 
             raise InputError(f"{option} {text}: give {form}.")
         numbers[name.strip()] = int(count)
     return numbers
+
+
+def most_luts(area: str | None) -> int | None:
+    """What --area limits; None where it was not given.
+
+    Raises:
+        InputError: for what is no number of LUTs.
+    """
+    if area is None:
+        return None
+    name, _, count = area.partition("=")
+    if name != "luts" or not count.isdecimal() or not int(count[:18]) > 0:
+        raise InputError(f"--area {area}: give the most LUTs of a design, as in luts=20000.")
+    return int(count[:18])
+
+
+def densities_of(program: Program, text: str) -> dict[str, float]:
+    """The densities that --density gives, by input.
+
+    Raises:
+        InputError: for what is no number from 0 to 1, or no input with compressed levels.
+    """
+    found = {}
+    for item in text.split(","):
+        name, _, number = (part.strip() for part in item.partition("="))
+        try:
+            density = float(number)
+        except ValueError:
+            density = nan
+        if not name or not 0 <= density <= 1:
+            raise InputError(f"--density {text}: give a tensor and a number from 0 to 1, such as A=0.01.")
+        sparse = [decl.name for decl in program.inputs if not decl.format.is_all_dense]
+        if name not in sparse:
+            others = f"; such are {', '.join(sparse)}" if sparse else ""
+            raise InputError(f"--density {text}: {name!r} is no input with compressed levels{others}.")
+        found[name] = density
+    return found
 
 
 def load_arch(name: str) -> Arch:

@@ -9,7 +9,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from samhw.cli.options import data_option, load_schedule
+from samhw.cli.options import AREA, data_option, load_schedule, most_luts
 from samhw.cli.output import OUTPUT, command_line, print_json, print_table
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
@@ -21,7 +21,7 @@ from samhw.files import write_text
 from samhw.graph import Arch
 from samhw.report.tuned import tuned_grid
 from samhw.schedule import AUTO as AUTO_FUSION
-from samhw.search import Explored, explore
+from samhw.search import Explored, Room, explore
 from samhw.sweep import Configuration, sweep
 from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.workload import bind_program, request_for
@@ -43,9 +43,9 @@ SEARCH = 0.5
     type=click.Choice(OBJECTIVES),
     default="cycles",
     show_default=True,
-    help="What is to become small: cycles, or cycles times primitives.",
+    help="What is to become small: cycles, or cycles times LUTs.",
 )
-@click.option("--area", metavar="nodes=N", help="At most N primitives.")
+@AREA
 @click.option("--lanes", type=click.Choice(["auto"]), help="auto: try lanes too.")
 @click.option(
     "--confirm",
@@ -59,7 +59,7 @@ SEARCH = 0.5
 @click.option("--scheduler", metavar="ADDRESS", help="Simulate on the cluster of a Dask scheduler.")
 @click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The schedule's file.")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
-@plot_option("Draw cycles against primitives, with their Pareto front")
+@plot_option("Draw cycles against LUTs, with their Pareto front")
 @report_option
 def tune(
     program: str,
@@ -87,17 +87,18 @@ def tune(
         raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
     if output == "-":
         raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
-    most = _most(area)
+    most = most_luts(area)
     end = monotonic() + budget
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
-    request = request_for(workload, replace(load_schedule(file), fuse=AUTO_FUSION), value=asked, arch=Arch())
+    given = replace(load_schedule(file), fuse=AUTO_FUSION)
+    room = Room(lanes is not None or most is not None, most)
+    request = request_for(workload, given, value=asked, arch=Arch(), room=room)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
             request,
             SEARCH * budget,
             cost_of(objective, most),
-            lanes=lanes is not None,
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
         )
         listed = {
@@ -110,9 +111,7 @@ def tune(
     if json_target:
         print_json(json_target, tuned.to_json())
     if json_target != "-":
-        print_table(
-            Console(), tuned_grid(tuned), title=f"{program} on {workload.name}: cycles and primitives"
-        )
+        print_table(Console(), tuned_grid(tuned), title=f"{program} on {workload.name}: cycles and LUTs")
         best, written = tuned.best, tuned.written
         click.echo(
             f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
@@ -126,16 +125,6 @@ def tune(
         from samhw.report.tune_page import tune_results
 
         write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
-
-
-def _most(area: str | None) -> int | None:
-    """What --area limits."""
-    if area is None:
-        return None
-    name, _, count = area.partition("=")
-    if name != "nodes" or not count.isdecimal() or not int(count[:18]) > 0:
-        raise InputError(f"--area {area}: give the most primitives of a design, as in nodes=200.")
-    return int(count[:18])
 
 
 def _show(shown: Line | None, count: int, note: str) -> None:

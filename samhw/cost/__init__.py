@@ -1,15 +1,22 @@
 """What a graph costs, without running it."""
 
+from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
+from samhw.cost.components import FAMILIES, Use
 from samhw.cost.design import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
 from samhw.cost.estimate import Expected, estimate
 from samhw.cost.streams import Results
 
 __all__ = [
+    "FAMILIES",
+    "AreaEstimate",
     "DesignEstimate",
     "Expected",
     "NodeEstimate",
+    "RegionArea",
     "RegionEstimate",
     "Results",
+    "Use",
     "estimate",
+    "estimate_area",
     "estimate_graph",
 ]

@@ -1,4 +1,4 @@
-"""The page of a search: cycles against primitives, and what was expected of each schedule."""
+"""The page of a search: cycles against LUTs, and what was expected of each schedule."""
 
 from samhw.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.report.tuned import by_cycles, tuned_grid
@@ -16,8 +16,8 @@ def tune_results(program: str, tuned: Tuned) -> Results:
         verdict="",
         good=True,
         stats=(
-            Stat("best", f"{best.cycles:,}", f"cycles, with {best.found.nodes} primitives"),
-            Stat("as written", f"{written.cycles:,}", f"cycles, with {written.found.nodes} primitives"),
+            Stat("best", f"{best.cycles:,}", f"cycles, with about {best.found.luts:,.0f} LUTs"),
+            Stat("as written", f"{written.cycles:,}", f"cycles, with about {written.found.luts:,.0f} LUTs"),
             Stat("speedup", f"{written.cycles / best.cycles:.2f}×", f"objective: {tuned.objective}"),
             Stat("designs estimated", f"{tuned.looked:,}", "by exact statistics of the data"),
             Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
@@ -42,13 +42,13 @@ def _group(tuned: Tuned, trial: Trial) -> str:
 
 def _front(tuned: Tuned) -> ScatterChart:
     trials = by_cycles(tuned)
-    front = sorted((float(trial.found.nodes), float(trial.cycles)) for trial in tuned.front)
+    front = sorted((trial.found.luts, float(trial.cycles)) for trial in tuned.front)
     return ScatterChart(
-        "Cycles against primitives",
-        axis("primitives", [trial.found.nodes for trial in trials]),
+        "Cycles against LUTs of an ECP5, estimated",
+        axis("LUTs", [trial.found.luts for trial in trials]),
         axis("cycles", [trial.cycles for trial in trials]),
         tuple(
-            Point(n, trial.found.nodes, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+            Point(n, trial.found.luts, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
         ),
         tuple(front),
         "nothing beats these in both",
@@ -75,6 +75,6 @@ def _expected(tuned: Tuned) -> ScatterChart:
 def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
     return (
         ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
-        ("primitives", f"{trial.found.nodes:,} in {trial.found.regions} regions"),
+        ("LUTs", f"{trial.found.luts:,.0f} in {trial.found.regions} regions"),
         ("schedule", trial.found.schedule.dumps().strip()),
     )

@@ -18,11 +18,11 @@ def plot_tuned(tuned: Tuned) -> Figure:
         (("others", others), ("Pareto front", front), ("as written", [tuned.written]))
     ):
         line = "-" if name == "Pareto front" else ""
-        xs = [trial.found.nodes for trial in trials]
+        xs = [trial.found.luts for trial in trials]
         plot.plot(xs, [trial.cycles for trial in trials], **{**style(number), "linestyle": line}, label=name)
     count_axis(plot, "x")
     count_axis(plot, "y")
-    plot.set_xlabel("primitives")
+    plot.set_xlabel("LUTs of an ECP5, estimated")
     plot.set_ylabel("cycles")
     plot.set_title(f"{len(tuned.trials)} schedules on {tuned.data}")
     plot.legend()

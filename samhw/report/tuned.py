@@ -7,12 +7,12 @@ __all__ = ["by_cycles", "tuned_grid"]
 
 def by_cycles(tuned: Tuned) -> list[Trial]:
     """The trials, the fastest first; of equal ones the smallest."""
-    return sorted(tuned.trials, key=lambda trial: (trial.cycles, trial.found.nodes))
+    return sorted(tuned.trials, key=lambda trial: (trial.cycles, trial.found.luts))
 
 
 def tuned_grid(tuned: Tuned) -> list[list[str]]:
     """Headings, and a row for each trial of `by_cycles`."""
-    rows = [["cycles", "expected", "primitives", "regions", "front", "result", "schedule"]]
+    rows = [["cycles", "expected", "LUTs", "regions", "front", "result", "schedule"]]
     front = tuned.front
     for trial in by_cycles(tuned):
         found = trial.found
@@ -26,7 +26,7 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
             [
                 f"{trial.cycles:,}",
                 f"{found.cycles:,.0f}",
-                str(found.nodes),
+                f"{found.luts:,.0f}",
                 str(found.regions),
                 "yes" if trial in front else "",
                 "right" if trial.checked else "unproved",

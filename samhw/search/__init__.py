@@ -4,17 +4,20 @@ from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import decide, lower_chosen, make_lowerable
 from samhw.search.explore import Explored, explore
+from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
 from samhw.search.program import compile_chosen, compile_program
 from samhw.search.spaces import OrderSpace, order_spaces
 from samhw.search.work import Sizes, work_of
 
 __all__ = [
+    "NO_LIMIT",
     "AutoChoice",
     "BracketChoice",
     "Explored",
     "OrderSpace",
     "Request",
+    "Room",
     "Sizes",
     "bracket_choices",
     "choose_schedule",

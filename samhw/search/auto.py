@@ -7,16 +7,19 @@ is written is always among them, and stands unless something else is expected to
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 from samhw.compiler import Compiled, estimate_compiled
+from samhw.cost import estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule
+from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, lanes_text
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
+from samhw.search.lanes import NO_LIMIT, Room, more_lanes
 from samhw.search.modules import in_modules
 from samhw.search.storage import turned_schedules
 from samhw.search.work import Sizes, work_of
@@ -54,6 +57,7 @@ class Request:
         statistics: of the data; None where there are none, so that capacities are what is known.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
+        room: how large the design may be.
     """
 
     program: Program
@@ -64,6 +68,7 @@ class Request:
     statistics: TensorStatistics | None = None
     entries: Mapping[str, int] | None = None
     scopes: Mapping[str, str] | None = None
+    room: Room = NO_LIMIT
 
     def sizes(self) -> Sizes:
         """How dense the inputs are."""
@@ -101,6 +106,11 @@ class AutoChoice:
     cycles: float
     why: tuple[str, ...] = ()
 
+    @cached_property
+    def luts(self) -> float:
+        """What the design is expected to take of an ECP5."""
+        return estimate_area(self.compiled.design, self.compiled.arch).use.luts
+
 
 def choose_schedule(request: Request) -> AutoChoice:
     """The schedule that is expected to take the fewest cycles.
@@ -124,7 +134,7 @@ class _Auto:
         self.request = request
         self.program = request.program
         self.given = replace(request.schedule, fuse="partial")
-        self.known: dict[str, AutoChoice | InputError] = {}
+        self.known: dict[Schedule, AutoChoice | InputError] = {}
         self.spent = 0
 
     def choice(self) -> AutoChoice:
@@ -143,6 +153,7 @@ class _Auto:
             best = found
         best = self.bracketed(best, unlikely, notes, PATIENCE)
         best = self.regrouped(best, ("kinds", "none"), PATIENCE)
+        best = self.laned(self.within(best, notes), notes)
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best is first:
             others = "nothing else that was tried is expected to be faster"
@@ -226,6 +237,41 @@ class _Auto:
             return best
         return self.tried(replace(best.schedule, formats={**best.schedule.formats, **formats})) or best
 
+    def within(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """The fastest of what was tried that is no larger than it may be; or the smallest."""
+        room = self.request.room
+        if room.has(best.luts):
+            return best
+        found = [one for one in self.known.values() if isinstance(one, AutoChoice)]
+        fitting = [one for one in found if room.has(one.luts)]
+        if fitting:
+            least = min(fitting, key=lambda one: one.cycles)
+            notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {room.luts:,}")
+            return least
+        least = min(found, key=lambda one: one.luts)
+        notes.append(
+            f"area: about {least.luts:,.0f} LUTs, the fewest that were found, and more than {room.luts:,}"
+        )
+        return least
+
+    def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """With lanes as long as they are worth it and there is room for them."""
+        room = self.request.room
+        first = best
+        while room.lanes:
+            tried = (self.tried(schedule) for schedule in more_lanes(best.schedule, best.compiled))
+            ways = [way for way in tried if way is not None and room.has(way.luts)]
+            found = min(ways, key=lambda way: way.cycles, default=best)
+            if found.cycles >= CLEARLY * best.cycles:
+                break
+            best = found
+        if best is not first:
+            notes.append(
+                f"lanes: {lanes_text(best.schedule.lanes)}, about {best.cycles:,.0f} cycles in place of "
+                f"{first.cycles:,.0f}, and {best.luts:,.0f} LUTs in place of {first.luts:,.0f}"
+            )
+        return best
+
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""
         found = self.outcome(schedule)
@@ -233,20 +279,19 @@ class _Auto:
 
     def seen(self, schedule: Schedule) -> AutoChoice | None:
         """The same, if it has been tried already."""
-        found = self.known.get(repr(schedule))
+        found = self.known.get(schedule)
         return found if isinstance(found, AutoChoice) else None
 
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
-        key = repr(schedule)
-        if key not in self.known:
+        if schedule not in self.known:
             self.spent += len(self.program.statements)
             try:
                 compiled = self.request.compiled(schedule)
                 cycles = expected_cycles(compiled, self.request.statistics)
-                self.known[key] = AutoChoice(schedule, compiled, cycles)
+                self.known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
-                self.known[key] = error
-        return self.known[key]
+                self.known[schedule] = error
+        return self.known[schedule]
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:

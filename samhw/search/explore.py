@@ -17,6 +17,7 @@ from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import BracketChoice, bracket_choices
+from samhw.search.lanes import more_lanes
 from samhw.search.spaces import OrderSpace, order_spaces
 from samhw.search.storage import turned_schedules
 
@@ -28,9 +29,6 @@ BEAM = 6
 ORDERS = 4
 """How many orders of a region are tried."""
 
-LANES = (2, 4, 8, 16)
-"""How many lanes of an index are tried."""
-
 
 @dataclass(frozen=True)
 class Explored:
@@ -39,14 +37,14 @@ class Explored:
     Attributes:
         schedule: with nothing left open.
         cycles: what is expected of a run.
-        nodes: the primitives of the design: how large it is.
+        luts: that the design is expected to take of an ECP5.
         regions: how many regions it has.
         is_written: it is the program's own, but for what was given.
     """
 
     schedule: Schedule
     cycles: float
-    nodes: int
+    luts: float
     regions: int
     is_written: bool = False
 
@@ -54,9 +52,8 @@ class Explored:
 def explore(
     request: Request,
     seconds: float,
-    cost: Callable[[float, int], float],
+    cost: Callable[[float, float], float],
     *,
-    lanes: bool = False,
     progress: Callable[[int, float], None] | None = None,
 ) -> list[Explored]:
     """The schedules that were found, each design once, the cheapest first.
@@ -64,14 +61,13 @@ def explore(
     Args:
         request: with the fields of the schedule that are to stay.
         seconds: after which nothing more is looked at.
-        cost: what is to become small, of cycles and primitives.
-        lanes: whether lanes are tried too.
+        cost: what is to become small, of cycles and LUTs.
         progress: is told how many schedules have been looked at, and the fewest cycles so far.
 
     Raises:
         InputError: if no schedule can be lowered.
     """
-    return _Explorer(request, seconds, cost, lanes, progress).found()
+    return _Explorer(request, seconds, cost, progress).found()
 
 
 class _Explorer:
@@ -79,19 +75,16 @@ class _Explorer:
         self,
         request: Request,
         seconds: float,
-        cost: Callable[[float, int], float],
-        lanes: bool,
+        cost: Callable[[float, float], float],
         progress: Callable[[int, float], None] | None,
     ) -> None:
         self.request = request
         self.end = monotonic() + seconds
         self.cost = cost
-        self.lanes = lanes
         self.progress = progress
-        self.known: dict[str, Explored | None] = {}
-        self.compiled: dict[str, Compiled] = {}
-        self.asked: dict[str, Schedule] = {}
-        self.open: set[str] = set()
+        self.known: dict[Schedule, Explored | None] = {}
+        self.compiled: dict[Schedule, Compiled] = {}
+        self.open: set[Schedule] = set()
         self.least = inf
 
     def found(self) -> list[Explored]:
@@ -101,33 +94,33 @@ class _Explorer:
         for fuse in FUSION_LEVELS:
             self.look(replace(self.request.schedule, fuse=fuse))
         while monotonic() < self.end:
-            beam = [key for key in self.ranked()[:BEAM] if key in self.open]
+            beam = [schedule for schedule in self.ranked()[:BEAM] if schedule in self.open]
             if not beam:
                 break
-            for key in beam:
-                self.open.discard(key)
-                for schedule in self.neighbours(key):
+            for start in beam:
+                self.open.discard(start)
+                for schedule in self.neighbours(start):
                     if monotonic() >= self.end:
                         break
                     self.look(schedule)
         return self.distinct()
 
-    def ranked(self) -> list[str]:
-        """The keys of all schedules that can be lowered, the cheapest first; of equal ones the shortest."""
+    def ranked(self) -> list[Schedule]:
+        """All schedules that can be lowered, the cheapest first; of equal ones the shortest."""
         known = [
-            (self.cost(found.cycles, found.nodes), len(key), key)
-            for key, found in self.known.items()
+            (self.cost(found.cycles, found.luts), len(text := repr(schedule)), text, schedule)
+            for schedule, found in self.known.items()
             if found is not None
         ]
-        return [key for *_, key in sorted(known)]
+        return [schedule for *_, schedule in sorted(known, key=lambda one: one[:3])]
 
     def distinct(self) -> list[Explored]:
         """Of schedules that give the same design, the first one."""
-        designs: dict[tuple[float, int], list[tuple[Design, Explored]]] = {}
-        for key in self.ranked():
-            found, design = self.known[key], self.compiled[key].design
+        designs: dict[tuple[float, float], list[tuple[Design, Explored]]] = {}
+        for schedule in self.ranked():
+            found, design = self.known[schedule], self.compiled[schedule].design
             assert found is not None
-            alike = designs.setdefault((found.cycles, found.nodes), [])
+            alike = designs.setdefault((found.cycles, found.luts), [])
             for n, (other, first) in enumerate(alike):
                 if other == design:
                     written = first.is_written or found.is_written
@@ -139,24 +132,22 @@ class _Explorer:
 
     def look(self, schedule: Schedule) -> None:
         """Compiles a schedule, and estimates what it takes."""
-        if repr(schedule) in self.known:
+        if schedule in self.known:
             return
         try:
             compiled = self.request.compiled(schedule)
         except InputError:
-            self.known[repr(schedule)] = None
+            self.known[schedule] = None
             return
         self.take(AutoChoice(schedule, compiled, expected_cycles(compiled, self.request.statistics)))
 
     def take(self, choice: AutoChoice) -> None:
-        nodes = sum(len(region.graph.nodes) for region in choice.compiled.regions)
         used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
-        key = repr(choice.schedule)
-        written = choice.schedule == replace(self.request.schedule, fuse="partial")
-        self.known[key] = Explored(used, choice.cycles, nodes, len(choice.compiled.regions), written)
-        self.compiled[key] = choice.compiled
-        self.open.add(key)
-        self.asked[key] = choice.schedule
+        asked = choice.schedule
+        written = asked == replace(self.request.schedule, fuse="partial")
+        self.known[asked] = Explored(used, choice.cycles, choice.luts, len(choice.compiled.regions), written)
+        self.compiled[asked] = choice.compiled
+        self.open.add(asked)
         if self.progress:
             self.least = min(self.least, choice.cycles)
             self.progress(len(self.known), self.least)
@@ -170,8 +161,8 @@ class _Explorer:
 
     # What differs in one choice
 
-    def neighbours(self, key: str) -> Iterator[Schedule]:
-        schedule, compiled = self.asked[key], self.compiled[key]
+    def neighbours(self, schedule: Schedule) -> Iterator[Schedule]:
+        compiled = self.compiled[schedule]
         given = self.request.schedule
         levels: tuple[FusionLevel | FusionRule, ...] = (*FUSION_LEVELS, "kinds")
         yield from (replace(schedule, fuse=fuse, order=given.order) for fuse in levels)
@@ -182,8 +173,8 @@ class _Explorer:
         yield replace(schedule, permute=not schedule.permute)
         yield from self.regrouped(schedule, compiled)
         yield from self.reordered(schedule, compiled)
-        if self.lanes:
-            yield from self.with_lanes(schedule, compiled)
+        if self.request.room.lanes:
+            yield from more_lanes(schedule, compiled)
 
     def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
         """With one bracket more, or one less."""
@@ -227,13 +218,6 @@ class _Explorer:
                 yield from (
                     replace(grouped, order={**known, region.label: order}) for order in _first(space, ORDERS)
                 )
-
-    def with_lanes(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
-        """With other lanes of an index that stands outermost in a region."""
-        outer = dict.fromkeys(region.order[0] for region in compiled.regions if region.order)
-        for index in outer:
-            for count in LANES:
-                yield replace(schedule, lanes={**schedule.lanes, index: count})
 
 
 def _first(space: OrderSpace, count: int) -> list[tuple[str, ...]]:

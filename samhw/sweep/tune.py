@@ -13,17 +13,17 @@ Objective = Literal["cycles", "area-delay"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
-def cost_of(objective: Objective, most: int | None = None) -> Callable[[float, int], float]:
-    """What is to become small, of cycles and primitives: the cycles, or the product of both.
+def cost_of(objective: Objective, most: int | None = None) -> Callable[[float, float], float]:
+    """What is to become small, of cycles and LUTs: the cycles, or the product of both.
 
     Args:
-        most: how many primitives there may be; what has more comes behind all else, the smallest first.
+        most: how many LUTs there may be; what has more comes behind all else, the smallest first.
     """
 
-    def cost(cycles: float, nodes: int) -> float:
-        if most is not None and nodes > most:
-            return 1e24 * nodes
-        return cycles * nodes if objective == "area-delay" else cycles
+    def cost(cycles: float, luts: float) -> float:
+        if most is not None and luts > most:
+            return 1e24 * luts
+        return cycles * luts if objective == "area-delay" else cycles
 
     return cost
 
@@ -47,7 +47,7 @@ class Trial:
         return {
             "cycles": self.cycles,
             "expected_cycles": round(self.found.cycles),
-            "nodes": self.found.nodes,
+            "luts": round(self.found.luts),
             "regions": self.found.regions,
             "checked": self.checked,
             "schedule": self.found.schedule.to_json(),
@@ -63,7 +63,7 @@ class Tuned:
         trials: that were simulated; the first one is the program as it is written.
         looked: how many designs were estimated.
         objective: what was to become small.
-        most: the primitives that there may be, if that was limited.
+        most: the LUTs that there may be, if that was limited.
     """
 
     data: str
@@ -82,20 +82,20 @@ class Tuned:
         """The one that was searched for; of equal ones the first."""
         cost = cost_of(self.objective, self.most)
         right = [trial for trial in self.trials if trial.checked] or list(self.trials)
-        return min(right, key=lambda trial: cost(trial.cycles, trial.found.nodes))
+        return min(right, key=lambda trial: cost(trial.cycles, trial.found.luts))
 
     @property
     def front(self) -> list[Trial]:
-        """The trials than which no other takes both fewer cycles and fewer primitives, the fastest first."""
-        return pareto_front(self.trials, lambda trial: (trial.cycles, trial.found.nodes))
+        """The trials than which no other takes both fewer cycles and fewer LUTs, the fastest first."""
+        return pareto_front(self.trials, lambda trial: (trial.cycles, trial.found.luts))
 
     def dumps(self, command: str) -> str:
         """The best schedule as a file, which says in comments what it was found by."""
         best, written = self.best, self.written
         lines = (
             f"Found by: {command}",
-            f"On {self.data}: {best.cycles:,} cycles with {best.found.nodes} primitives. As it is",
-            f"written the program takes {written.cycles:,} cycles with {written.found.nodes} primitives.",
+            f"On {self.data}: {best.cycles:,} cycles with about {best.found.luts:,.0f} LUTs of an ECP5. As",
+            f"it is written the program takes {written.cycles:,} cycles with {written.found.luts:,.0f}.",
             f"Cost: {self.objective}. {self.looked:,} designs were estimated by exact statistics of these",
             f"data, and {len(self.trials)} simulated.",
         )
@@ -115,13 +115,13 @@ class Tuned:
 
 def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[Explored]:
     """What is worth a simulation: the program as it is written, the best by estimate, and the front of cycles
-    and primitives.
+    and LUTs.
 
     Args:
         found: the best first.
         count: of the best, and of the front.
     """
-    front = pareto_front(found, lambda one: (one.cycles, one.nodes))
+    front = pareto_front(found, lambda one: (one.cycles, one.luts))
     return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
 
 

@@ -8,7 +8,7 @@ from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import AUTO, Schedule
-from samhw.search import Request, compile_chosen, compile_program, in_modules
+from samhw.search import NO_LIMIT, Request, Room, compile_chosen, compile_program, in_modules
 from samhw.workload.workload import Workload
 
 __all__ = ["compile_workload", "request_for", "scheduled"]
@@ -35,6 +35,7 @@ def request_for(
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
+    room: Room = NO_LIMIT,
 ) -> Request:
     """What a schedule is chosen for, with the data's capacities and counts; the rest as for
     `compile_workload`."""
@@ -47,6 +48,7 @@ def request_for(
         workload.statistics(schedule=schedule),
         entries,
         workload.scopes,
+        room,
     )
 
 

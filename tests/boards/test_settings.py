@@ -17,8 +17,9 @@ from samhw.boards.xilinx7 import XILINX7
 from samhw.building.boards import BoardDesign
 from samhw.building.boards.bitstream import _check_clock
 from samhw.building.boards.loader import load_bitstream
-from samhw.building.boards.size import Use, check_size, least_use, use_of
+from samhw.building.boards.size import check_size, least_use, use_of
 from samhw.cli import main
+from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.graph import Design
@@ -264,6 +265,7 @@ def test_packages_that_are_missing(package: str, words: tuple[str, ...], tmp_pat
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Nothing())
         from samhw.cli import main
+from samhw.cost import Use
         main()
     """
     done = subprocess.run(

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
@@ -26,6 +27,59 @@ def test_as_json() -> None:
     assert found["regions"][0]["nodes"]["mul"]["operations"] == 156
 
 
+def test_area() -> None:
+    text = output("spmv", "--data", "karate", "--estimate")
+    assert "ECP5: about " in text
+    found = json.loads(output("spmv", "--data", "karate", "--estimate", "--json", "-"))
+    area = found["area"]["ecp5"]
+    (region,) = found["regions"]
+    parts = [node["area"]["luts"] for node in region["nodes"].values()]
+    assert abs(sum(parts) - region["area"]["luts"]) <= len(parts)
+    rest = area["memories"]["luts"] + area["control"]["luts"]
+    assert abs(area["luts"] - region["area"]["luts"] - rest) <= 3
+    assert area["unmeasured"] == []
+
+
+PROGRAM = "tensor A[i=400, j=100] : csr\ny[i] = A[i, j] * x[j]"
+
+
 def test_nothing_without_data() -> None:
-    program = "tensor A[i=4, j=4] : csr\ny[i] = A[i, j] * x[j]"
-    assert "--estimate counts what data store; give --data." in output(program, "--estimate", code=2)
+    told = "--estimate counts what inputs store; give --data, or --density."
+    assert told in output(PROGRAM, "--estimate", code=2)
+
+
+def test_densities_stand_in_the_place_of_data() -> None:
+    found = json.loads(output(PROGRAM, "--density", "A=0.1", "--estimate", "--json", "-"))
+    # A product and a sum for each of the 4,000 entries.
+    assert found["operations"] == 8000
+    less = json.loads(output(PROGRAM, "--density", "A=0.01", "--estimate", "--json", "-"))
+    assert less["operations"] == 800
+    assert less["area"]["ecp5"]["block_rams"] < found["area"]["ecp5"]["block_rams"]
+
+
+def test_auto_goes_by_densities() -> None:
+    program = (
+        "tensor A[i=100, k=100] : csr\ntensor X[k=100, f=100] : csr\ntensor W[f=100, h=4] : dense\n"
+        "T[i, f] = A[i, k] * X[k, f]\nY[i, h] = T[i, f] * W[f, h]"
+    )
+
+    def choice(density: str) -> str:
+        return output(program, "--density", density, "--schedule", "auto")
+
+    assert "brackets: Y = A * (X * W)" in choice("A=0.2,X=0.2")
+    assert "brackets" not in choice("A=0.001,X=0.2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--density", "x=0.5"], "'x' is no input with compressed levels; such are A"),
+        (["--density", "A=2"], "a number from 0 to 1, such as A=0.01"),
+        (["--density", "A=some"], "a number from 0 to 1, such as A=0.01"),
+        (["--density", "A=0.1", "--data", "random"], "--density is for a program without data"),
+        (["--lanes", "auto"], "--lanes auto is for a schedule that is chosen; give --schedule auto too"),
+        (["--schedule", "auto", "--area", "5"], "as in luts=20000"),
+    ],
+)
+def test_what_is_refused(options: list[str], message: str) -> None:
+    assert message in output(PROGRAM, *options, code=2)

@@ -14,11 +14,13 @@ import samhw
 from samhw.backends import RTL, run
 from samhw.checking import check
 from samhw.cli import main
+from samhw.cost import estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Program, parse
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.search import Room, choose_schedule
+from samhw.workload import Workload, bind_program, compile_workload, request_for
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs
@@ -177,3 +179,31 @@ def test_python_chooses_for_the_first_data() -> None:
     np.testing.assert_allclose(result["T"], a @ x @ w, rtol=1e-5)
     assert design.compiled.schedule.brackets
     assert design.compiled.why
+
+
+def test_lanes_and_area() -> None:
+    """Lanes come only where they are asked for, and no further than there is room."""
+    workload = bind_program("spmm", ["karate"])
+    plain = choose_schedule(request_for(workload, AUTO))
+    wide = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True)))
+    assert not plain.schedule.lanes
+    assert wide.cycles < 0.5 * plain.cycles
+    assert wide.luts > 1.5 * plain.luts
+    assert wide.why[-1].startswith("lanes: i=")
+    between = round((plain.luts + wide.luts) / 2)
+    some = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True, luts=between)))
+    assert some.luts <= between
+    assert wide.cycles < some.cycles < plain.cycles
+    few = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True, luts=100)))
+    assert not few.schedule.lanes
+    assert "the fewest that were found, and more than 100" in few.why[-1]
+
+
+def test_what_fits_is_taken_in_the_place_of_what_is_faster() -> None:
+    workload = bind_program("sae")
+    best = choose_schedule(request_for(workload, AUTO))
+    written = compile_workload(workload)
+    least = estimate_area(written.design, written.arch).use.luts
+    if least < best.luts:
+        found = choose_schedule(request_for(workload, AUTO, room=Room(luts=round(least) + 1)))
+        assert found.luts <= least + 1

@@ -15,8 +15,8 @@ from samhw.search import Explored
 from samhw.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
 
 
-def explored(cycles: float, nodes: int, *, written: bool = False) -> Explored:
-    return Explored(Schedule(fuse=[[f"T{cycles:.0f}"]]), cycles, nodes, 1, written)
+def explored(cycles: float, luts: float, *, written: bool = False) -> Explored:
+    return Explored(Schedule(fuse=[[f"T{cycles:.0f}"]]), cycles, luts, 1, written)
 
 
 FAST, SMALL, WRITTEN, WORSE = (
@@ -32,7 +32,7 @@ def test_what_is_simulated() -> None:
     assert written_one(FOUND) is WRITTEN
     assert written_one([FAST]) is FAST
     assert shortlist(FOUND, WRITTEN, 1) == [WRITTEN, FAST]
-    # The front of cycles and primitives, too; what is worse in both is not.
+    # The front of cycles and LUTs, too; what is worse in both is not.
     assert shortlist(FOUND, WRITTEN, 3) == [WRITTEN, FAST, SMALL]
 
 
@@ -75,7 +75,7 @@ def test_the_command(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--budget", "0"], "give more than 0"),
-        (["--area", "luts=5"], "as in nodes=200"),
+        (["--area", "nodes=5"], "as in luts=20000"),
         (["-o", "-"], "give a file"),
     ],
 )

@@ -13,8 +13,9 @@ from pathlib import Path
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards.clock import with_clock
 from samhw.building.boards.netlist import TOP, BoardDesign
-from samhw.building.boards.size import WORDS, Use, check_size, use_of
+from samhw.building.boards.size import WORDS, check_size, use_of
 from samhw.building.cache import cached, digest
+from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.processes import run
 

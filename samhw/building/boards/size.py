@@ -1,15 +1,16 @@
 """What a design takes of a part, and whether the part has it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import ceil
 
 from samhw.boards.board import Board
+from samhw.cost import Use
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.graph.address_map import AddressMap
 
-__all__ = ["WORDS", "Use", "check_size", "least_use", "use_of"]
+__all__ = ["WORDS", "check_size", "least_use", "use_of"]
 
 WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
 """What messages call what a part has."""
@@ -19,16 +20,6 @@ _LARGE = 1 << 15
 
 _LEAST_TOKEN = 10
 """Bits of the smallest token: its kind, and a payload just wide enough for a stop."""
-
-
-@dataclass(frozen=True)
-class Use:
-    """What a design takes of a part, in the units of `Device`."""
-
-    luts: int
-    registers: int
-    block_rams: int
-    multipliers: int
 
 
 def least_use(board: Board, design: Design, arch: Arch) -> Use:

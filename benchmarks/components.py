@@ -1,0 +1,374 @@
+"""What the components of designs take of an FPGA, by Yosys (pip install samhw[fpga]): the table that
+estimates of areas go by (`samhw/cost/components.py`).
+
+Each node is synthesised with the channels at its inputs, since synthesis leaves out what nobody looks at of a
+token. Memories are what a shell with one of them takes more than one without. All components of one run are
+modules of one design, each of which is made flat and kept apart from the others.
+
+Usage, from the repository's root: python -m benchmarks.components [--family ecp5|xilinx] [--value TYPE ..]
+[--only KIND ..] [-o FILE]
+"""
+
+import argparse
+import csv
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from amaranth.hdl import Elaboratable, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+from benchmarks.common import follow
+from benchmarks.synthesis import design_text, synthesise
+from samhw.building.boards.size import use_of
+from samhw.cost.components import (
+    DEPTH,
+    FIGURES,
+    MEASURED,
+    Component,
+    Use,
+    channel_component,
+    control_component,
+    memory_component,
+    node_component,
+    shell_component,
+)
+from samhw.errors import InputError
+from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
+from samhw.graph.address_map import AddressMap
+from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
+from samhw.rtl.actor import Primitive
+from samhw.rtl.channel import Fifo
+from samhw.rtl.control import RunControl
+from samhw.rtl.interface import MemorySignature
+from samhw.rtl.registry import component
+from samhw.rtl.shell import Shell
+from samhw.rtl.token import token_layout
+from samhw.spec import StoredArray
+
+VALUES = ("i32", "f32", "bf16", "i16", "i8", "fixed<16,8>", "fixed<32,16>")
+
+INDEX_BITS = (16, 32)
+
+ADDRESSES = (8, 16)
+"""Bits of the addresses of the memories that nodes read and write."""
+
+WORDS = tuple(1 << bits for bits in (4, 8, 9, 10, 11, 12, 14))
+"""Of memories."""
+
+DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
+"""Of channels: one more than words of a memory, and the greatest in a memory that is read without a clock."""
+
+
+AT_ROOTS = ("array", "repeat", "scan_compressed", "scan_dense")
+"""The kinds that are measured behind a root, too."""
+
+
+class AtRoot(NamedTuple):
+    """A node's component whose references come from a root, which are 0."""
+
+    unit: Primitive
+
+
+class Case(NamedTuple):
+    """A component, and the hardware that is measured for it; what `less` takes is no part of it."""
+
+    component: Component
+    unit: wiring.Component | AtRoot
+    less: wiring.Component | None = None
+
+
+class Apart(Elaboratable):
+    """A unit whose members are ports; of a node's component the inputs have channels."""
+
+    def __init__(self, unit: wiring.Component | AtRoot):
+        self.at_root = isinstance(unit, AtRoot)
+        self.unit = unit = unit.unit if isinstance(unit, AtRoot) else unit
+        self.heads = dict(unit.i.signature.members) if isinstance(unit, Primitive) else {}
+        self.channels = {name: Fifo(getattr(unit.i, name).payload.shape(), DEPTH) for name in self.heads}
+        ends: list[tuple[Value, bool]] = []
+        for of in (unit, *self.channels.values()):
+            for path, member, end in of.signature.flatten(of):
+                inside = path[0] == "i" if of is unit and self.heads else path[0] == "o" and of is not unit
+                zero = self.at_root and of is self.channels.get("ref") and path == ("i", "token")
+                if not inside and not zero:
+                    ends.append((Value.cast(end), member.flow is In))
+        self.kind = Signal(2, name="kind")
+        self.ends = [(end, Signal(len(end), name=f"port{n}"), into) for n, (end, into) in enumerate(ends)]
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.unit = self.unit
+        for name, channel in self.channels.items():
+            m.submodules[f"i_{name}"] = channel
+            wiring.connect(m, channel.o, getattr(self.unit.i, name))
+        m.d.comb += [end.eq(port) if into else port.eq(end) for end, port, into in self.ends]
+        if self.at_root:
+            token = self.channels["ref"].i.token
+            m.d.comb += [Value.cast(token.kind).eq(self.kind), token.payload.eq(0)]
+        return m
+
+
+class Together(Elaboratable):
+    """Many units, each a module `top.part<n>`."""
+
+    def __init__(self, units: Sequence[wiring.Component | AtRoot]):
+        self.units = [Apart(unit) for unit in units]
+        self.ports = [port for unit in self.units for _, port, _ in unit.ends]
+        self.ports += [unit.kind for unit in self.units if unit.at_root]
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        for number, unit in enumerate(self.units):
+            m.submodules[f"part{number}"] = unit
+        return m
+
+
+# Which components
+
+
+def cases(values: Sequence[ValueType]) -> Iterator[Case]:
+    """All components; those that compute for each of the value types."""
+    for index_bits in INDEX_BITS:
+        arch = Arch(index_bits=index_bits)
+        for kind, depth, params in _structural():
+            yield from _node_cases(kind, depth, params, arch, value_type("i32"))
+    for value in values:
+        for kind, depth, params in _computing(value):
+            yield from _node_cases(kind, depth, params, Arch(), value)
+    for width, tokens in product((8, 32), DEPTHS):
+        yield Case(channel_component(width, tokens), Fifo(token_layout(width), tokens))
+    for width in (8, 16, 32):
+        yield from _memory_cases(width)
+    for nodes in (8, 40, 200):
+        for writers, regions in ((1, 1), (8, 1), (8, 8)):
+            of = [n % regions for n in range(writers)]
+            unit = RunControl(nodes=nodes, writers=of, watchdog=Arch().watchdog)
+            yield Case(control_component(nodes, writers, regions), unit)
+    for sizes in product((1, 16), (16, 240), (1, 8)):
+        yield Case(shell_component(*sizes), _shell((), *sizes))
+
+
+Params = Mapping[str, Any]
+
+
+def _structural() -> Iterator[tuple[str, int, Params]]:
+    """The kinds that compute nothing, each with the depth of its first input and its parameters."""
+    yield "root", 0, {}
+    yield "scan_dense", 0, {"extent": "x"}
+    yield "scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}
+    yield "scan_singleton", 0, {"crd": "c", "extent": "x"}
+    yield "repeat", 0, {"payload": "ref"}
+    yield "crd_hold", 0, {}
+    yield "locate", 0, {"extent": "x"}
+    yield "shift", 1, {"extent": "x"}
+    for lanes in (2, 4, 8):
+        yield "scatter", 1, {"lanes": lanes, "payload": "ref"}
+        for levels in (0, 2):
+            yield "gather", levels + 1, {"lanes": lanes, "levels": levels, "payload": "ref"}
+    for inputs in (2, 3, 4):
+        yield "intersect", 1, {"inputs": inputs, "payloads": ["ref"] * inputs}
+        yield "union", 1, {"inputs": inputs, "payloads": ["ref"] * inputs}
+    yield "array", 0, {"vals": "v"}
+    yield "last", 1, {}
+    yield "drop_crd", 1, {}
+    yield "drop_val", 1, {}
+    yield "write_compressed", 1, {"pos": "p", "crd": "c"}
+    yield "write_dense", 1, {"extent": "x"}
+    yield "write_val", 1, {"vals": "v"}
+
+
+def _computing(value: ValueType) -> Iterator[tuple[str, int, Params]]:
+    for op, operands in ALL_OPERATIONS.items():
+        if op in value.operations:
+            yield "alu", 1, {"op": op}
+            if operands == 2:
+                yield "alu", 1, {"op": op, "immediates": {"b": 0.75 if value.family != "integer" else 3}}
+    for op in REDUCTIONS:
+        yield "reduce_scalar", 1, {"op": op}
+        yield "running", 1, {"op": op}
+        for bits in ([2], [5], [10], [2, 2], [5, 5]):
+            yield "reduce_vector", len(bits) + 1, {"op": op, "bits": bits}
+    yield "reduce_vector", 2, {"op": "sum", "bits": [5], "banks": 4}
+    yield "recur", 1, {}
+    yield "recur_vector", 2, {"bits": [5]}
+
+
+def _node_cases(kind: str, depth: int, params: Params, arch: Arch, value: ValueType) -> Iterator[Case]:
+    """A node for each size of its memories, if it has some."""
+    node = make(kind, "node", depth, **params)
+    for address in ADDRESSES if node.memories else ADDRESSES[:1]:
+        memories = tuple(
+            Memory(name, "T", node.spec.memories[param].array, MemoryRole.OUTPUT, 1 << address)
+            for param, name in node.memories.items()
+        )
+        graph = Graph("graph", value, (node,), (), memories, (), {"x": 100})
+        try:
+            unit = component(node, graph, arch, stall_port=False)
+        except InputError:  # The type lacks the unit.
+            continue
+        yield Case(node_component(graph, node, arch.index_bits), unit)
+        if kind in AT_ROOTS:
+            root = make("root", "root", 0)
+            wire = Channel(Endpoint("root", root.outputs[0].name), Endpoint("node", "ref"), 1, DEPTH)
+            below = replace(graph, nodes=(root, node), channels=(wire,))
+            again = component(node, graph, arch, stall_port=False)
+            yield Case(node_component(below, node, arch.index_bits), AtRoot(again))
+
+
+def _memory_cases(width: int) -> Iterator[Case]:
+    """Inputs and results that lie in memories of so many bits a word."""
+    value = value_type(f"i{width}")
+    bare = _shell((), 4, 16, 2)
+    for words in WORDS:
+        for role, copies in product((MemoryRole.INPUT, MemoryRole.BUFFER), (1, 2)):
+            memory = Memory("T.vals", "T", StoredArray.VALS, role, words, value)
+            signature = MemorySignature(
+                capacity=words,
+                width=width,
+                readers=[0] * copies,
+                writer=None if role is MemoryRole.INPUT else 1,
+            )
+            whole = _shell(((memory, signature),), 4, 16, 2)
+            yield Case(memory_component(memory, width, copies), whole, bare)
+
+
+def _shell(
+    memories: Sequence[tuple[Memory, MemorySignature]], extents: int, channels: int, regions: int
+) -> Shell:
+    """A shell for a design that has so much."""
+    names = {f"x{n}": 100 for n in range(extents)}
+    graphs = [Graph(f"g{n}", value_type("i32"), (), (), (), ()) for n in range(regions)]
+    wires = tuple(Channel(Endpoint("a", "a"), Endpoint("b", f"b{n}"), 1, 2) for n in range(channels))
+    graphs[0] = replace(graphs[0], channels=wires)
+    stored = tuple(memory for memory, _ in memories)
+    runs = tuple(map(Run, range(regions)))
+    design = Design("shell", value_type("i32"), tuple(graphs), stored, (), names, runs)
+    return Shell(AddressMap(design, Arch()), Arch(), {memory.name: ports for memory, ports in memories})
+
+
+# Measuring
+
+
+def measured(units: Sequence[wiring.Component | AtRoot], family: str) -> list[Use]:
+    """What each of some units takes."""
+    together = Together(units)
+    text, memories = design_text(together, together.ports)
+    keep = "setattr -mod -set keep_hierarchy 1 top.part* top.part*.* %d"
+    with tempfile.TemporaryDirectory() as folder:
+        synthesise(folder, text, memories, "-json top.json", before=keep, family=family)
+        modules = json.loads(Path(folder, "top.json").read_text())["modules"]
+    found = []
+    for number in range(len(units)):
+        cells = Counter(cell["type"] for cell in modules[f"top.part{number}"]["cells"].values())
+        found.append(use_of_cells(cells, family))
+    return found
+
+
+def use_of_cells(cells: Mapping[str, int], family: str) -> Use:
+    """What Yosys' cells take, by their types."""
+    return Use(*astuple(use_of(cells))) if family == "ecp5" else _xilinx(cells)
+
+
+_XILINX = {
+    **{f"LUT{n}": Use(luts=1) for n in range(1, 7)},
+    **dict.fromkeys(("FDRE", "FDSE", "FDCE", "FDPE"), Use(registers=1)),
+    "RAM32M": Use(luts=4),
+    "RAM64M": Use(luts=4),
+    "RAM32X1D": Use(luts=2),
+    "RAM64X1D": Use(luts=2),
+    "RAM128X1D": Use(luts=4),
+    "RAM256X1D": Use(luts=8),
+    "SRL16E": Use(luts=1),
+    "SRLC32E": Use(luts=1),
+    "RAMB18E1": Use(block_rams=0.5),
+    "RAMB36E1": Use(block_rams=1),
+    "DSP48E1": Use(multipliers=1),
+}
+"""What the cells of a Xilinx FPGA of the seventh series take."""
+
+
+def _xilinx(cells: Mapping[str, int]) -> Use:
+    """What Yosys' cells take; carries, multiplexers of LUTs and inverters come with the LUTs."""
+    return sum((_XILINX[kind].times(n) for kind, n in cells.items() if kind in _XILINX), Use())
+
+
+AT_A_TIME = 20
+"""Units of a run of Yosys, which takes a minute or two for them."""
+
+
+def table(todo: Sequence[Case], family: str) -> Iterator[tuple[Component, Use]]:
+    """What all cases take, as far as they have been measured."""
+    known: dict[int, Use] = {}
+    for start in range(0, len(todo), AT_A_TIME):
+        some = todo[start : start + AT_A_TIME]
+        units = {id(unit): unit for case in some for unit in (case.unit, case.less) if unit is not None}
+        new = [unit for key, unit in units.items() if key not in known]
+        known |= dict(zip(map(id, new), measured(new, family), strict=True))
+        for case in some:
+            less = Use() if case.less is None else known[id(case.less)]
+            yield case.component, known[id(case.unit)] - less
+
+
+Row = dict[str, str]
+
+
+def row(component: Component, use: Use) -> Row:
+    """A line of the file."""
+    sizes = "; ".join(f"{name}={size:g}" for name, size in component.sizes.items())
+    figures = {name: f"{figure:g}" for name, figure in zip(FIGURES, astuple(use), strict=True)}
+    return {"kind": component.kind, "variant": component.variant, "sizes": sizes, **figures}
+
+
+def write(path: Path, rows: Sequence[Row]) -> None:
+    """Writes rows in place of those of the same components, or beside what else a file has."""
+    known: dict[tuple[str, ...], Row] = {}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            known = {_key(old): old for old in csv.DictReader(file)}
+    known |= {_key(new): new for new in rows}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(known[key] for key in sorted(known, key=_natural))
+
+
+def _key(one: Row) -> tuple[str, ...]:
+    return one["kind"], one["variant"], one["sizes"]
+
+
+def _natural(key: tuple[str, ...]) -> list[tuple[str, float]]:
+    """Numbers by their size."""
+    found = re.findall(r"([^0-9]*)([0-9.]*)", "|".join(key))
+    return [(text, float(number or 0)) for text, number in found]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--family", choices=("ecp5", "xilinx"), default="ecp5")
+    parser.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="of components")
+    parser.add_argument("-o", "--output", metavar="FILE", help="by default the package's own")
+    given = parser.parse_args()
+    todo = list(cases([value_type(name) for name in given.value or VALUES]))
+    if given.only:
+        todo = [case for case in todo if case.component.kind in given.only]
+    path = Path(given.output) if given.output else MEASURED / f"{given.family}.csv"
+    rows = []
+    for found in follow(table(todo, given.family), len(todo)):
+        rows.append(row(*found))
+        if len(rows) % AT_A_TIME == 0 or len(rows) == len(todo):
+            write(path, rows)
+
+
+if __name__ == "__main__":
+    main()

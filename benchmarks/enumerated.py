@@ -1,0 +1,175 @@
+"""Choices against the best of all: small random programs whose decisions are enumerated in full.
+
+The decisions are every way to group neighbouring statements into regions, each bracket that there is or none,
+every order of each region, and what uses share; each different design is simulated. `auto` is what
+`--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds.
+
+Usage, from the repository's root: python -m benchmarks.enumerated [--programs N] [--budget SECONDS]
+[--designs N] [--json FILE|-]
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.common import VALUE, follow, parser, report
+from samhw.checking.measure import measure_compiled
+from samhw.errors import InputError, RunError, ScheduleError
+from samhw.frontend import Program
+from samhw.schedule import Schedule
+from samhw.search import bracket_choices, explore, order_spaces
+from samhw.sweep.tune import cost_of, shortlist, written_one
+from samhw.workload import Workload, compile_workload, request_for
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+
+AUTO = Schedule(fuse="auto")
+
+
+LEAST = 12
+"""How many schedules a program has at least: fewer leave nothing to choose."""
+
+
+def programs(count: int, most: int) -> list[tuple[Workload, list[Schedule]]]:
+    """Random programs of two to four statements, with data and with their schedules, of which they have no
+    more than `most`."""
+    found: list[tuple[Workload, list[Schedule]]] = []
+
+    @drawn(20 * count, 1)
+    @given(chained_programs(integers=False, max_extent=10), st.integers(0, 2**32 - 1))
+    def draw(program: Program, number: int) -> None:
+        if len(found) == count or not 2 <= len(program.statements) <= 4:
+            return
+        tensors = random_tensors(program, np.random.default_rng(number))
+        workload = Workload(f"program {len(found)}", program, tensors)
+        schedules = list(islice(dict.fromkeys(decisions(workload)), most + 1))
+        if LEAST <= len(schedules) <= most:
+            found.append((workload, schedules))
+
+    draw()
+    return found
+
+
+def groupings(names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """All ways to cut a sequence into parts."""
+    if not names:
+        yield ()
+    for cut in range(1, len(names) + 1):
+        for rest in groupings(names[cut:]):
+            yield (tuple(names[:cut]), *rest)
+
+
+def decisions(workload: Workload) -> Iterator[Schedule]:
+    """The schedules of a program; many of them give the same design."""
+    program = workload.program
+    sizes = request_for(workload, AUTO).sizes()
+    choices = bracket_choices(program, sizes, worth=1e9)
+    for chosen in product((False, True), repeat=len(choices)):
+        brackets = {one.result: one.text for one, is_in in zip(choices, chosen, strict=True) if is_in}
+        try:
+            bracketed = Schedule(brackets=brackets).apply(program)
+        except InputError:
+            continue
+        names = [statement.lhs.tensor for statement in bracketed.statements]
+        for fuse in groupings(names):
+            grouped = Schedule(fuse=fuse, brackets=brackets, permute=True)
+            yield from (replace(grouped, share=share) for share in ("auto", "all", "none"))
+            yield from ordered(workload, grouped)
+
+
+def ordered(workload: Workload, grouped: Schedule) -> Iterator[Schedule]:
+    """A schedule with every order of its regions."""
+    try:
+        program = grouped.apply(workload.program).bind({})
+    except InputError:
+        return
+    orders: dict[str, list[tuple[str, ...]]] = {}
+    for region in program.regions:
+        if region.reshapes or region.label is None:
+            continue
+        free = region.without_orders()
+        freed = program.in_regions(free if r is region else r for r in program.regions)
+        for space in order_spaces(freed, free):
+            try:
+                orders.setdefault(region.label, []).extend(space.orders())
+            except ScheduleError:
+                continue
+    for some in product(*orders.values()):
+        yield replace(grouped, order=dict(zip(orders, some, strict=True)))
+
+
+def cycles(workload: Workload, schedule: Schedule, known: dict[Any, int | None]) -> int | None:
+    """The cycles of a run; None for a schedule that is refused."""
+    try:
+        compiled = compile_workload(workload, schedule, value=VALUE)
+    except InputError:
+        return None
+    key = str(compiled.design.regions)
+    if key not in known:
+        try:
+            known[key] = measure_compiled(workload, compiled).cycles
+        except RunError:
+            known[key] = None
+    return known[key]
+
+
+def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> int | None:
+    """What a search finds."""
+    found = explore(request_for(workload, AUTO, value=VALUE), seconds / 2, cost_of("cycles"))
+    runs = (cycles(workload, one.schedule, known) for one in shortlist(found, written_one(found), 8))
+    return min((run for run in runs if run is not None), default=None)
+
+
+def rows(count: int, budget: float, most: int) -> Iterator[dict[str, Any]]:
+    """A row for each program that has anything to choose."""
+    for workload, listed in programs(count, most):
+        known: dict[Any, int | None] = {}
+        runs = [run for run in (cycles(workload, one, known) for one in listed) if run is not None]
+        auto = cycles(workload, AUTO, known)
+        if not runs or auto is None:
+            continue
+        searched = tuned(workload, budget, known) if budget else None
+        best = min([*runs, auto, *([searched] if searched else [])])
+        yield {
+            "program": workload.name,
+            "schedules": len(listed),
+            "designs": len(known),
+            "best": best,
+            "auto": auto,
+            "auto to the best": auto / best,
+            "tuned to the best": searched / best if searched else None,
+        }
+
+
+def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many programs are within 1.10 of the best."""
+    result: dict[str, Any] = {"programs": len(found)}
+    for name in ("auto to the best", "tuned to the best"):
+        ratios = [row[name] for row in found if row[name] is not None]
+        result |= {
+            f"{name}, within 1.10": sum(ratio <= 1.10 for ratio in ratios),
+            f"{name}, worst": max(ratios, default=None),
+        }
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser(__doc__)
+    options.add_argument("--programs", type=int, default=100)
+    options.add_argument("--budget", type=float, default=0.0, help="seconds for each search; 0 for none")
+    options.add_argument("--designs", type=int, default=600, help="the most schedules of a program")
+    given = options.parse_args(arguments)
+    found = list(follow(rows(given.programs, given.budget, given.designs), given.programs))
+    report("against all decisions", [*found, summary(found)] if given.json else found, given.json)
+    if not given.json:
+        report("in all", [summary(found)], None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""What a design takes of an FPGA: the sum of its components, as they were measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from samhw.cost.components import (
+    DEPTH,
+    Component,
+    Use,
+    channel_component,
+    control_component,
+    memory_component,
+    node_component,
+    shell_component,
+    use_of_component,
+)
+from samhw.graph import Arch, Design, Endpoint, Graph, Node
+
+__all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
+
+
+@dataclass(frozen=True)
+class RegionArea:
+    """What is expected of a region's nodes.
+
+    Attributes:
+        name: of its graph.
+        nodes: by name, each with the channels at its inputs.
+    """
+
+    name: str
+    nodes: Mapping[str, Use]
+
+    @property
+    def use(self) -> Use:
+        """Of all of them."""
+        return sum(self.nodes.values(), Use())
+
+
+@dataclass(frozen=True)
+class AreaEstimate:
+    """What is expected of a design with its memories and its host's port, without a board's link.
+
+    Attributes:
+        family: of the FPGA, one of `FAMILIES`.
+        regions: in the order in which they run.
+        memories: those of the tensors.
+        control: what starts and ends runs, and the host's port.
+        unmeasured: components of which nothing is known, and which do not count.
+    """
+
+    family: str
+    regions: tuple[RegionArea, ...]
+    memories: Use
+    control: Use
+    unmeasured: tuple[str, ...]
+
+    @property
+    def use(self) -> Use:
+        """Of the whole design."""
+        return sum((region.use for region in self.regions), self.memories + self.control)
+
+
+def estimate_area(design: Design, arch: Arch, family: str = "ecp5") -> AreaEstimate:
+    """What a design is expected to take, at the latencies that `Arch` has by default."""
+    return _Area(design, arch, family).estimate()
+
+
+class _Area:
+    def __init__(self, design: Design, arch: Arch, family: str):
+        self._design = design
+        self._bits = arch.index_bits
+        self._family = family
+        self._unmeasured: dict[str, None] = {}
+
+    def estimate(self) -> AreaEstimate:
+        design = self._design
+        regions = tuple(
+            RegionArea(graph.name, {node.name: self._node(graph, node) for node in graph.nodes})
+            for graph in design.runs
+        )
+        memories = (
+            memory_component(memory, design.stored(memory).width(self._bits), design.copies[memory.name])
+            for memory in design.memories
+        )
+        writers = sum(not node.outputs for _, node in design.nodes)
+        control = control_component(len(design.nodes), writers, len(design.regions))
+        shell = shell_component(len(design.extents), len(design.channels), len(design.regions))
+        return AreaEstimate(
+            self._family,
+            regions,
+            sum(map(self._use, memories), Use()),
+            self._use(control) + self._use(shell),
+            tuple(self._unmeasured),
+        )
+
+    def _node(self, graph: Graph, node: Node) -> Use:
+        """With the channels at its inputs, as deep as they are."""
+        found = self._use(node_component(graph, node, self._bits))
+        for port in node.inputs:
+            channel = graph.fanin[Endpoint(node.name, port.name)]
+            width = graph.taken(node, port.name).width(self._bits)
+            deep, usual = (self._use(channel_component(width, depth)) for depth in (channel.depth, DEPTH))
+            found = found + deep - usual
+        return found.at_least_none()
+
+    def _use(self, component: Component) -> Use:
+        found = use_of_component(component, self._family)
+        if found is None:
+            self._unmeasured[f"{component.kind} {component.variant}".strip()] = None
+        return found or Use()

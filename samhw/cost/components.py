@@ -1,0 +1,206 @@
+"""What a design consists of as hardware, and what such components were measured to take of an FPGA.
+
+A component is told by its kind, a *variant* (what it computes, and of what type) and its sizes. What was
+measured lies in `samhw/cost/measured`, a file for each family of FPGAs; `python -m benchmarks.components`
+makes it. Between the sizes that were measured, and beyond them, areas are taken to be linear in each size.
+"""
+
+import csv
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import cache, lru_cache
+from pathlib import Path
+
+from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
+
+__all__ = [
+    "DEPTH",
+    "FAMILIES",
+    "MEASURED",
+    "Component",
+    "Use",
+    "channel_component",
+    "control_component",
+    "memory_component",
+    "node_component",
+    "shell_component",
+    "use_of_component",
+]
+
+MEASURED = Path(__file__).parent / "measured"
+"""Where the files with what was measured are."""
+
+FAMILIES = tuple(sorted(path.stem for path in MEASURED.glob("*.csv")))
+"""The families of FPGAs for which components were measured."""
+
+DEPTH = 4
+"""Tokens of the channels with which nodes were measured."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What something takes of an FPGA, as its tools count it.
+
+    Attributes:
+        luts: of four inputs, or of six where the FPGA has those.
+        block_rams: block memories; halves where the FPGA has them.
+    """
+
+    luts: float = 0
+    registers: float = 0
+    block_rams: float = 0
+    multipliers: float = 0
+
+    def __add__(self, other: "Use") -> "Use":
+        return Use(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: "Use") -> "Use":
+        return Use(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def times(self, factor: float) -> "Use":
+        """So many of them."""
+        return Use(*(factor * figure for figure in astuple(self)))
+
+    def at_least_none(self) -> "Use":
+        """Without figures below zero, as a line beyond what was measured may have them."""
+        return Use(*(max(0.0, figure) for figure in astuple(self)))
+
+
+FIGURES = tuple(field.name for field in fields(Use))
+
+Sizes = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component of a design.
+
+    Attributes:
+        kind: of a node, or `channel`, `control`, `shell`, `input` and `result` (memories).
+        variant: what it computes, and of what type; empty where that does not matter.
+        sizes: what its area grows with, by name.
+    """
+
+    kind: str
+    variant: str
+    sizes: Sizes
+
+
+def node_component(graph: Graph, node: Node, index_bits: int) -> Component:
+    """A node, with the channels at its inputs at a depth of `DEPTH`."""
+    taken = [graph.taken(node, port.name) for port in node.inputs]
+    given = [graph.given(node, port.name) for port in node.outputs]
+    widths = [payload.width(index_bits) for payload in (*taken, *given)]
+    sizes: dict[str, float] = {"width": sum(widths) / len(widths)}
+    words = []
+    work = node.spec.work(node.params)
+    if work is not None:
+        operand, result = graph.operand_type(node), graph.result_type(node)
+        words = [work.operation, operand.family]
+        if result != operand:
+            words = [work.operation, operand.name, "to", result.name]
+    for name, given_value in node.params.items():
+        if isinstance(given_value, bool):
+            words += [name] if given_value else []
+        elif isinstance(given_value, int):
+            sizes[name] = given_value
+        elif isinstance(given_value, list) and all(isinstance(part, int) for part in given_value):
+            sizes[name] = sum(given_value)
+            sizes[f"{name} of"] = len(given_value)
+        elif isinstance(given_value, Mapping) and len(taken) == 1:
+            words.append("by a number")
+    sources = [graph.fanin.get(Endpoint(node.name, port.name)) for port in node.inputs]
+    if any(channel and not graph.node[channel.source.node].inputs for channel in sources):
+        # What comes from a root is always 0, and synthesis leaves out what would treat other references.
+        sizes["roots"] = 1
+    stored = [_address(graph.memory[name].capacity) for name in node.memories.values()]
+    if stored:
+        sizes["address"] = sum(stored) / len(stored)
+    return Component(node.kind, " ".join(words), sizes)
+
+
+def channel_component(width: int, depth: int) -> Component:
+    """A channel for payloads of so many bits, of so many tokens. One token has a register of its own, and the
+    others lie in a memory."""
+    return Component("channel", "", {"width": width, "words": float(1 << _address(depth - 1))})
+
+
+def memory_component(memory: Memory, width: int, copies: int) -> Component:
+    """A memory of a tensor, with the host's way to it.
+
+    Args:
+        copies: how many words are read from it at a time (`Design.copies`).
+    """
+    kind = "input" if memory.role is MemoryRole.INPUT else "result"
+    sizes = {"width": width, "words": float(1 << _address(memory.capacity)), "copies": copies}
+    return Component(kind, "", sizes)
+
+
+def control_component(nodes: int, writers: int, regions: int) -> Component:
+    """What starts and ends the runs of a design."""
+    return Component("control", "", {"nodes": nodes, "writers": writers, "regions": regions})
+
+
+def shell_component(extents: int, channels: int, regions: int) -> Component:
+    """The host's port with its registers."""
+    return Component("shell", "", {"extents": extents, "channels": channels, "regions": regions})
+
+
+def _address(places: int) -> int:
+    """The bits of an address."""
+    return max(places - 1, 0).bit_length()
+
+
+# What was measured
+
+Sample = tuple[Sizes, Use]
+
+
+def use_of_component(component: Component, family: str) -> Use | None:
+    """What a component is expected to take; None for one that was not measured.
+
+    Args:
+        family: one of `FAMILIES`.
+    """
+    return _use(component.kind, component.variant, tuple(component.sizes.items()), family)
+
+
+@lru_cache(maxsize=1 << 16)
+def _use(kind: str, variant: str, sizes: tuple[tuple[str, float], ...], family: str) -> Use | None:
+    samples = _measured(family).get((kind, variant))
+    return None if samples is None else _between(samples, dict(sizes)).at_least_none()
+
+
+def _between(samples: Sequence[Sample], sizes: Sizes) -> Use:
+    """Linear in each size: between the two nearest values that were measured, or beyond the last two."""
+    names = dict.fromkeys(name for given, _ in samples for name in given)
+    axis = next((name for name in names if len({given.get(name, 0.0) for given, _ in samples}) > 1), None)
+    if axis is None:
+        return samples[0][1]
+    asked = sizes.get(axis, 0.0)
+    values = sorted({given.get(axis, 0.0) for given, _ in samples})
+    place = min(max(sum(value < asked for value in values), 1), len(values) - 1)
+    low, high = values[place - 1 : place + 1]
+    ends = [
+        _between([sample for sample in samples if sample[0].get(axis, 0.0) == value], sizes)
+        for value in (low, high)
+    ]
+    share = (asked - low) / (high - low)
+    return ends[0].times(1 - share) + ends[1].times(share)
+
+
+@cache
+def _measured(family: str) -> Mapping[tuple[str, str], Sequence[Sample]]:
+    path = MEASURED / f"{family}.csv"
+    found: dict[tuple[str, str], list[Sample]] = defaultdict(list)
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            sizes = dict(_size(text) for text in row["sizes"].split(";") if text)
+            found[row["kind"], row["variant"]].append((sizes, Use(*(float(row[name]) for name in FIGURES))))
+    return found
+
+
+def _size(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    return name.strip(), float(number)

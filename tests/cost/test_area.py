@@ -1,0 +1,101 @@
+"""Areas: what lies between what was measured, and designs against what Yosys and nextpnr make of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from samhw.cost import Use, components, estimate_area
+from samhw.cost.components import Component, node_component, use_of_component
+from samhw.frontend import kernel_names, model_names
+from samhw.numerics import value_type
+from samhw.schedule import Schedule, parse_lanes
+from samhw.workload import bind_program, compile_workload
+
+TABLE = """kind,variant,sizes,luts,registers,block_rams,multipliers
+alone,,width=8,30,3,0,1
+line,,width=8,10,4,0,0
+line,,width=16,30,0,0,0
+line,,width=32,50,0,0,0
+plane,mul f32,width=8; lanes=2,10,0,0,0
+plane,mul f32,width=16; lanes=2,20,0,0,0
+plane,mul f32,width=8; lanes=4,30,0,0,0
+plane,mul f32,width=16; lanes=4,60,0,0,0
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "toy.csv").write_text(TABLE, encoding="utf-8")
+    monkeypatch.setattr(components, "MEASURED", tmp_path)
+    components._measured.cache_clear()
+    components._use.cache_clear()
+    yield
+    components._measured.cache_clear()
+    components._use.cache_clear()
+
+
+def luts(kind: str, variant: str = "", **sizes: float) -> float:
+    found = use_of_component(Component(kind, variant, sizes), "toy")
+    assert found is not None
+    return found.luts
+
+
+@pytest.mark.usefixtures("table")
+def test_between_what_was_measured() -> None:
+    assert luts("alone", width=99) == 30
+    assert [luts("line", width=width) for width in (8, 12, 16, 24, 32)] == [10, 20, 30, 40, 50]
+    # Beyond, on the line through the last two; and nothing is less than nothing.
+    assert luts("line", width=48) == 70
+    assert luts("line", width=2) == 0
+    assert use_of_component(Component("line", "", {"width": 12}), "toy") == Use(20, 2, 0, 0)
+    assert luts("plane", "mul f32", width=12, lanes=3) == 30
+    assert luts("plane", "mul f32", width=8, lanes=3) == 20
+
+
+@pytest.mark.usefixtures("table")
+def test_what_was_not_measured_has_no_area() -> None:
+    assert use_of_component(Component("line", "mul f32", {"width": 8}), "toy") is None
+    assert use_of_component(Component("other", "", {}), "toy") is None
+
+
+def test_a_node_is_told_by_what_it_computes_and_its_sizes() -> None:
+    workload = bind_program("spmm", ["karate"])
+    compiled = compile_workload(workload, value=value_type("bf16"))
+    (graph,) = compiled.design.runs
+    found = {node.name: node_component(graph, node, 32) for node in graph.nodes}
+    assert found["mul"] == Component("alu", "mul bf16", {"width": 16})
+    # From 544 words: addresses of 10 bits.
+    assert found["array_X"] == Component("array", "", {"width": 24, "address": 10})
+    assert found["reduce_vector_t0"] == Component(
+        "reduce_vector", "add bf16", {"width": 24, "bits": 4, "bits of": 1}
+    )
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+@pytest.mark.parametrize("name", [*kernel_names(), *model_names()])
+def test_all_of_a_design_was_measured(name: str, value: str) -> None:
+    """Of i32 what has no operation that integers lack."""
+    workload = bind_program(name, ["random:seed=1"])
+    if value == "i32" and name in model_names():
+        pytest.skip("models compute in floating point")
+    compiled = compile_workload(workload, value=value_type(value))
+    assert not estimate_area(compiled.design, compiled.arch).unmeasured
+
+
+DESIGNS = {
+    ("spmm", "karate", "i32", "1"): Use(6098, 3135, 11, 13),
+}
+"""What `python -m benchmarks.area` counts."""
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=str)
+def test_designs_are_as_large_as_expected(design: tuple[str, str, str, str]) -> None:
+    name, data, value, lanes = design
+    schedule = Schedule(lanes=parse_lanes(lanes))
+    compiled = compile_workload(bind_program(name, [data]), schedule, value=value_type(value))
+    found, real = estimate_area(compiled.design, compiled.arch).use, DESIGNS[design]
+    assert found.luts == pytest.approx(real.luts, rel=0.15)
+    assert found.registers == pytest.approx(real.registers, rel=0.15)
+    assert found.block_rams == pytest.approx(real.block_rams, rel=0.15)
+    assert found.multipliers == real.multipliers

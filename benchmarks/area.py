@@ -29,10 +29,11 @@ from samhw.workload import bind_program, compile_workload
 DESIGNS = {
     "spmm": ("spmm", "karate", "i32", "1"),
     "spmm, 4 lanes": ("spmm", "karate", "i32", "i=4"),
-    "sddmm": ("sddmm", "karate", "f32", "1"),
-    "mttkrp": ("mttkrp", "random:seed=1", "bf16", "1"),
-    "bigbird_attention": ("bigbird_attention", "random:seed=1", "f32", "1"),
-    "gcn": ("gcn", "karate", "f32", "1"),
+    "spmm, f32": ("spmm", "karate", "f32", "1"),
+    "sddmm": ("sddmm", "karate", "i32", "1"),
+    "sddmm, f32": ("sddmm", "karate", "f32", "1"),
+    "gcn": ("gcn", "karate", "i32", "1"),
+    "gcn, f32": ("gcn", "karate", "f32", "1"),
 }
 """By name: a program, its data, value type and lanes."""
 
@@ -68,7 +69,7 @@ def row(name: str, family: str) -> dict[str, Any]:
     result: dict[str, Any] = {"design": name, "value": DESIGNS[name][2], "family": family}
     for figure in ("luts", "registers", "block_rams", "multipliers"):
         a, b = getattr(real, figure), getattr(expected, figure)
-        result |= {figure.replace("_", " "): round(a), f"{figure} expected"[:]: round(b)}
+        result |= {figure.replace("_", " "): round(a), f"{figure} expected": round(b)}
         result[f"{figure} error"] = round(100 * (b - a) / a, 1) if a else 0.0
     return result
 

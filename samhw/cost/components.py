@@ -34,6 +34,9 @@ MEASURED = Path(__file__).parent / "measured"
 FAMILIES = tuple(sorted(path.stem for path in MEASURED.glob("*.csv")))
 """The families of FPGAs for which components were measured."""
 
+BY_A_NUMBER = "by a number"
+"""Said of an operation one of whose operands is an immediate."""
+
 DEPTH = 4
 """Tokens of the channels with which nodes were measured."""
 
@@ -109,7 +112,7 @@ def node_component(graph: Graph, node: Node, index_bits: int) -> Component:
             sizes[name] = sum(given_value)
             sizes[f"{name} of"] = len(given_value)
         elif isinstance(given_value, Mapping) and len(taken) == 1:
-            words.append("by a number")
+            words.append(BY_A_NUMBER)
     sources = [graph.fanin.get(Endpoint(node.name, port.name)) for port in node.inputs]
     if any(channel and not graph.node[channel.source.node].inputs for channel in sources):
         # What comes from a root is always 0, and synthesis leaves out what would treat other references.
@@ -168,7 +171,9 @@ def use_of_component(component: Component, family: str) -> Use | None:
 
 @lru_cache(maxsize=1 << 16)
 def _use(kind: str, variant: str, sizes: tuple[tuple[str, float], ...], family: str) -> Use | None:
-    samples = _measured(family).get((kind, variant))
+    known = _measured(family)
+    # A number in the place of a stream takes no more than the stream.
+    samples = known.get((kind, variant)) or known.get((kind, variant.removesuffix(f" {BY_A_NUMBER}")))
     return None if samples is None else _between(samples, dict(sizes)).at_least_none()
 
 

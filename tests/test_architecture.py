@@ -120,7 +120,18 @@ ALLOWED = {
     "cli": {
         *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
         *("graph", "graph_passes", "hls", "importers"),
-        *("numerics", "passes", "report", "schedule", "search", "sim", "statistics", "splits", "sweep", "tensors"),
+        *(
+            "numerics",
+            "passes",
+            "report",
+            "schedule",
+            "search",
+            "sim",
+            "statistics",
+            "splits",
+            "sweep",
+            "tensors",
+        ),
         "workload",
     },
 }

@@ -156,8 +156,9 @@ class _Auto:
         best = self.laned(self.within(best, notes), notes)
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best is first:
-            others = "nothing else that was tried is expected to be faster"
-            return replace(best, why=(f"{regions}; {others}",))
+            fit = "" if self.request.room.luts is None else " and to fit"
+            others = f"nothing else that was tried is expected to be faster{fit}"
+            return replace(best, why=(f"{regions}; {others}", *notes))
         asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
         return replace(best, why=(f"{regions} ({first.cycles:,.0f} {asked})", *notes))
 

@@ -1,7 +1,8 @@
 """Builds a program from Verilog with Verilator and the C++ compiler, through the build cache.
 
 Verilator's own makefile is not used: what does not depend on the design (Verilator's run-time library, the
-harness, and the headers that every design includes) is compiled once, and what does is compiled in few units.
+harness, and the headers that every design includes) is compiled once. The header of a large design is read
+once, and its units are of a limited size, since a compiler takes more than twice as long for twice the code.
 Most runs are shorter than the optimiser would take, hence none unless asked for.
 """
 
@@ -42,6 +43,11 @@ _COMPILE = ("-std=c++17", "-pipe", "-w")
 _OPTIMISED, _FIXED, _PLAIN = "-O2", "-O1", "-O0"
 """Of designs that are built for speed, of what no design changes, and of all others."""
 _UNIT_BYTES = 800_000
+"""The least of a unit: each reads the header of the whole design."""
+_MOST_BYTES = 1_600_000
+"""The size at which a unit ends whose header is precompiled."""
+_LARGE_BYTES = 400_000
+"""The size of a design's headers from which on they are precompiled."""
 _COMMON = """\
 #include <cstddef>
 #include <cstdint>
@@ -169,12 +175,15 @@ class _Builder:
         sources = json.loads((work / "Vtop.json").read_text())["sources"]
         fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
         slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
-        common = ("-include", str(fixed[0] / "common.h"))
+        header = self._header(work, fixed[0] / "common.h")
+        common = ("-include", str(header))
+        most = None if header.parent == fixed[0] else _MOST_BYTES
         if self.fast == _PLAIN:
-            units = _units(work, "all", [*fast, *slow], _PLAIN, common)
+            units = _units(work, "all", [*fast, *slow], _PLAIN, common, most)
         else:
             # A compiled header serves only the options that it was compiled with.
-            units = [*_units(work, "fast", fast, self.fast), *_units(work, "slow", slow, _PLAIN, common)]
+            units = _units(work, "fast", fast, self.fast)
+            units += _units(work, "slow", slow, _PLAIN, common, most)
         self._compile(units)
 
         objects = [unit.target for unit in units]
@@ -185,6 +194,17 @@ class _Builder:
         done = self.compiler.run(*objects, "-o", folder / "simulate", *libraries)
         _check(done, "the verilated design does not link")
         shutil.rmtree(work)
+
+    def _header(self, work: Path, common: Path) -> Path:
+        """What the plain units of a design include first, compiled: the header of the whole design if it is
+        large, else what all designs have in common."""
+        size = sum(path.stat().st_size for path in work.glob("Vtop*.h"))
+        if not self.compiler.precompiles or size < _LARGE_BYTES:
+            return common
+        header = work / "design.h"
+        header.write_text(_COMMON + '#include "Vtop__Syms.h"\n')
+        self._compile([_Unit(header, work / "design.h.gch", _PLAIN, ("-x", "c++-header"))])
+        return header
 
     def _compile(self, units: Iterable["_Unit"]) -> None:
         include = self.verilator.root / "include"
@@ -227,12 +247,19 @@ class _Unit:
 
 
 def _units(
-    work: Path, name: str, parts: Sequence[str], optimise: str, options: Sequence[str] = ()
+    work: Path,
+    name: str,
+    parts: Sequence[str],
+    optimise: str,
+    options: Sequence[str] = (),
+    most: int | None = None,
 ) -> list[_Unit]:
     """Units that include the parts, about one for each processor, and none but the last smaller than
-    `_UNIT_BYTES`: each reads the header of the whole design."""
+    `_UNIT_BYTES`. Given `most`, a unit that has reached so many bytes ends."""
     sizes = [Path(part).stat().st_size for part in parts]
     least = max(_UNIT_BYTES, sum(sizes) // (os.cpu_count() or 1))
+    if most is not None:
+        least = min(least, most)
     groups: list[list[str]] = [[]]
     size = 0
     for part, more in zip(parts, sizes, strict=True):

@@ -93,7 +93,7 @@ ALLOWED = {
         ),
         *("tensors", "workload"),
     },
-    "report": {"backends", "checking", "compiler", "graph", "schedule", "sim", "sweep", "workload"},
+    "report": {"backends", "checking", "compiler", "cost", "graph", "schedule", "sim", "sweep", "workload"},
     "sweep": {
         *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
         *("splits", "workload"),

@@ -1,10 +1,12 @@
-"""The page of a build: what it is sized for, its regions, memories and channels, and its files."""
+"""The page of a build: what it is sized for, its regions, memories and channels, the area that is expected of
+it, and its files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samhw.compiler import Compiled, CompiledRegion
+from samhw.cost import AreaEstimate, estimate_area
 from samhw.graph import Channel, Design, Graph, StreamKind
 from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
 
@@ -33,16 +35,17 @@ def build_results(
         checked: on what data it was simulated before; empty for none.
     """
     design, bits = compiled.design, compiled.arch.index_bits
+    area = estimate_area(design, compiled.arch)
     report = directory / "report.txt"
     return Results(
         title=design.name,
         about=f"for {target}, {compiled.value}",
         verdict=f"checked on {checked}" if checked else "",
         good=True,
-        stats=_stats(design, bits, len(files)),
-        charts=(_memory_bars(design, bits), _node_bars(design)),
+        stats=(*_stats(design, bits, len(files)), _area_stat(area)),
+        charts=(_memory_bars(design, bits), _node_bars(design), _lut_bars(design, area)),
         tables=(
-            ResultTable("Regions", _regions(compiled.regions, bits)),
+            ResultTable("Regions", _regions(compiled.regions, area, bits)),
             ResultTable("Memories", _memories(design, bits)),
             ResultTable("Channels", _channels(compiled.regions, bits)),
             ResultTable("Files", _files(directory, files, known)),
@@ -96,14 +99,36 @@ def _node_bars(design: Design) -> BarChart:
     return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
 
-def _regions(regions: Sequence[CompiledRegion], bits: int) -> list[list[str]]:
-    grid = [["region", "computes", "order", "nodes", "channels", "slots", "bits of channels"]]
+def _area_stat(area: AreaEstimate) -> Stat:
+    use = area.use
+    about = f"of an ECP5, estimated; {use.multipliers:,.0f} multipliers, {use.block_rams:,.0f} block RAMs"
+    if area.unmeasured:
+        about += f"; without {', '.join(area.unmeasured)}, which have not been measured"
+    return Stat("LUTs", f"{use.luts:,.0f}", about)
+
+
+def _lut_bars(design: Design, area: AreaEstimate) -> BarChart:
+    """Each kind of node has the channels at its inputs."""
+    found = {"memories": area.memories.luts, "control and host port": area.control.luts}
+    for graph, region in zip(design.runs, area.regions, strict=True):
+        for name, use in region.nodes.items():
+            kind = graph.node[name].kind
+            found[kind] = found.get(kind, 0) + use.luts
+    most_first = sorted(found.items(), key=lambda item: -item[1])
+    bars = (Bar(-1, kind, (luts,), f"{luts:,.0f}") for kind, luts in most_first)
+    return BarChart("LUTs that are expected, by kind", ("LUTs",), tuple(bars))
+
+
+def _regions(regions: Sequence[CompiledRegion], area: AreaEstimate, bits: int) -> list[list[str]]:
+    grid = [["region", "computes", "order", "nodes", "channels", "slots", "bits of channels", "LUTs"]]
+    luts = {region.name: region.use.luts for region in area.regions}
     for region in regions:
         graph = region.graph
         numbers = (
             *(len(graph.nodes), len(graph.channels)),
             sum(channel.depth for channel in graph.channels),
             sum(_bits(graph, channel, bits) for channel in graph.channels),
+            round(luts[graph.name]),
         )
         words = [graph.name, "; ".join(map(str, region.region.statements)), ", ".join(region.order)]
         grid.append([*words, *(f"{number:,}" for number in numbers)])

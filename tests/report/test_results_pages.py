@@ -11,6 +11,7 @@ import pytest
 
 from samhw.checking import Outcome, Verdict
 from samhw.checking.correlate import Correlation, Row
+from samhw.cost import estimate_area
 from samhw.report.build_page import build_results
 from samhw.report.comparison import Comparison
 from samhw.report.comparison_page import comparison_results
@@ -179,6 +180,19 @@ def test_a_build_counts_what_the_design_has() -> None:
     assert "waits for reduce_vector" in channels[1][6]
     assert [line[0] for line in files[1:]] == ["test_plots.py", "__init__.py"]
     assert files[1][2] == "what is looked at first"
+
+
+def test_a_build_says_what_it_is_expected_to_take() -> None:
+    results = built()
+    compiled = compile_workload(bind_program("gcn", ["auto"]))
+    area = estimate_area(compiled.design, compiled.arch)
+    assert by_words(results)["LUTs"] == f"{area.use.luts:,.0f}"
+    chart = results.charts[2]
+    assert isinstance(chart, BarChart)
+    assert sum(bar.values[0] for bar in chart.bars) == pytest.approx(area.use.luts)
+    assert {"reduce_vector", "memories"} <= {bar.name for bar in chart.bars}
+    luts = [int(line[7].replace(",", "")) for line in results.tables[0].grid[1:]]
+    assert luts == [round(region.use.luts) for region in area.regions]
 
 
 def test_numbers_stand_to_the_right() -> None:

@@ -265,7 +265,6 @@ def test_packages_that_are_missing(package: str, words: tuple[str, ...], tmp_pat
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Nothing())
         from samhw.cli import main
-from samhw.cost import Use
         main()
     """
     done = subprocess.run(

@@ -205,7 +205,7 @@ def test_correlate_reports(tmp_path: Path) -> None:
     assert report["total"] == report["exact"] == 4
     assert report["r2"] == 1
     assert all(row["checked"] for row in report["kernels"])
-    assert "4 of 4 runs" in (tmp_path / "report" / "index.html").read_text()
+    assert "4 of 4 cycle counts equal" in (tmp_path / "report" / "index.html").read_text()
     assert (tmp_path / "report" / "correlation.png").exists()
 
 

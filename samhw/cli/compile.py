@@ -17,7 +17,6 @@ from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
-from samhw.cli.written import write_mlir
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
@@ -113,6 +112,8 @@ def compile(
     if mlir:
         if table or html or channels or dot or output or json_target or listed is not None or after:
             raise InputError("--mlir compiles nothing; leave out the options that show or write a graph.")
+        from samhw.cli.written import write_mlir
+
         write_mlir(given, options.value, mlir)
         return
     if patterns is not None:

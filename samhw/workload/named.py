@@ -7,7 +7,6 @@ from samhw.frontend import Example, MlirFile, Program, load_named, model_names
 from samhw.numerics import ValueType
 from samhw.workload.bind import make_workload
 from samhw.workload.data import DEFAULT
-from samhw.workload.mlir import make_mlir_workload
 from samhw.workload.model import make_model_workload
 from samhw.workload.workload import Workload
 
@@ -34,6 +33,9 @@ def bind_program(
         return make_model_workload(spec, data)
     found = loaded or load_named(spec)
     if isinstance(found, MlirFile):
+        # Imported here, as few programs are in MLIR, and its reader is large.
+        from samhw.workload.mlir import make_mlir_workload
+
         return make_mlir_workload(found, data, value=value)
     if not isinstance(found, Program):
         # Imported here, since nothing else needs PyTorch, which takes longer than all else.

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from samhw.errors import InputError, shown
 from samhw.splits.rule import SplitRule
 from samhw.splits.rules import Blocks, Columns, Diagonal, Hyb, Rows
+from samhw.splits.statements import MOST_TERMS
 from samhw.splits.written import WrittenRule
 
-__all__ = ["MOST_PARTS", "check_split", "parse_rule", "rule_file"]
-
-MOST_PARTS = 96
-"""As many as a statement can have terms."""
+__all__ = ["check_split", "parse_rule", "rule_file"]
 
 _RULES = "rows(n), columns(c), hyb(c,k), diagonal + csr, blocks(b, density=d) + csr or file.py:function"
 
@@ -48,12 +46,12 @@ def parse_rule(text: str) -> SplitRule:
     name, numbers, settings = _taken_apart(text, first)
     match name, numbers, settings, bool(plus):
         case "rows", [count], {}, False:
-            return Rows(text, _within(text, count, 1, MOST_PARTS))
+            return Rows(text, _within(text, count, 1, MOST_TERMS))
         case "columns", [count], {}, False:
-            return Columns(text, _within(text, count, 1, MOST_PARTS))
+            return Columns(text, _within(text, count, 1, MOST_TERMS))
         case "hyb", [columns, log], {}, False:
-            c = _within(text, columns, 1, MOST_PARTS)
-            return Hyb(text, c, _within(text, log, 0, MOST_PARTS // c - 1))
+            c = _within(text, columns, 1, MOST_TERMS)
+            return Hyb(text, c, _within(text, log, 0, MOST_TERMS // c - 1))
         case "diagonal", [], {}, True:
             return Diagonal(text, rest)
         case "blocks", [side], {"density": density}, True:

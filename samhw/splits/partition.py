@@ -1,6 +1,6 @@
 """A tensor in its parts, for any data."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,6 +10,11 @@ from samhw.splits.rule import SplitRule, TensorPart, rows_of
 from samhw.tensors import Tensor
 
 __all__ = ["PartSize", "TensorSplit"]
+
+
+_last_cut: "WeakKeyDictionary[Tensor, tuple[object, tuple[Tensor, ...]]]" = WeakKeyDictionary()
+"""The parts that were last made of a tensor, behind what they were made by: capacities, statistics and the
+run each ask for them, under one schedule after another."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,6 @@ class TensorSplit:
     tensor: str
     rule: SplitRule
     parts: dict[str, TensorPart]
-    _known: "WeakKeyDictionary[Tensor, tuple[Tensor, ...]]" = field(
-        default_factory=WeakKeyDictionary, repr=False
-    )
 
     def cut(self, tensor: Tensor) -> dict[str, Tensor]:
         """The parts of some data, by name. Each entry is in one of them, and zeros that a compressed level
@@ -55,17 +57,20 @@ class TensorSplit:
         Raises:
             InputError: for an entry that the rule puts into no part, or into several.
         """
-        if tensor not in self._known:
+        made_by = self.rule, tuple(part.format for part in self.parts.values())
+        known = _last_cut.get(tensor)
+        if known is None or known[0] != made_by:
             coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
             try:
                 places = self.rule.places(coords, tensor.shape)
             except InputError as error:
                 raise InputError(f"'{self.tensor}' cannot be split: {error}.") from None
-            self._known[tensor] = tuple(
+            parts = tuple(
                 Tensor.from_coo(coords[:, places == n], vals[places == n], tensor.shape, part.format)
                 for n, part in enumerate(self.parts.values())
             )
-        return dict(zip(self.parts, self._known[tensor], strict=True))
+            known = _last_cut[tensor] = made_by, parts
+        return dict(zip(self.parts, known[1], strict=True))
 
     def sizes(self, tensor: Tensor) -> dict[str, PartSize]:
         """How much each part holds of some data, by name; raises as `cut`."""

@@ -33,9 +33,9 @@ class TensorPart:
     width: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SplitRule:
-    """Base of the rules. `text` is what a schedule says."""
+    """Base of the rules. `text` is what a schedule says. Equal rules put each entry into the same part."""
 
     text: str
 

@@ -16,7 +16,7 @@ from samhw.tensors import Format, LevelType
 __all__ = ["WrittenRule"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # Another reading of the file may be another rule.
 class WrittenRule(SplitRule):
     """A function of the coordinates, of shape (rank, entries), and the shape of a tensor. It gives, by the
     name of each part, which entries it has: an array of booleans of shape (entries,).

@@ -8,6 +8,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.frontend import Program, parse
 from samhw.splits import PartSize, TensorSplit, check_split, parse_rule, split_program
+from samhw.splits.rule import Coordinates, Places
+from samhw.splits.rules import Rows
 from samhw.tensors import Format, Tensor
 
 BY_ROWS = "tensor A[i, k] : csr\ntensor x[k] : dense\ntensor y[i] : dense\ny[i] = A[i, k] * x[k]\n"
@@ -27,6 +29,35 @@ def rows_of_lengths(*lengths: int, columns: int = 12) -> Tensor:
     for row, length in enumerate(lengths):
         array[row, :length] = np.arange(1, length + 1)
     return Tensor.from_dense(array, "csr")
+
+
+def test_a_tensor_is_cut_once_for_one_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though each compilation makes a split of its own; for another rule or format it is cut anew."""
+    times = 0
+    places = Rows.places
+
+    def counted(rule: Rows, coords: Coordinates, shape: tuple[int, ...]) -> Places:
+        nonlocal times
+        times += 1
+        return places(rule, coords, shape)
+
+    monkeypatch.setattr(Rows, "places", counted)
+    matrix = rows_of_lengths(1, 2, 3)
+    first = partition("rows(3)").cut(matrix)
+    assert all(part is first[name] for name, part in partition("rows(3)").cut(matrix).items())
+    assert times == 1
+    assert len(partition("rows(2)").cut(matrix)) == 2
+    assert str(partition("rows(2)", "csc").cut(matrix)["A_0"].format) == "csc"
+    assert times == 3
+
+
+def test_a_written_rule_is_asked_each_time(tmp_path: Path) -> None:
+    """Its file may have changed."""
+    path = tmp_path / "rule.py"
+    path.write_text("def by(coords, shape):\n    return {'a': coords[0] >= 0}\n")
+    matrix = rows_of_lengths(1, 2)
+    first, second = (partition(f"{path}:by").cut(matrix)["A_a"] for _ in range(2))
+    assert first is not second
 
 
 def test_rows_in_equal_numbers() -> None:

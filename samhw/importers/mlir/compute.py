@@ -18,6 +18,7 @@ from samhw.frontend.expr import (
     Neg,
     Sub,
     accesses,
+    factors_of,
     free_indices,
     rewritten,
     terms,
@@ -458,7 +459,7 @@ def _reduction(expr: Expr, out: str) -> _Reduction | None:
             total = sum_of(total, part) if sign > 0 else difference(total, part)
         return _Reduction("sum", total)
     if isinstance(expr, Mul):
-        factors = list(_factors(expr))
+        factors = list(factors_of(expr))
         rest = [factor for factor in factors if not is_out(factor)]
         if len(rest) != len(factors) - 1 or not rest or any(map(has, rest)):
             return None
@@ -513,11 +514,3 @@ def _signed_terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
             yield from _signed_terms(right, -sign)
         case _:
             yield sign, expr
-
-
-def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Mul):
-        yield from _factors(expr.left)
-        yield from _factors(expr.right)
-    else:
-        yield expr

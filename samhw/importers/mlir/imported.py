@@ -11,10 +11,11 @@ from samhw.frontend.expr import Access, Literal
 from samhw.frontend.program import Program
 from samhw.importers.core import Build, Emitted, HostArray, InputSource, Value, emit, input_sources
 from samhw.importers.mlir.attributes import is_float, is_integer
+from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.idioms import with_erf
 from samhw.importers.mlir.operation import MlirFunction, MlirModule
 from samhw.importers.mlir.types import MlirType, TensorType
-from samhw.importers.mlir.walk import FunctionWalk, Held, Unset
+from samhw.importers.mlir.walk import FunctionWalk
 from samhw.names import plain
 from samhw.suggestion import did_you_mean
 from samhw.tensors import Tensor

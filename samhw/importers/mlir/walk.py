@@ -2,25 +2,28 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
+from samhw.frontend.functions import exp
+from samhw.frontend.functions import max as max_
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value
 from samhw.importers.mlir.attributes import is_float, raw_elements
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
+from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.idioms import literal, number_of
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
 from samhw.importers.mlir.structured import Structured, structured
+from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
 from samhw.importers.mlir.types import AffineMap, MlirType, TensorType
 
-__all__ = ["FunctionWalk", "Unset"]
+__all__ = ["FunctionWalk"]
 
 _DEEPEST_CALLS = 64
 _SAME = frozenset(
@@ -36,18 +39,6 @@ _SAME = frozenset(
 )
 """What gives what it takes."""
 _EMPTY = ("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor")
-
-
-@dataclass(frozen=True)
-class Unset:
-    """A tensor that nobody has written to."""
-
-    shape: tuple[int, ...]
-    zero: bool = False
-    """It is sparse, and so begins as zero."""
-
-
-Held = Value | Unset
 
 
 class FunctionWalk:
@@ -130,6 +121,7 @@ class _Frame:
 
     def __init__(self, walk: FunctionWalk, function: MlirFunction, given: Sequence[Held]) -> None:
         self.walk = walk
+        self.compute, self.moves = walk.compute, walk.moves
         self.function = function
         names = [name for name, _ in function.arguments]
         self.known: dict[str, Held] = dict(zip(names, given, strict=True))
@@ -234,7 +226,7 @@ class _Frame:
         if isinstance(found, Unset):
             if not found.zero:
                 self.warn(name)
-            return self.walk.moves.uniform(0, found.shape)
+            return self.moves.uniform(0, found.shape)
         return found
 
     def warn(self, name: str) -> None:
@@ -284,12 +276,8 @@ class _Frame:
             return self.loops(op, place)
         if is_elementwise(name):
             return self.elements(op, kind)
-        if name.startswith("tensor.") and (made := _TENSOR_OPERATIONS.get(name.partition(".")[2])):
+        if made := TENSOR_OPERATIONS.get(name):
             return made(self, op, kind)
-        if name == "sparse_tensor.lvl":
-            return self.level(op)
-        if name == "sparse_tensor.concatenate":
-            return self.concatenated(op, kind)
         if name.partition(".")[0] in ("sam", "samml"):
             raise UnsupportedError(
                 "is of a dialect of dataflow graphs, which are made here and not read",
@@ -346,7 +334,7 @@ class _Frame:
             return self.walk.input(elided_name(self.walk.data, name), storage)
         first = values.reshape(-1)[0]
         if (values == first).all():
-            return self.walk.moves.uniform(float(first), shape)
+            return self.moves.uniform(float(first), shape)
         example = HostArray.dense(values.astype(np.float32) if is_float(kind.element) else values)
         key = ("data", example.content, storage)
         return stored_input(self.walk.build, key, name, example, lambda _: example, storage)
@@ -370,8 +358,8 @@ class _Frame:
         shape = self.shape(self.held(out))
         known = number_of(number.expr)
         if known is not None:
-            return self.walk.moves.uniform(known, shape)
-        return self.walk.compute.views.expand(number, shape)
+            return self.moves.uniform(known, shape)
+        return self.compute.views.expand(number, shape)
 
     def elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
         """An operation of arith or math, on numbers or on whole tensors."""
@@ -388,7 +376,7 @@ class _Frame:
         rank = len(shape)
         maps = [AffineMap.of_loops(rank, range(len(own))) for own in (*shapes, shape)]
         loops = Structured(tuple(maps), (True,) * rank)
-        return self.walk.compute.result(loops, 0, given, [Init(shape)], made, {}, lambda: None)
+        return self.compute.result(loops, 0, given, [Init(shape)], made, {}, lambda: None)
 
     # linalg
 
@@ -417,7 +405,7 @@ class _Frame:
             where = scalars.stored(loops.block, [*ins, *own], self.sparse(names, loops.block))
         if place >= len(yielded):
             raise UnsupportedError("yields less than it gives", "yield an element for each result")
-        return self.walk.compute.result(
+        return self.compute.result(
             loops,
             place,
             given,
@@ -432,7 +420,7 @@ class _Frame:
         held = self.held(name)
         if isinstance(held, Value):
             return Init(self.shape(held), held)
-        return Init(held.shape, self.walk.moves.uniform(0, held.shape) if held.zero else None)
+        return Init(held.shape, self.moves.uniform(0, held.shape) if held.zero else None)
 
     def sparse(self, names: Sequence[str], block: Block) -> set[str]:
         """The arguments of a body whose tensors store only some elements."""
@@ -464,7 +452,7 @@ class _Frame:
         rank = len(x.modes)
         if not isinstance(dim, int) or not 0 <= dim < rank:
             raise UnsupportedError("names no dimension", "give it dimension(n)")
-        compute, shape = self.walk.compute, self.shape(x)
+        compute, shape = self.compute, self.shape(x)
         x = compute.tensors.materialized(compute.tensors.expanded(x, [dim]))
         every = AffineMap.of_loops(rank, range(rank))
         others = AffineMap.of_loops(rank, [n for n in range(rank) if n != dim])
@@ -472,7 +460,7 @@ class _Frame:
         parallel = tuple(n != dim for n in range(rank))
 
         def reduced(value: Value, how: Callable[..., Expr], start: float) -> Value:
-            init = Init(left, self.walk.moves.uniform(start, left))
+            init = Init(left, self.moves.uniform(start, left))
             loops = Structured((every, others), parallel)
             expr = how(Access("%out0"), Access("%in0"))
             return compute.result(loops, 0, [value], [init], expr, {}, lambda: None)
@@ -483,202 +471,10 @@ class _Frame:
             made = compute.result(loops, 0, [value, other], [Init(shape)], expr, {}, lambda: None)
             return compute.tensors.materialized(made)
 
-        from samhw.frontend.functions import exp
-        from samhw.frontend.functions import max as max_
-
         most = reduced(x, max_, -np.inf)
         powers = along(x, most, lambda a, b: exp(a - b))
         total = reduced(powers, lambda a, b: a + b, 0)
         return along(powers, total, lambda a, b: a / b)
-
-    # tensor
-
-    def dim(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        shape = self.shape(self.held(self.operand(op, 0)))
-        number = self.number(op.operands[1]) if len(op.operands) > 1 else -1
-        if not 0 <= number < len(shape):
-            raise UnsupportedError(f"asks for the dimension {number} of {len(shape)}", "mend its number")
-        return Value((), Literal(shape[number]))
-
-    def level(self, op: MlirOperation) -> Held:
-        """The extent of a level of a tensor's storage."""
-        name = self.operand(op, 0)
-        shape, kind = self.shape(self.held(name)), self.kinds.get(name)
-        encoding = kind.encoding if isinstance(kind, TensorType) else None
-        check_encoding(encoding)
-        sizes = list(shape)
-        if encoding is not None and all(len(level.dimension.factors) == 1 for level in encoding.levels):
-            sizes = [level.size(shape) for level in encoding.levels]
-        number = self.number(self.operand(op, 1))
-        if not 0 <= number < len(sizes):
-            raise UnsupportedError(f"asks for the level {number} of {len(sizes)}", "mend its number")
-        return Value((), Literal(sizes[number]))
-
-    def rank(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        return Value((), Literal(len(self.shape(self.held(self.operand(op, 0))))))
-
-    def reshape(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        held = self.held(self.operand(op, 0))
-        shape = self._new_shape(op, kind, self.shape(held))
-        if isinstance(held, Unset):
-            return Unset(shape, held.zero)
-        return self.walk.moves.reshaped(held, shape)
-
-    def _new_shape(self, op: MlirOperation, kind: MlirType | None, have: tuple[int, ...]) -> tuple[int, ...]:
-        """That of expand_shape, collapse_shape or reshape, where the type leaves it open too."""
-        if not isinstance(kind, TensorType):
-            raise UnsupportedError("gives no tensor", "mend its type")
-        groups = op.lists[0] if op.lists else op.attributes.get("reassociation", [])
-        if op.name == "tensor.reshape" or not all(isinstance(g, list) for g in groups):
-            return self._filled_in(kind.shape, have)
-        expands = op.name == "tensor.expand_shape"
-        flat = [d for group in groups for d in group]
-        if flat != list(range(len(kind.shape if expands else have))) or len(groups) != len(
-            have if expands else kind.shape
-        ):
-            raise UnsupportedError("groups other dimensions than there are", "mend its groups")
-        if not expands:
-            return tuple(int(np.prod([have[d] for d in group], dtype=np.int64)) for group in groups)
-        shape = list(kind.shape)
-        for size, group in zip(have, groups, strict=True):
-            for place, found in zip(group, self._filled_in([shape[d] for d in group], (size,)), strict=True):
-                shape[place] = found
-        return tuple(size or 0 for size in shape)
-
-    def _filled_in(self, shape: Sequence[int | None], have: Sequence[int]) -> tuple[int, ...]:
-        """A shape, of which one extent may be open, for as many elements."""
-        count = int(np.prod(have, dtype=np.int64))
-        known = int(np.prod([size for size in shape if size is not None], dtype=np.int64))
-        if sum(size is None for size in shape) > 1:
-            raise UnsupportedError("has several open extents", "give them")
-        return tuple(count // max(known, 1) if size is None else size for size in shape)
-
-    def concatenated(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        dim = op.attributes.get("dim", op.attributes.get("dimension"))
-        values = [self.value(name) for name in op.operands]
-        if not isinstance(dim, int) or not values or not 0 <= dim < len(values[0].modes):
-            raise UnsupportedError("names no dimension to concatenate along", "give it dim(n)")
-        shapes = [self.shape(value) for value in values]
-        rests = {(*shape[:dim], *shape[dim + 1 :]) for shape in shapes}
-        if len(rests) > 1:
-            raise UnsupportedError("concatenates tensors of other shapes", "mend their types")
-        return values[0] if len(values) == 1 else self.walk.compute.tensors.concatenated(values, dim)
-
-    def _rows(self, op: MlirOperation, rank: int) -> tuple[list[int], list[int], list[int]]:
-        """Offsets, sizes and strides."""
-        if len(op.lists) == 3:
-            rows = [self.numbers(row) for row in op.lists]
-        else:
-            left = iter(op.operands[2 if op.name == "tensor.insert_slice" else 1 :])
-            rows = []
-            for key in ("static_offsets", "static_sizes", "static_strides"):
-                held = op.attributes.get(key, [])
-                rows.append([n if n != _DYNAMIC else self.number(next(left, "%")) for n in held])
-        if any(len(row) != rank for row in rows):
-            raise UnsupportedError("has not an offset, a size and a stride for each dimension", "give them")
-        offsets, sizes, strides = rows
-        return offsets, sizes, strides
-
-    def extract_slice(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        held = self.held(self.operand(op, 0))
-        offsets, sizes, strides = self._rows(op, len(self.shape(held)))
-        if isinstance(held, Unset):
-            return Unset(tuple(sizes), held.zero)
-        if min(strides, default=1) < 1:
-            raise UnsupportedError("goes backwards", "reverse the data before the run")
-        found = self.walk.moves.slice(held, offsets, sizes, strides)
-        shape = self.walk.build.shape(found)
-        if isinstance(kind, TensorType) and len(kind.shape) != len(shape):
-            left = iter(size for size in shape if size > 1)
-            wanted = tuple(next(left, 1) if size is None else size for size in kind.shape)
-            return self.walk.moves.dropped(found, wanted)
-        return found
-
-    def insert_slice(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        into = self.value(self.operand(op, 1))
-        value = self.value(self.operand(op, 0))
-        offsets, sizes, strides = self._rows(op, len(into.modes))
-        if len(value.modes) != len(sizes):
-            value = self.walk.moves.dropped(value, sizes)
-        if self.shape(value) != tuple(sizes):
-            raise UnsupportedError("inserts another shape than it says", "mend its sizes")
-        return self.walk.moves.inserted(value, into, offsets, strides)
-
-    def pad(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        value = self.value(self.operand(op, 0))
-        rows = []
-        for word in ("low", "high"):
-            held = op.attributes.get(word, op.attributes.get(f"static_{word}", []))
-            rows.append(self.numbers(held))
-        last = op.body.last if op.body else None
-        if last is None or len(last.operands) != 1 or any(len(row) != len(value.modes) for row in rows):
-            raise UnsupportedError(
-                "does not say how much of what it pads with", "give low, high and a number"
-            )
-        assert op.body is not None
-        made = {result: inner for inner in op.body.operations for result in inner.results}
-        name = last.operands[0]
-        if name in made:
-            places = [Access("%place")] * len(op.body.arguments)
-            (expr,) = self.scalars({}).body(op.body, places)
-        else:
-            expr = self.value(name).expr
-        number = number_of(expr)
-        if number is None:
-            raise UnsupportedError("pads with what is no constant", "pad with a number")
-        return self.walk.moves.padded(value, rows[0], rows[1], number)
-
-    def splat(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        if not isinstance(kind, TensorType):
-            raise UnsupportedError("gives no tensor", "mend its type")
-        if None in kind.shape:
-            raise UnsupportedError("has an open extent", "give it")
-        value = self.value(self.operand(op, 0))
-        shape = tuple(size or 0 for size in kind.shape)
-        number = number_of(value.expr)
-        if number is not None:
-            return self.walk.moves.uniform(number, shape)
-        return self.walk.compute.views.expand(value, shape)
-
-    def from_elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        numbers = [number_of(self.value(name).expr) for name in op.operands]
-        if not isinstance(kind, TensorType) or None in kind.shape:
-            raise UnsupportedError("gives no tensor of a fixed shape", "mend its type")
-        shape = tuple(size or 0 for size in kind.shape)
-        if len(numbers) == 1 and shape.count(1) == len(shape):
-            return replace(self.value(self.operand(op, 0)), modes=((),) * len(shape))
-        if None in numbers or len(numbers) != int(np.prod(shape)):
-            raise UnsupportedError("is made of elements that are no constants", "give a constant")
-        held = HostArray.dense(np.array(numbers, np.float32).reshape(shape))
-        return self.walk.build.constant(held, op.results[0][1:])
-
-    def extract(self, op: MlirOperation, kind: MlirType | None) -> Held:
-        value = self.value(self.operand(op, 0))
-        row = self.numbers(op.lists[0]) if op.lists else [self.number(name) for name in op.operands[1:]]
-        if len(row) != len(value.modes):
-            raise UnsupportedError("has not a place in each dimension", "give one")
-        if number_of(value.expr) is not None:
-            return replace(value, modes=())
-        return replace(self.walk.moves.slice(value, row, [1] * len(row), [1] * len(row)), modes=())
-
-
-_DYNAMIC = -(1 << 63)
-"""What an array of numbers has where an operand gives one."""
-
-_TENSOR_OPERATIONS: Mapping[str, Callable[[_Frame, MlirOperation, MlirType | None], Held]] = {
-    "dim": _Frame.dim,
-    "rank": _Frame.rank,
-    "expand_shape": _Frame.reshape,
-    "collapse_shape": _Frame.reshape,
-    "reshape": _Frame.reshape,
-    "concat": _Frame.concatenated,
-    "extract_slice": _Frame.extract_slice,
-    "insert_slice": _Frame.insert_slice,
-    "pad": _Frame.pad,
-    "splat": _Frame.splat,
-    "from_elements": _Frame.from_elements,
-    "extract": _Frame.extract,
-}
 
 
 def elided_name(data: Mapping[str, HostArray], name: str) -> str:

@@ -43,13 +43,16 @@ def running(
     points, order, starts = in_rows(points, kept, run.index)
     accumulations = [accumulated(by, part[order], starts) for by, part in found]
     values = domain.reduced(run.reduction, accumulations, np.zeros((), bool))
+    whole = Points(kept, points.rows(kept))
+    sizes = {index: extents[index] for index in kept}
+    is_extreme = run.reduction in ("max", "min")
+    if not (is_extreme or run.exclusive):
+        return Relation(whole, (), values, sizes)
     before = np.roll(values, 1, axis=-1)
     first = domain.number(int(run.reduction == "prod"))
     before[..., starts] = first.reshape((*first.shape, 1))
-    whole = Points(kept, points.rows(kept))
-    sizes = {index: extents[index] for index in kept}
     provenance = None
-    if run.reduction in ("max", "min"):
+    if is_extreme:
         elements = domain.reduced(run.reduction, [part[order] for _, part in found], np.zeros((), bool))
         stays = domain.at_most(*((elements, before) if run.reduction == "max" else (before, elements)))
         since = _since(stays, points.rows((run.index,))[0], starts, exclusive=run.exclusive)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from samhw.report.origin import Origin
@@ -126,7 +126,7 @@ class Results:
     notes: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     """What stands beneath the page beside its origin."""
-    statements: tuple[str, ...] = field(default=())
+    statements: tuple[str, ...] = ()
     """The program."""
 
 

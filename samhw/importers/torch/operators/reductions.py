@@ -140,7 +140,8 @@ def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdi
         row = importer.call("reshape", held, [-1])
         assert isinstance(row, Value)
         held = row
-    found = coordinates(importer, held, 0 if dim is None else dim, keepdim, importer.operator[-6:])
+    kind = importer.operator.removeprefix("aten.")
+    found = coordinates(importer, held, 0 if dim is None else dim, keepdim, kind)
     return replace(found, modes=((),) * rank) if dim is None and keepdim else found
 
 

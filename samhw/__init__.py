@@ -15,17 +15,27 @@ from samhw.version import __version__
 
 if TYPE_CHECKING:
     # For checkers of types alone: the command line is up in the time that NumPy takes to be imported.
-    from samhw.api import DesignResult, RunnableDesign, compile, load
+    from samhw.api import DesignResult, RunnableDesign, accuracy, compile, load
     from samhw.schedule import Schedule
     from samhw.tensors import Tensor
 
-__all__ = ["DesignResult", "RunnableDesign", "Schedule", "Tensor", "__version__", "compile", "load"]
+__all__ = [
+    "DesignResult",
+    "RunnableDesign",
+    "Schedule",
+    "Tensor",
+    "__version__",
+    "accuracy",
+    "compile",
+    "load",
+]
 
 _HOMES = {
     "DesignResult": "samhw.api",
     "RunnableDesign": "samhw.api",
     "Schedule": "samhw.schedule",
     "Tensor": "samhw.tensors",
+    "accuracy": "samhw.api",
     "compile": "samhw.api",
     "load": "samhw.api",
 }

@@ -4,6 +4,7 @@ from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.design import RunnableDesign
 from samhw.api.drawing import Drawing
 from samhw.api.from_program import compile, load
+from samhw.api.measure_accuracy import accuracy
 from samhw.api.result import DesignResult
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "DesignResult",
     "Drawing",
     "RunnableDesign",
+    "accuracy",
     "as_tensor",
     "compile",
     "load",

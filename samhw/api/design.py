@@ -1,13 +1,15 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from samhw.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
 from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
+from samhw.api.follow import followed
 from samhw.api.result import DesignResult
 from samhw.backends import MODEL, Backend, check_options, run
 from samhw.checking import measure
@@ -73,6 +75,11 @@ class RunnableDesign:
         self._is_tuned = False
 
     @property
+    def name(self) -> str:
+        """The program's."""
+        return self.program.name
+
+    @property
     def compiled(self) -> Compiled:
         """What runs, as the compiler gave it.
 
@@ -126,6 +133,31 @@ class RunnableDesign:
         compiled = self.compile_for(workload)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
+
+    def run_all(
+        self, inputs: Iterable[Mapping[str, Data]], *, progress: bool = False, **options: Any
+    ) -> Iterator[DesignResult]:
+        """Runs on one input after the other, and gives each result as it comes. An input that needs more room
+        than those before it has the design compiled again.
+
+        Args:
+            inputs: of each run the data by name.
+            progress: whether a line on stderr, or beneath the cell of a notebook, says how far it is.
+            options: `backend`, `memory` and `wave`, as `run` has them.
+
+        Raises:
+            InputError, RunError: as `run` does.
+        """
+        for data in followed(inputs, progress):
+            yield self.run(data, **options)
+
+    def with_value(self, value: ValueType | str | None) -> "RunnableDesign":
+        """The same program and schedule in another value type, not compiled yet; raises `InputError` for a
+        type that there is not."""
+        chosen = self._chosen or self.schedule
+        return RunnableDesign(
+            self.program, chosen, value=value, arch=self.arch, entries=self.entries, scopes=self.scopes
+        )
 
     def estimate(self, data: Mapping[str, Data] | None = None, /) -> DesignEstimate:
         """The operations, bytes and cycles that are expected of a run, by the statistics of its data, without

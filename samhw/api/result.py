@@ -11,7 +11,7 @@ import scipy.sparse
 from samhw.api.arguments import path_of, window_of
 from samhw.backends import MODEL, RunResult, find_backend
 from samhw.backends import run as simulate
-from samhw.checking import Check, check
+from samhw.checking import Check, Difference, check, differences
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Dram
@@ -19,6 +19,7 @@ from samhw.html import html_section, html_table
 from samhw.report.recorded import is_short
 from samhw.report.run_report import run_report
 from samhw.report.statistics import Statistics, statistics
+from samhw.report.time import microseconds, period_of
 from samhw.report.trace import check_trace, write_trace
 from samhw.tensors import Tensor
 from samhw.workload import Workload
@@ -98,6 +99,19 @@ class DesignResult:
                 "please report this as a bug."
             )
         return found
+
+    def differences(self) -> dict[str, Difference]:
+        """How far each result is from the program's in float64, the rounding of its inputs counted: what the
+        value type costs. Whether the hardware is right, `check` says."""
+        return differences(self.workload, self.tensors)
+
+    def microseconds(self, clock: str) -> float:
+        """What the cycles take at a clock, such as 100MHz or 10ns.
+
+        Raises:
+            InputError: for what is no clock.
+        """
+        return microseconds(self.cycles, period_of(clock))
 
     def stats(self) -> Statistics:
         """Where the cycles went, node by node, of a run of the simulator.

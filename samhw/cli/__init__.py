@@ -31,6 +31,9 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 COMMANDS = {
+    "accuracy": (
+        "Run PROGRAM in several value types on several inputs and compare its results with float64."
+    ),
     "build": "Write a build of PROGRAM to a directory.",
     "compare": "Simulate PROGRAM under every combination of schedules and compare cost.",
     "compile": "Compile PROGRAM to a SAMML graph.",

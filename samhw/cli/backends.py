@@ -1,7 +1,6 @@
 """What runs or builds a design, and the options that belong to some of them alone."""
 
 import functools
-import re
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
@@ -10,6 +9,7 @@ import click
 
 from samhw.backends import BACKENDS, Backend, Target, is_board, targets
 from samhw.errors import InputError
+from samhw.report.time import period_of
 
 __all__ = [
     "BACKEND",
@@ -29,31 +29,16 @@ REGIONS = ("kernels", "top")
 REGIONS_HELP = "HLS: a kernel for each region (the default), or one top function that runs all."
 
 
-_HZ = {"hz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9}
-_SHORTEST, _LONGEST = 1e-3, 1e9
-"""Periods in ns."""
-
-
 class _Clock(click.types.FloatParamType):
-    """A clock: its frequency, as 80MHz, or its period, as 12.5ns. Gives the period in ns.
-
-    It takes a unit: of a number alone nobody could tell which of the two it is.
-    """
+    """A clock: its frequency, as 80MHz, or its period, as 12.5ns. Gives the period in ns."""
 
     name = "NMHz|Nns"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", str(value).strip().lower(), re.ASCII)
         try:
-            number = float(found[1]) if found else 0.0
-        except ValueError:
-            number = 0.0
-        if not (found and number):
-            self.fail(f"{value} is no clock; give its frequency, as 80MHz, or its period, as 12.5ns.")
-        period = number if found[2] == "ns" else 1e9 / (number * _HZ[found[2]])
-        if not _SHORTEST <= period <= _LONGEST:
-            self.fail(f"{value} is no clock of hardware; give 1Hz to 1000GHz.")
-        return period
+            return period_of(str(value))
+        except InputError as error:
+            self.fail(str(error))
 
 
 CLOCK = _Clock()

@@ -1,6 +1,7 @@
 """How a program is to be compiled, in the options that several commands take."""
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, nan
@@ -59,6 +60,7 @@ __all__ = [
     "load_arch",
     "load_schedule",
     "most_luts",
+    "split_words",
 ]
 
 ARCH = click.option(
@@ -418,6 +420,11 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     return click.option(
         "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
     )
+
+
+def split_words(text: str) -> list[str]:
+    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
+    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
 
 
 def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:

@@ -9,7 +9,6 @@ import click
 
 from samhw.cli.output import OutputFile
 from samhw.errors import InputError
-from samhw.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,6 +59,6 @@ def plot_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None
 
 def write_plot(name: str, plot: "Callable[[], Figure]") -> None:
     """Writes what `plot` draws to a file, in the form of its suffix."""
-    from samhw.report.figure import to_file  # Matplotlib takes half a second to be imported.
+    from samhw.report.figure import write_figure  # Matplotlib takes half a second to be imported.
 
-    write_bytes(Path(name), [to_file(plot, form_of(name))])
+    write_figure(Path(name), plot)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import click
 
+from samhw.cli.options import split_words
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
@@ -169,9 +169,9 @@ def _from_options(
     axes |= {name: values for name, values in options.items() if values}
     for name in ("value", "fuse", "iteration", "lanes", "memory"):
         if name in axes:
-            axes[name] = _split(axes[name])
+            axes[name] = split_words(axes[name])
     if "depth" in axes:
-        axes["depth"] = [_value(text) for text in _split(axes["depth"])]
+        axes["depth"] = [_value(text) for text in split_words(axes["depth"])]
     if permute is not None:
         axes["permute"] = permute
     arch: dict[str, Any] = {}
@@ -203,14 +203,9 @@ def _set(settings: Sequence[str]) -> dict[str, list[object]]:
                 f"--set {setting}: give a field of Arch or of a schedule and its values, such as slack=0,2,8."
             )
         # The commas of an order are its own.
-        texts = [values] if name.partition(".")[0] == "order" else _split(values)
+        texts = [values] if name.partition(".")[0] == "order" else split_words(values)
         found.setdefault(name, []).extend(texts if name == "lanes" else map(_value, texts))
     return found
-
-
-def _split(text: str) -> list[str]:
-    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
-    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
 
 
 def _value(text: str) -> object:

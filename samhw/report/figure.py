@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -9,7 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-__all__ = ["COLOURS", "GREY", "MARKERS", "PLOTS", "count_axis", "new_figure", "style", "to_file"]
+from samhw.errors import InputError
+from samhw.files import write_bytes
+
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "MARKERS",
+    "PLOTS",
+    "count_axis",
+    "new_figure",
+    "style",
+    "to_file",
+    "write_figure",
+]
 
 PLOTS = ("png", "svg", "pdf")
 """The forms of a plot."""
@@ -60,3 +74,18 @@ def to_file(plot: Callable[[], Figure], form: str) -> bytes:
     with matplotlib.rc_context(_SETTINGS):
         plot().savefig(output, format=form, dpi=150, metadata=_METADATA[form])
     return output.getvalue()
+
+
+def write_figure(path: Path, plot: Callable[[], Figure]) -> Path:
+    """Writes what `plot` draws to a file, in the form of its suffix; returns its path.
+
+    Raises:
+        InputError: for a suffix that is none of `PLOTS`, or a file that cannot be written.
+    """
+    form = path.suffix.lower()[1:]
+    if form not in PLOTS:
+        forms = " or ".join(f".{name}" for name in PLOTS)
+        suffix = f"as {path.suffix}" if form else "without a suffix"
+        raise InputError(f"{path}: nothing is drawn {suffix}; give {forms}.")
+    write_bytes(path, [to_file(plot, form)])
+    return path

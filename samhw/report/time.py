@@ -1,12 +1,50 @@
 """Cycles as time, where there is a clock: that of --clock, of a board, or that which off-chip memory counts
 by."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
+from samhw.errors import InputError, shown
 from samhw.graph import Dram
 
-__all__ = ["beside", "gigabytes_per_second", "say_clock", "say_time", "seconds", "time_report"]
+__all__ = [
+    "beside",
+    "gigabytes_per_second",
+    "microseconds",
+    "period_of",
+    "say_clock",
+    "say_time",
+    "seconds",
+    "time_report",
+]
+
+_HZ = {"hz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9}
+_SHORTEST, _LONGEST = 1e-3, 1e9
+"""Periods in ns."""
+
+
+def period_of(clock: str) -> float:
+    """The period, in ns, of a clock: its frequency, as 80MHz, or its period, as 12.5ns.
+
+    It takes a unit: of a number alone nobody could tell which of the two it is.
+
+    Raises:
+        InputError: for what is no clock.
+    """
+    text = clock.strip().lower() if isinstance(clock, str) else ""
+    found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", text, re.ASCII)
+    try:
+        number = float(found[1]) if found else 0.0
+    except ValueError:
+        number = 0.0
+    said = clock if isinstance(clock, str) else shown(clock)
+    if not (found and number):
+        raise InputError(f"{said} is no clock; give its frequency, as 80MHz, or its period, as 12.5ns.")
+    period = number if found[2] == "ns" else 1e9 / (number * _HZ[found[2]])
+    if not _SHORTEST <= period <= _LONGEST:
+        raise InputError(f"{said} is no clock of hardware; give 1Hz to 1000GHz.")
+    return period
 
 
 def beside(dram: Dram | None, period: float | None) -> tuple[Dram | None, float | None]:
@@ -27,6 +65,11 @@ def seconds(cycles: int, period: float) -> float:
     return cycles * period * 1e-9
 
 
+def microseconds(cycles: int, period: float) -> float:
+    """What cycles of a clock take; its period is in ns."""
+    return cycles * period / 1e3
+
+
 def gigabytes_per_second(moved: int, cycles: int, period: float) -> float:
     """The rate of bytes that are moved in some cycles; the period is in ns."""
     return moved / (cycles * period)
@@ -39,7 +82,7 @@ def say_clock(period: float) -> str:
 
 def say_time(cycles: int, period: float) -> str:
     """Cycles in microseconds; the period is in ns."""
-    return f"{cycles * period / 1e3:,.3f} µs"
+    return f"{microseconds(cycles, period):,.3f} µs"
 
 
 def time_report(cycles: int, period: float | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A module that is imported and compiled for the arguments that it is called with."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from torch import nn
 
 from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
+from samhw.api.follow import followed
 from samhw.backends import Backend
 from samhw.compiler import Compiled, FusionTable
 from samhw.cost import DesignEstimate
@@ -58,6 +59,11 @@ class ModuleDesign:
         self._arch = arch_of(arch)
         self._known: dict[object, deque[tuple[ImportedModule, RunnableDesign]]] = {}
         self._for(self.arguments)
+
+    @property
+    def name(self) -> str:
+        """The class of the module."""
+        return type(self.module).__name__
 
     @property
     def imported(self) -> ImportedModule:
@@ -111,6 +117,28 @@ class ModuleDesign:
         imported, design = self._for(called)
         result = design.run(imported.tensors(called), backend=backend, memory=memory, wave=wave)
         return ModuleResult(result, called, self.module, imported)
+
+    def run_all(
+        self, inputs: Iterable[Sequence[object]], *, progress: bool = False, **options: Any
+    ) -> Iterator[ModuleResult]:
+        """Runs on one input after the other, as `RunnableDesign.run_all` does; an input is the arguments of a
+        call, (x,) for one."""
+        for arguments in followed(inputs, progress):
+            check_arguments(arguments)
+            yield self.run(*arguments, **options)
+
+    def with_value(self, value: ValueType | str | None) -> "ModuleDesign":
+        """The same module and choices in another value type; raises `InputError` for a type that there is
+        not."""
+        return ModuleDesign(
+            self.module,
+            self.arguments,
+            self._schedule,
+            value=value,
+            formats=self._formats,
+            sparsify=self._sparsify,
+            arch=self._arch,
+        )
 
     def estimate(self, *arguments: object) -> DesignEstimate:
         """What is expected of a run, by default on the example arguments, as `RunnableDesign.estimate` says

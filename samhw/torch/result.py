@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from samhw.api import DesignResult
+from samhw.checking import Difference
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
 from samhw.report.statistics import Statistics
@@ -63,6 +64,14 @@ class ModuleResult:
         outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)
         errors = [difference(ours, theirs) for ours, theirs in outputs if isinstance(theirs, torch.Tensor)]
         return ModuleCheck(max(errors, default=0.0), program, True, found)
+
+    def differences(self) -> dict[str, Difference]:
+        """How far each result of the program is from float64, as `DesignResult.differences` says it."""
+        return self.result.differences()
+
+    def microseconds(self, clock: str) -> float:
+        """What the cycles take at a clock, such as 100MHz or 10ns."""
+        return self.result.microseconds(clock)
 
     def stats(self) -> Statistics:
         """Where the cycles went, as `DesignResult.stats` says it."""

@@ -104,6 +104,17 @@ def ran(rng: random.Random) -> None:
         assert again.cycles == result.cycles
 
 
+def measured(rng: random.Random) -> None:
+    """`samhw.accuracy`, of a design and inputs."""
+    program, shapes = rng.choice(list(PROGRAMS.items()))
+    inputs = [{name: data(rng, shape) for name, shape in shapes.items()} for _ in range(rng.randrange(3))]
+    values = rng.choice([["f32", "bf16"], ["i32"], "f32", [anything(rng)]])
+    clock = rng.choice([None, "100MHz", anything(rng)])
+    design = samhw.compile(program)
+    found = samhw.accuracy(design, inputs if rng.random() < 0.9 else anything(rng), values, clock=clock)
+    assert str(found)
+
+
 def saved(rng: random.Random) -> None:
     """`save` to anywhere, and `load` of that, or of a file that has been damaged."""
     design = samhw.compile(rng.choice(list(PROGRAMS)), **keywords(rng, COMPILE, 0.05))
@@ -174,7 +185,9 @@ def test_random_calls(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     rng = random.Random(batch)
     for number in range(BATCH):
-        call: Callable[[random.Random], None] = rng.choice([compiled, ran, ran, ran, saved, imported])
+        call: Callable[[random.Random], None] = rng.choice(
+            [compiled, ran, ran, ran, saved, imported, measured]
+        )
         seed = rng.random()
         try:
             with warnings.catch_warnings():

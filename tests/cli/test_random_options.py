@@ -101,6 +101,7 @@ GOOD = {
     "against": ("bytes", "operations", "depth", "lanes", "price"),
     "dot": ("out.dot", "out.svg"),
     "depth": ("auto", "2,8", "1"),
+    "draws": ("1", "2", "0"),
     "settings": (
         *("slack=2", "slack=-1", "step=0", "memory=3", "alu.f32.mul=4", "index_bits=64"),
         *("watchdog=1e9", "fanout=9999999999", "fuse=none,full", "formats.B=csr,dcsr", "permute=true"),

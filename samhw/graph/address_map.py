@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import IntEnum, IntFlag
-from typing import Any
+from typing import Any, NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph.design import Design
@@ -14,7 +14,7 @@ from samhw.names import Names, comment_text, identifiers, plain
 from samhw.numerics import ValueType
 from samhw.spec import Arch, Payload
 
-__all__ = ["NO_NODE", "AddressMap", "Cause", "Register", "Status", "Window"]
+__all__ = ["NO_NODE", "AddressMap", "Cause", "Macros", "Register", "Status", "Window"]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
@@ -74,6 +74,15 @@ class Window:
     size: int
     words: int
     width: int
+
+
+class Macros(NamedTuple):
+    """The macros of a C header: of extents by index, of memories by their names."""
+
+    extents: Mapping[str, str]
+    greatest: Mapping[str, str]
+    memories: Mapping[str, str]
+    words: Mapping[str, str]
 
 
 class AddressMap:
@@ -158,17 +167,26 @@ class AddressMap:
             "channels": [design.label(region, channel.name) for region, channel in design.channels],
         }
 
+    @property
+    def macros(self) -> "Macros":
+        """The names of the C header's macros, without their prefix."""
+        # An index may be called i_MAX beside one called i.
+        scope = Names()
+
+        def named(keys: Iterable[str], form: str) -> dict[str, str]:
+            wishes = {key: form.format(key) for key in keys}
+            found = identifiers(wishes.values(), scope)
+            return {key: found[wish] for key, wish in wishes.items()}
+
+        extents, greatest = named(self.extents, "EXTENT_{}"), named(self.extents, "EXTENT_{}_MAX")
+        return Macros(extents, greatest, named(self.windows, "MEM_{}"), named(self.windows, "MEM_{}_WORDS"))
+
     def c_header(self, name: str) -> str:
         """The map as a C header whose macros begin with `name` in capitals; other names keep their case."""
         prefix = plain(name).upper()
         lines = [f"/* Address map of {comment_text(self.design.name)}: byte addresses of 32-bit words. */"]
         lines += [f"#ifndef {prefix}_MAP_H", f"#define {prefix}_MAP_H", ""]
-        # An index may be called i_MAX beside one called i.
-        macros = Names()
-        extents = identifiers((f"EXTENT_{index}" for index in self.extents), macros)
-        greatest = identifiers((f"EXTENT_{index}_MAX" for index in self.extents), macros)
-        memories = identifiers((f"MEM_{memory}" for memory in self.windows), macros)
-        words = identifiers((f"MEM_{memory}_WORDS" for memory in self.windows), macros)
+        macros = self.macros
 
         def define(macro: str, text: str) -> None:
             lines.append(f"#define {prefix}_{macro} {text}")
@@ -186,8 +204,8 @@ class AddressMap:
         define("IDENTITY_VALUE", f"0x{self.identity:08x}u")
         lines += ["", "/* Extents: the registers, and the greatest values that they take. */"]
         for index, address in self.extents.items():
-            define(extents[f"EXTENT_{index}"], f"0x{address:02x}u")
-            define(greatest[f"EXTENT_{index}_MAX"], f"{self.design.extents[index]}u")
+            define(macros.extents[index], f"0x{address:02x}u")
+            define(macros.greatest[index], f"{self.design.extents[index]}u")
         lines += ["", "/* Region ends: the cycle, modulo 2^32, in which each region ended. */"]
         define("REGION_ENDS", f"0x{self.region_ends.start:02x}u")
         define("REGIONS", f"{len(self.region_ends)}u")
@@ -196,8 +214,8 @@ class AddressMap:
         define("CHANNELS", f"{len(self.design.channels)}u")
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
-            define(memories[f"MEM_{memory}"], f"0x{window.base:x}u")
-            define(words[f"MEM_{memory}_WORDS"], f"{window.words}u")
+            define(macros.memories[memory], f"0x{window.base:x}u")
+            define(macros.words[memory], f"{window.words}u")
         lines += ["", f"#endif /* {prefix}_MAP_H */"]
         return "\n".join(lines) + "\n"
 

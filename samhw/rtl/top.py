@@ -10,9 +10,10 @@ from samhw.graph.address_map import AddressMap
 from samhw.rtl.fabric import Fabric
 from samhw.rtl.shell import Shell
 
-__all__ = ["Top"]
+__all__ = ["AXI", "Top"]
 
-_AXI = "s_axi_"
+AXI = "s_axi_"
+"""Before the names of the pins of the host's port."""
 
 
 class Top(wiring.Component):
@@ -56,7 +57,7 @@ class Top(wiring.Component):
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock
         members: dict[str, object] = {"aclk": In(1), "aresetn": In(1)} if own_clock else {}
-        members |= {_AXI + name: member for name, member in self.shell.axi.signature.members.items()}
+        members |= {AXI + name: member for name, member in self.shell.axi.signature.members.items()}
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if stall_ports:
             members["stall"] = In(len(self.stallable))
@@ -74,7 +75,7 @@ class Top(wiring.Component):
         wiring.connect(m, fabric.extents, shell.extents)
         wiring.connect(m, fabric.memories, shell.memories)
         for name, member in shell.axi.signature.members.items():
-            ours, theirs = getattr(self, _AXI + name), getattr(shell.axi, name)
+            ours, theirs = getattr(self, AXI + name), getattr(shell.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
         m.d.comb += [
             self.running.eq(fabric.run.running),

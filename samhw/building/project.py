@@ -1,0 +1,122 @@
+"""What stands around a folder of Verilog: a wrapper, packages for the tools of others, a driver, a
+testbench."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+
+from samhw.graph import AddressMap, MemoryRole
+from samhw.names import comment_text, plain
+
+__all__ = ["BenchRun", "write_project"]
+
+_TEMPLATES = Path(__file__).parent / "templates" / "verilog"
+
+_PINS = (
+    *(("awaddr", 0), ("awprot", 3), ("awvalid", 1), ("-awready", 1), ("wdata", 32), ("wstrb", 4)),
+    *(("wvalid", 1), ("-wready", 1), ("-bresp", 2), ("-bvalid", 1), ("bready", 1), ("araddr", 0)),
+    *(("arprot", 3), ("arvalid", 1), ("-arready", 1), ("-rdata", 32), ("-rresp", 2), ("-rvalid", 1)),
+    ("rready", 1),
+)
+"""The pins of the port and their widths, an address' being 0; outputs have a minus."""
+
+
+class _Pin(NamedTuple):
+    name: str
+    width: int
+    way: str
+
+    @property
+    def is_address(self) -> bool:
+        return not self.width
+
+    @property
+    def channel(self) -> str:
+        """Of AXI: aw, w, b, ar or r."""
+        return self.name[:2] if self.name.startswith(("aw", "ar")) else self.name[0]
+
+    @property
+    def signal(self) -> str:
+        """Its name within the channel."""
+        return self.name[len(self.channel) :]
+
+
+class BenchRun(NamedTuple):
+    """A run that the testbench does: what it loads, and what the simulator has of it."""
+
+    extents: Mapping[str, int]
+    inputs: Mapping[str, Sequence[int]]
+    """The words of the input memories, by the memories' names."""
+    results: Mapping[str, Sequence[int]]
+    """Those that the run leaves in the memories of results."""
+    cycles: int
+
+
+def write_project(addresses: AddressMap, directory: Path, name: str, bench: BenchRun | None) -> None:
+    """Writes what docs/host_port.md lists under *Around the Verilog*.
+
+    Args:
+        name: of the top module.
+        bench: what the testbench runs; without, it tries the registers alone.
+    """
+    pins = [
+        _Pin(text.lstrip("-"), width, "output" if text.startswith("-") else "input") for text, width in _PINS
+    ]
+    context: dict[str, Any] = {
+        "name": name,
+        "what": comment_text(addresses.design.name).replace('"', "'"),
+        "kind": "".join(word[:1].upper() + word[1:] for word in name.split("_")),
+        "bits": addresses.address_bits,
+        "range": 1 << addresses.address_bits,
+        "pins": pins,
+        **_driver(addresses, name),
+    }
+    (directory / "bench").mkdir()
+    for path, template in {
+        f"{name}_axi.v": "wrapper.v",
+        "package.tcl": "package.tcl",
+        f"{name}_litex.py": "litex.py",
+        "driver.h": "driver.h",
+        f"bench/test_{name}.py": "test_bench.py",
+        "bench/run.py": "run.py",
+    }.items():
+        text = _environment().get_template(f"{template}.j2").render(context)
+        (directory / path).write_text(text, encoding="utf-8")
+    words = {} if bench is None else bench._asdict()
+    (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _driver(addresses: AddressMap, name: str) -> dict[str, Any]:
+    """What the driver has in addition: its prefixes, and the macros of the header."""
+    macros = addresses.macros
+    memories = {
+        role: [
+            {"memory": macros.memories[memory], "words": macros.words[memory]}
+            for memory, window in addresses.windows.items()
+            if window.memory.role is role
+        ]
+        for role in MemoryRole
+    }
+    extents = [{"extent": macros.extents[i], "greatest": macros.greatest[i]} for i in addresses.extents]
+    return {
+        "prefix": plain(name).upper(),
+        "lower": plain(name).lower(),
+        "extents": extents,
+        "inputs": memories[MemoryRole.INPUT],
+        "results": memories[MemoryRole.OUTPUT],
+    }

@@ -1,0 +1,64 @@
+"""A compiled program as a component for somebody else's design in Amaranth."""
+
+from typing import Protocol
+
+from amaranth.hdl import Elaboratable, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.graph import Arch, Design
+from samhw.graph.address_map import AddressMap
+from samhw.rtl.host_port import AxiLiteSignature
+from samhw.rtl.top import AXI, Top
+
+__all__ = ["Component", "component"]
+
+
+class _Compiled(Protocol):
+    @property
+    def design(self) -> Design: ...
+
+    @property
+    def arch(self) -> Arch: ...
+
+
+class Component(wiring.Component):
+    """A design as a slave of AXI4-Lite (docs/host_port.md), in the clock domain `sync` around it.
+
+    Attributes:
+        map: the byte addresses of its registers and memories.
+
+    Members:
+        axi: the host's port, an `AxiLiteSignature` of `map.address_bits`.
+        running, done, error: of the present or last run.
+        cycle: the number of the present cycle of the run.
+    """
+
+    axi: wiring.PureInterface
+
+    def __init__(self, design: Design, arch: Arch) -> None:
+        self._top = Top(design, arch)
+        self.map: AddressMap = self._top.map
+        signature = AxiLiteSignature(self.map.address_bits)
+        outputs = {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
+        super().__init__({"axi": Out(signature), **outputs})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.top = top = self._top
+        for name, member in self.axi.signature.members.items():
+            ours, theirs = getattr(self.axi, name), getattr(top, AXI + name)
+            m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+        m.d.comb += [
+            getattr(self, name).eq(getattr(top, name)) for name in ("running", "done", "error", "cycle")
+        ]
+        return m
+
+
+def component(compiled: _Compiled) -> Component:
+    """What has been compiled (`design.compiled` of `samhw.compile`) as a component.
+
+    Raises:
+        InputError: for a design that the RTL cannot build.
+    """
+    return Component(compiled.design, compiled.arch)

@@ -1,7 +1,7 @@
 """The RTL: an Amaranth component for each primitive, and the top level that puts a design together."""
 
-from samhw.rtl.component import Component, component
+from samhw.rtl.component import DesignComponent, component
 from samhw.rtl.top import Top
 from samhw.rtl.verilog import LINT_EXCEPTIONS, split_modules, verilog
 
-__all__ = ["LINT_EXCEPTIONS", "Component", "Top", "component", "split_modules", "verilog"]
+__all__ = ["LINT_EXCEPTIONS", "DesignComponent", "Top", "component", "split_modules", "verilog"]

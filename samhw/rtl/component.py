@@ -11,7 +11,7 @@ from samhw.graph.address_map import AddressMap
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.top import AXI, Top
 
-__all__ = ["Component", "component"]
+__all__ = ["DesignComponent", "component"]
 
 
 class _Compiled(Protocol):
@@ -22,7 +22,7 @@ class _Compiled(Protocol):
     def arch(self) -> Arch: ...
 
 
-class Component(wiring.Component):
+class DesignComponent(wiring.Component):
     """A design as a slave of AXI4-Lite (docs/host_port.md), in the clock domain `sync` around it.
 
     Attributes:
@@ -55,10 +55,10 @@ class Component(wiring.Component):
         return m
 
 
-def component(compiled: _Compiled) -> Component:
+def component(compiled: _Compiled) -> DesignComponent:
     """What has been compiled (`design.compiled` of `samhw.compile`) as a component.
 
     Raises:
         InputError: for a design that the RTL cannot build.
     """
-    return Component(compiled.design, compiled.arch)
+    return DesignComponent(compiled.design, compiled.arch)

@@ -7,7 +7,7 @@ from amaranth.sim import Simulator, SimulatorContext
 
 import samhw
 from samhw.graph.address_map import Register
-from samhw.rtl import Component, component
+from samhw.rtl import DesignComponent, component
 from samhw.rtl.host_port import AxiLiteSignature
 
 DOUBLE = "tensor x[i=4] : dense\ntensor y[i=4] : dense\ny[i] = 2 * x[i]\n"
@@ -16,7 +16,7 @@ DOUBLE = "tensor x[i=4] : dense\ntensor y[i=4] : dense\ny[i] = 2 * x[i]\n"
 class Around(wiring.Component):
     """A design whose bus is connected to a master."""
 
-    def __init__(self, inner: Component) -> None:
+    def __init__(self, inner: DesignComponent) -> None:
         self.inner = inner
         super().__init__({"master": In(AxiLiteSignature(inner.map.address_bits))})
 

@@ -6,12 +6,15 @@ from samhw.api.drawing import Drawing
 from samhw.api.from_program import compile, load
 from samhw.api.measure_accuracy import accuracy
 from samhw.api.result import DesignResult
+from samhw.api.views import PageView, Tables
 
 __all__ = [
     "Data",
     "DesignResult",
     "Drawing",
+    "PageView",
     "RunnableDesign",
+    "Tables",
     "accuracy",
     "as_tensor",
     "compile",

@@ -11,15 +11,16 @@ from samhw.api.data import Data, as_tensor, natural_format
 from samhw.api.drawing import Drawing
 from samhw.api.follow import followed
 from samhw.api.result import DesignResult
+from samhw.api.views import Tables
 from samhw.backends import MODEL, Backend, check_options, run
 from samhw.checking import measure
-from samhw.compiler import Compiled, FusionTable, asked_text, estimate_compiled
+from samhw.compiler import Compiled, asked_text, estimate_compiled
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.frontend import Capacity, Program, check_size
 from samhw.graph import Arch, Dram
-from samhw.html import html_section, html_table, html_text
+from samhw.html import html_scroll, html_section, html_text
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import AUTO, Schedule
 from samhw.search import Room, choose_schedule, compile_program, explore
@@ -338,9 +339,9 @@ class RunnableDesign:
         return design
 
     @property
-    def tables(self) -> dict[str, FusionTable]:
+    def tables(self) -> Tables:
         """The fusion table of each region, by its name."""
-        return {region.graph.name: region.table for region in self.compiled.regions}
+        return Tables({region.graph.name: region.table for region in self.compiled.regions})
 
     @property
     def graph(self) -> Drawing:
@@ -355,6 +356,5 @@ class RunnableDesign:
         return f"<RunnableDesign of {self.program.summary}; {what}>"
 
     def _repr_html_(self) -> str:
-        tables = {} if self._compiled is None else self.tables
-        parts = [html_section(name, html_table(table.grid())) for name, table in tables.items()]
-        return "".join([html_section(self.program.name, html_text(self.program.text)), *parts])
+        text = html_section(self.program.name, html_scroll(html_text(self.program.text)))
+        return text if self._compiled is None else text + self.tables._repr_html_()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from samhw.errors import InputError
 from samhw.graph import Design, to_dot, to_svg
-from samhw.html import html_text
+from samhw.html import html_scroll, html_text
 
 __all__ = ["Drawing"]
 
@@ -25,6 +25,6 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         try:
-            return to_svg(self.design)
+            return html_scroll(to_svg(self.design))
         except InputError:
-            return html_text(self.dot)
+            return html_scroll(html_text(self.dot))

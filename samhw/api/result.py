@@ -9,13 +9,14 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.api.arguments import path_of, window_of
+from samhw.api.views import PageView
 from samhw.backends import MODEL, RunResult, find_backend
 from samhw.backends import run as simulate
 from samhw.checking import Check, Difference, check, differences
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Dram
-from samhw.html import html_section, html_table
+from samhw.html import html_line, html_scroll, html_section, html_table
 from samhw.report.recorded import is_short
 from samhw.report.run_report import run_report
 from samhw.report.statistics import Statistics, statistics
@@ -145,7 +146,16 @@ class DesignResult:
         """
         folder = path_of("The directory of the report", directory)
         from samhw.report.page import write_page  # Jinja takes its time to be imported.
-        from samhw.report.run_page import run_page
+
+        return write_page(folder, self._page())
+
+    def view(self) -> PageView:
+        """The page of `report`, for a notebook to show in a cell; the same work."""
+        return PageView(f"{self.workload.program.name}: {self.cycles:,} cycles", self._page())
+
+    def _page(self) -> str:
+        """As `report` says it."""
+        from samhw.report.run_page import run_page  # Jinja takes its time to be imported.
 
         model = self._simulated(trace=is_short(self.workload))
         backend = find_backend(self.backend)
@@ -153,7 +163,7 @@ class DesignResult:
         checks = [check(self.workload, self.compiled, run.outputs) for run in runs]
         asked = self.compiled.schedule
         told = run_report(self.workload, self.compiled, backend, runs, checks, asked=asked)
-        return write_page(folder, run_page(told))
+        return run_page(told)
 
     def _simulated(self, **options: Any) -> RunResult:
         """The run by the simulator, with these options of its."""
@@ -169,4 +179,7 @@ class DesignResult:
         for region in self.run.regions:
             held = ", ".join(f"{name} {tensor!r}" for name, tensor in region.outputs.items())
             rows.append([region.name, f"{region.cycles:,}", held])
-        return html_section(f"{self.cycles:,} cycles ({self.backend})", html_table(rows))
+        counted = all(region.statistics is not None for region in self.run.regions)
+        limit = html_line(self.stats().limit) if counted else ""
+        title = f"{self.cycles:,} cycles ({self.backend})"
+        return html_section(title, limit + html_scroll(html_table(rows)))

@@ -10,7 +10,7 @@ from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
-from samhw.html import html_text
+from samhw.html import html_scroll, html_text
 from samhw.numerics import ValueType
 
 __all__ = ["Program"]
@@ -213,7 +213,7 @@ class Program:
         return f"<Program {self.summary}>"
 
     def _repr_html_(self) -> str:
-        return html_text(self.text)
+        return html_scroll(html_text(self.text))
 
     def error(self, span: Span | None, message: str) -> InputError:
         """`message` as an error about this program, with the place in its text where there is one."""

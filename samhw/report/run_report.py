@@ -12,6 +12,7 @@ from samhw.compiler import Compiled
 from samhw.report.memory import MemoryReport, memory_report
 from samhw.report.origin import Origin, origin
 from samhw.report.region_report import RegionReport, region_report
+from samhw.report.statistics import limit
 from samhw.report.time import time_report
 from samhw.schedule import Schedule
 from samhw.workload import SYNTHETIC, Workload
@@ -96,11 +97,7 @@ class RunReport:
     @property
     def limit(self) -> str:
         """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
-        said = self.longest.bottleneck.short
-        if len(self.regions) == 1:
-            return said
-        of = f"{self.longest.model_cycles:,} of {self.model_cycles:,} cycles"
-        return f"The region {self.longest.name} takes {of}. {said.replace('the run', 'it')}"
+        return limit(self.regions)
 
     @property
     def good(self) -> bool:

@@ -1,16 +1,16 @@
 """Where the cycles of a run went, region by region, as tables of texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from samhw.backends import RunResult
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.html import html_section, html_table, html_text
+from samhw.html import html_scroll, html_section, html_table, html_text
 from samhw.report.region_report import RegionReport, region_report
 
-__all__ = ["Statistics", "node_grid", "statistics"]
+__all__ = ["Statistics", "limit", "node_grid", "statistics"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Statistics:
     def __len__(self) -> int:
         return len(self.regions)
 
+    @property
+    def limit(self) -> str:
+        """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
+        return limit(self.regions)
+
     def to_json(self) -> list[dict[str, Any]]:
         """The `regions` of `samhw run --stats --json`."""
         return [region.to_json(details=True) for region in self.regions]
@@ -39,13 +44,25 @@ class Statistics:
         )
 
     def _repr_html_(self) -> str:
-        return "".join(
+        parts = (
             html_section(
                 f"{region.name}: {region.cycles:,} cycles",
                 html_text(f"bottleneck: {region.bottleneck}") + html_table(node_grid(region)),
             )
             for region in self.regions
         )
+        return html_scroll("".join(parts))
+
+
+def limit(regions: Sequence[RegionReport]) -> str:
+    """As `Statistics.limit` says it."""
+    longest = max(regions, key=lambda region: region.model_cycles)
+    said = longest.bottleneck.short
+    if len(regions) == 1:
+        return said
+    cycles = sum(region.model_cycles for region in regions)
+    of = f"{longest.model_cycles:,} of {cycles + len(regions) - 1:,} cycles"
+    return f"The region {longest.name} takes {of}. {said.replace('the run', 'it')}"
 
 
 def statistics(compiled: Compiled, run: RunResult) -> Statistics:

@@ -13,8 +13,9 @@ from torch import nn
 from samhw.api import Drawing, RunnableDesign
 from samhw.api.arguments import arch_of, value_of
 from samhw.api.follow import followed
+from samhw.api.views import Tables
 from samhw.backends import Backend
-from samhw.compiler import Compiled, FusionTable
+from samhw.compiler import Compiled
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
@@ -89,9 +90,9 @@ class ModuleDesign:
         return design.compile_for(design.bind(imported.tensors(self.arguments)))
 
     @property
-    def tables(self) -> dict[str, FusionTable]:
+    def tables(self) -> Tables:
         """The fusion table of each region, by its name."""
-        return {region.graph.name: region.table for region in self.compiled.regions}
+        return Tables({region.graph.name: region.table for region in self.compiled.regions})
 
     @property
     def graph(self) -> Drawing:

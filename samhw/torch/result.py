@@ -11,7 +11,7 @@ import scipy.sparse
 import torch
 from torch import nn
 
-from samhw.api import DesignResult
+from samhw.api import DesignResult, PageView
 from samhw.checking import Difference
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
@@ -84,6 +84,10 @@ class ModuleResult:
     def report(self, directory: Path | str) -> Path:
         """Writes a page to look at, as `DesignResult.report` does."""
         return self.result.report(directory)
+
+    def view(self) -> PageView:
+        """The page of `report`, as `DesignResult.view` shows it."""
+        return self.result.view()
 
     def _repr_html_(self) -> str:
         return self.result._repr_html_()

@@ -1,6 +1,8 @@
 """What a console shows of the objects of the Python interface: a line each."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import samhw.torch
 from samhw.errors import InputError
 from samhw.report.comparison import Comparison
 from samhw.workload import bind_program
+from tests.support.browser import browser, errors, opened
 
 TEXT = "y[i] = A[i,j] * x[j]"
 
@@ -51,6 +54,44 @@ def test_no_part_of_a_model_fills_a_screen() -> None:
         assert len(repr(part)) < 400, type(part)
         assert str(part) == repr(part)
         assert "\n" not in repr(part)
+
+
+def test_views_have_the_size_of_a_cell() -> None:
+    design = samhw.compile(TEXT)
+    result = design.run(A=np.eye(3, dtype=int), x=np.ones(3, dtype=int))
+    for part in (design, design.program, design.graph, design.tables, result, result.stats()):
+        assert "max-height" in part._repr_html_(), type(part)
+    assert repr(design.tables) == "<Tables of text>"
+    assert "Locate" in design.tables._repr_html_()
+    limit = result.stats().limit
+    assert "text" not in limit  # The only region needs no name.
+    assert f"<div>{limit}</div>" in result._repr_html_().replace("&#x27;", "'")
+
+
+def test_the_page_of_a_run_in_a_cell(tmp_path: Path) -> None:
+    """It is the page of `report`, and a browser shows it within another."""
+    result = samhw.compile(TEXT).run(A=np.eye(3, dtype=int), x=np.ones(3, dtype=int))
+    view = result.view()
+    assert repr(view) == f"<PageView of text: {result.cycles} cycles; a notebook shows it>"
+    page = result.report(tmp_path / "page").read_text("utf-8")
+    assert timeless(page) == timeless(view.page)
+    frame = view._repr_html_()
+    assert frame.startswith("<iframe srcdoc=")
+    assert frame.count("<") == 2  # All of the page is within the quotes.
+    with browser() as driver:
+        (tmp_path / "cell.html").write_text(f"<!doctype html><body>{frame}")
+        opened(driver, tmp_path / "cell.html")
+        driver.switch_to.frame(0)
+        nodes = driver.execute_script(
+            "return [...document.querySelectorAll('.node')].map(n => n.textContent)"
+        )
+        assert any("reduce_scalar" in node for node in nodes)
+        assert errors(driver) == []
+
+
+def timeless(page: str) -> str:
+    """Without what differs from one making to the next."""
+    return re.sub(r"\d{4}-\d\d-\d\d[ T][0-9:+.]*|[0-9.]+ s\b|seconds\":[0-9.e-]+", "", page)
 
 
 def test_where_the_cycles_went() -> None:

@@ -32,7 +32,7 @@ __all__ = [
     "schedules",
 ]
 
-VALUE = Float(32)
+VALUE = Float("f32")
 """The value type of every run."""
 
 PROGRAMS = Path(__file__).parent / "programs"

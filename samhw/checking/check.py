@@ -175,7 +175,13 @@ def _rounding(kind: ValueType) -> Rounding | None:
     """How the type rounds; None for integers, which do not."""
     if isinstance(kind, Fixed):
         return Rounding.fixed(kind.fraction)
-    return Rounding.floating(kind.format.mantissa) if isinstance(kind, Float) else None
+    if not isinstance(kind, Float):
+        return None
+    f = kind.format
+    if not f.subnormals:
+        return Rounding.floating(f.mantissa)
+    least, greatest, beyond = kind.decode([f.least, f.lowest_nan - 1 - f.infinities, f.infinity]).tolist()
+    return Rounding.gradual(f.mantissa, least, greatest, beyond)
 
 
 def _compared(

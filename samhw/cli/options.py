@@ -109,7 +109,8 @@ _COMPILE = (
         default=AUTO,
         show_default=True,
         metavar="TYPE",
-        help="Value type: i8, i16, i32, fixed<W,F>, bf16 or f32; auto: the program's own, or what it needs.",
+        help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
+        "auto: the program's own, or what it needs.",
     ),
     click.option(
         "--brackets",

@@ -16,7 +16,7 @@ AUTO = "auto"
 """What a text says to ask for no type: then it is that of the program's text, or the first of the following
 that will do. In memory this is None."""
 
-_WHOLE, _ANY = Integer(32), Float(32)
+_WHOLE, _ANY = Integer(32), Float("f32")
 
 
 def asked_type(text: str) -> ValueType | None:

@@ -23,6 +23,8 @@ def value_class(value: ValueType) -> str:
             return f"ap_int<{width}>"
         case Fixed(width=width, fraction=fraction):
             return f"fixed<{width}, {fraction}>"
+        case Float(width=8, format=f):
+            return f"f8<{f.exponent_bits}, {f.mantissa}>"
         case Float(width=width):
             return "bf16" if width == 16 else "float"
     raise AssertionError(f"no C++ class for {value}")

@@ -25,10 +25,12 @@ def float_operators(graphs: Iterable[Graph], arch: Arch) -> dict[str, int]:
     used = set()
     for graph in graphs:
         for node in graph.nodes:
-            if Float(32) in (graph.operand_type(node), graph.result_type(node)):
+            if Float("f32") in (graph.operand_type(node), graph.result_type(node)):
                 work = node.spec.work(node.params)
                 used.add(work.operation if work else "")
     operators = {
-        _OPERATORS[op]: max(arch.alu_latency(op, Float(32)) - HLS_STEP, 0) for op in used if op in _OPERATORS
+        _OPERATORS[op]: max(arch.alu_latency(op, Float("f32")) - HLS_STEP, 0)
+        for op in used
+        if op in _OPERATORS
     }
     return dict(sorted(operators.items()))

@@ -7,7 +7,7 @@ from typing import Any
 
 from samhw.graph import Graph, Node
 from samhw.hls.program import HlsProgram
-from samhw.hls.tables import FUNCTIONS, format_tables
+from samhw.hls.tables import FUNCTIONS, format_tables, lookups
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, Fixed, Float, ValueType
 from samhw.numerics.float_format import F32
@@ -126,8 +126,14 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
     through_f32 = any(
         isinstance(graph.operand_type(n), Fixed) and _home(graph, n) == "functions" for graph, n in alus
     )
-    computed = {graph.operand_type(n) for graph, n in alus if n.params["op"] in FUNCTIONS}
-    formats = {kind.format if isinstance(kind, Float) else F32 for kind in computed}
+    looked_up: dict[Float, set[str]] = {}
+    formats = set()
+    for graph, n in alus:
+        kind, op = graph.operand_type(n), n.params["op"]
+        if isinstance(kind, Float) and op in kind.tabulated:
+            looked_up.setdefault(kind, set()).add(op)
+        elif op in FUNCTIONS:
+            formats.add(kind.format if isinstance(kind, Float) else F32)
     values = {
         value
         for graph in graphs
@@ -176,6 +182,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         },
         "names": functions,
         "fixed": through_f32,
+        "lookups": [lookups(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
     }
 
@@ -185,6 +192,10 @@ def _operator(graph: Graph, node: Node) -> Operator:
 
 
 def _home(graph: Graph, node: Node) -> str:
-    fixed = isinstance(graph.operand_type(node), Fixed)
-    op = node.params["op"]
-    return "functions" if op in FUNCTIONS or (fixed and op == "sqrt") else "operations"
+    kind, op = graph.operand_type(node), node.params["op"]
+    tabulated = isinstance(kind, Float) and op in kind.tabulated
+    return (
+        "functions"
+        if op in FUNCTIONS or (isinstance(kind, Fixed) and op == "sqrt") or tabulated
+        else "operations"
+    )

@@ -114,7 +114,7 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
         return f"samhw::convert_to<{value_class(result)}>"
     if op == "scale":
         return f"samhw::scale_to<{value_class(result)}, {immediates['b']}, {immediates['c']}>"
-    words = [int(operand.encode([number])[0]) for _, number in sorted(immediates.items())]
+    words = [operand.constant(number) for _, number in sorted(immediates.items())]
     functor = "_".join([op, *sorted(immediates)])
     if words:
         functor += f"<{', '.join(f'{word:#x}' for word in words)}>"

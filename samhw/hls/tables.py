@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.hls.cpp import value_class
+from samhw.numerics import Float
 from samhw.numerics.circular import circle_table, window_table
 from samhw.numerics.exponential import LN_2, LOG2_E, exp2_table
 from samhw.numerics.float_format import FloatFormat
@@ -16,7 +18,7 @@ from samhw.numerics.piecewise import Piecewise, stored_width
 from samhw.numerics.reciprocal import reciprocal_table, root_table
 from samhw.numerics.working import constant, working
 
-__all__ = ["FUNCTIONS", "FormatTables", "format_tables"]
+__all__ = ["FUNCTIONS", "FormatTables", "Lookups", "format_tables", "lookups"]
 
 _PER_LINE = 8
 
@@ -103,6 +105,27 @@ class FormatTables:
     windows: tuple[Column, ...]
     """The pieces of the windows of 2/pi, from the top; none if no function reads them."""
     constants: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A function that is one table: its name, and its results by operand word."""
+
+    name: str
+    column: Column
+
+
+@dataclass(frozen=True)
+class Lookups:
+    """The functions of a type of eight bits, by the name of its class."""
+
+    type: str
+    functions: tuple[Lookup, ...]
+
+
+def lookups(value: Float, functions: Iterable[str]) -> Lookups:
+    """The tables of a type's functions."""
+    return Lookups(value_class(value), tuple(Lookup(op, _column(value.table(op))) for op in functions))
 
 
 def format_tables(f: FloatFormat, functions: Iterable[str] = FUNCTIONS) -> FormatTables:

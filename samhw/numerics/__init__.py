@@ -4,7 +4,7 @@ import re
 
 from samhw.errors import InputError
 from samhw.numerics.convert import convert
-from samhw.numerics.float import Float
+from samhw.numerics.float import FLOATS, Float
 from samhw.numerics.integer import Fixed, Integer
 from samhw.numerics.operations import OPERATIONS, REDUCTIONS
 from samhw.numerics.recurrence import recurrence_word
@@ -53,9 +53,9 @@ def value_type(name: str) -> ValueType:
         return Integer(int(match[1]))
     if match := re.fullmatch(r"fixed<(\d{1,9}),(\d{1,9})>", text):
         return Fixed(int(match[1]), int(match[2]))
-    if text in ("bf16", "f32"):
-        return Float(16 if text == "bf16" else 32)
+    if text in FLOATS:
+        return Float(text)
     raise InputError(
-        f"Unknown value type {name!r}; the types are i8, i16, i32, bf16, f32 and fixed<W,F>, such as "
-        "'fixed<16,8>'."
+        f"Unknown value type {name!r}; the types are i8, i16, i32, {', '.join(FLOATS)} and fixed<W,F>, such "
+        "as 'fixed<16,8>'."
     )

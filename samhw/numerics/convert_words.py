@@ -13,13 +13,13 @@ _WIDTH = 34
 
 
 def float_to_float(source: FloatFormat, target: FloatFormat, word: Bits) -> Bits:
-    """Infinity and NaN stay."""
+    """Infinity and NaN stay; without infinities it becomes NaN."""
     if source.exponent_bits == target.exponent_bits and source.mantissa <= target.mantissa:
         return canonical(source, word) << target.mantissa - source.mantissa
     x = source.take_apart(word)
     lowest_bit = x.exponent - source.bias - source.mantissa
     result = target.round_integer(x.sign, select(x.zero, 0, x.significand), lowest_bit, width=_WIDTH)
-    result = select(x.infinite, target.pack(x.sign, target.infinity), result)
+    result = select(x.infinite, target.infinite(x.sign), result)
     return select(x.nan, target.nan, result)
 
 

@@ -1,4 +1,4 @@
-"""Floating point as value types: bf16 and f32."""
+"""Floating point as value types: fp8 (f8e4m3 and f8e5m2), bf16 and f32."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -9,19 +9,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.numerics import float_arithmetic as arithmetic
 from samhw.numerics.circular import cos, sin
+from samhw.numerics.convert_words import float_to_float
 from samhw.numerics.exponential import exp
-from samhw.numerics.float_format import BF16, F32, FloatFormat
+from samhw.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.numerics.float_scalar import adder, multiplier, subtracter
 from samhw.numerics.gaussian import gelu
 from samhw.numerics.hyperbolic import tanh
-from samhw.numerics.lanes import Bits
+from samhw.numerics.lanes import Bits, lookup
 from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
 from samhw.numerics.operations import OPERATIONS, definitions_of
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
 from samhw.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
-__all__ = ["Float"]
+__all__ = ["FLOATS", "Float"]
+
+FLOATS = {"f8e4m3": F8E4M3, "f8e5m2": F8E5M2, "bf16": BF16, "f32": F32}
+"""The formats, by the names of the types."""
 
 _DEFINITIONS: dict[str, Callable[..., Bits]] = {
     **definitions_of(arithmetic),
@@ -42,19 +46,32 @@ _DEFINITIONS: dict[str, Callable[..., Bits]] = {
 _FAST: dict[str, Callable[[FloatFormat], ScalarOp]] = {"add": adder, "sub": subtracter, "mul": multiplier}
 
 
+_TABULATED = ("sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu", "sin", "cos")
+"""What types of eight bits look up."""
+
+
 class Float(ValueType):
-    """`bf16`, `f32`. Rounds to nearest, ties to even; knows no subnormals; overflows to infinity."""
+    """`f8e4m3`, `f8e5m2`, `bf16`, `f32`. Rounds to nearest, ties to even; overflows to infinity, or to NaN in
+    f8e4m3. Of these only those of eight bits have subnormals; a function of such a type is a table of what
+    f32 gives for each word.
+
+    Args:
+        name: one of `FLOATS`.
+    """
 
     saturates: ClassVar[bool] = True
     operations = OPERATIONS
     sums_in_blocks: ClassVar[bool] = True
 
-    def __init__(self, width: int):
-        self.name = self.family = "bf16" if width == 16 else "f32"
-        self.format = BF16 if width == 16 else F32
+    def __init__(self, name: str):
+        self.name = name
+        self.format = FLOATS[name]
         self.width = self.format.width
+        self.tabulated = _TABULATED if self.width == 8 else ()
+        """The operations that are tables, by `table`."""
+        self.family = "f8" if self.tabulated else name
         self.unit_roundoff = 0.5 / self.format.hidden
-        self.zero_mask = self.format.infinity
+        self.zero_mask = self.format.sign - 1 if self.format.subnormals else self.format.infinity
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Float) and self.format == other.format
@@ -63,15 +80,22 @@ class Float(ValueType):
         return hash(self.name)
 
     def encode(self, values: ArrayLike) -> Words:
-        """Words of the nearest values, by way of float64. What is too large becomes infinity."""
+        """Words of the nearest values, by way of float64. What is too large becomes infinity, or else NaN."""
         array = np.asarray(values, dtype=np.float64)
         finite = np.isfinite(array)
         fraction, exponent = np.frexp(np.where(finite, np.abs(array), 0))
         significand = np.ldexp(fraction, 53).astype(np.int64)
         sign = np.signbit(array).astype(np.int64)
         words = self.format.round_integer(sign, significand, exponent.astype(np.int64) - 53, width=54)
-        words = np.where(np.isinf(array), self.format.pack(sign, self.format.infinity), words)
+        words = np.where(np.isinf(array), self.format.infinite(sign), words)
         return np.where(np.isnan(array), self.format.nan, words)
+
+    def constant(self, number: int | float) -> int:
+        """The word of a number in a program's text: without infinities at most the greatest."""
+        if not self.format.infinities:
+            greatest = float(self.decode(self.format.lowest_nan - 1))
+            number = min(max(number, -greatest), greatest)
+        return super().constant(number)
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
         f = self.format
@@ -82,10 +106,26 @@ class Float(ValueType):
 
     def definition(self, op: str) -> Definition:
         self._check_op(op)
-        return partial(_DEFINITIONS[op], self.format)
+        return (
+            partial(lookup, self.table(op))
+            if op in self.tabulated
+            else partial(_DEFINITIONS[op], self.format)
+        )
 
     def scalar(self, op: str) -> ScalarOp:
-        return _fast(self.format, op) if op in _FAST else super().scalar(op)
+        is_fast = op in _FAST and not self.format.subnormals
+        return _fast(self.format, op) if is_fast else super().scalar(op)
+
+    def table(self, op: str) -> Words:
+        """The results of an operation in `tabulated`, by operand word: those of f32, rounded."""
+        return _table(self.format, op)
+
+
+@cache
+def _table(f: FloatFormat, op: str) -> Words:
+    exact = float_to_float(f, F32, np.arange(1 << f.width))
+    words: Words = float_to_float(F32, f, _DEFINITIONS[op](F32, exact))
+    return words
 
 
 @cache

@@ -1,7 +1,7 @@
 """Floating-point arithmetic, correctly rounded, on `Bits`: the definition of each operation, in integers.
 
-Every function takes the format and operand words and gives a word. Subnormal operands read as zeros of their
-sign; any NaN gives the canonical one.
+Every function takes the format and operand words and gives a word. Where a format has no subnormals they
+read as zeros of their sign; any NaN gives the canonical one.
 """
 
 from math import isqrt
@@ -36,10 +36,10 @@ _GUARD = 3
 
 
 def canonical(f: FloatFormat, word: Bits) -> Bits:
-    """The same value as results give it: zero for a subnormal, the one NaN for every NaN."""
+    """The same value as results give it: zero for what counts as one, the one NaN for every NaN."""
     magnitude = word & f.sign - 1
-    flushed = select(magnitude < f.hidden, word & f.sign, word)
-    return select(magnitude > f.infinity, f.nan, flushed)
+    flushed = select(magnitude < f.least, word & f.sign, word)
+    return select(magnitude >= f.lowest_nan, f.nan, flushed)
 
 
 def add(f: FloatFormat, a: Bits, b: Bits) -> Bits:
@@ -54,7 +54,7 @@ def add(f: FloatFormat, a: Bits, b: Bits) -> Bits:
     sign = select(exact == 0, x.sign & y.sign, x.sign)
     lowest_bit = x.exponent - f.bias - f.mantissa - _GUARD
     result = f.round_integer(sign, exact, lowest_bit, f.mantissa + 2 + _GUARD)
-    result = select(x.infinite, f.pack(x.sign, f.infinity), result)
+    result = select(x.infinite, f.infinite(x.sign), result)
     invalid = x.infinite & y.infinite & (x.sign != y.sign)
     return select(x.nan | y.nan | invalid, f.nan, result)
 
@@ -74,7 +74,7 @@ def multiply(f: FloatFormat, a: Bits, b: Bits) -> Bits:
     result = f.round(
         sign, x.exponent + y.exponent - f.bias + doubled, product << 1 - doubled, extra=f.mantissa + 1
     )
-    result = select(x.infinite | y.infinite, f.pack(sign, f.infinity), result)
+    result = select(x.infinite | y.infinite, f.infinite(sign), result)
     result = select(nan, f.nan, result)
     return select(zero, f.pack(sign, 0), result)
 
@@ -90,7 +90,7 @@ def divide(f: FloatFormat, a: Bits, b: Bits) -> Bits:
     sticky = quotient * y.significand != dividend
     result = f.round(sign, x.exponent - y.exponent + f.bias - smaller, quotient | sticky, extra=2)
     result = select(y.infinite, f.pack(sign, 0), result)
-    result = select(x.infinite | y.zero, f.pack(sign, f.infinity), result)
+    result = select(x.infinite | y.zero, f.infinite(sign), result)
     result = select(nan | (x.infinite & y.infinite), f.nan, result)
     return select(x.zero, f.pack(sign, 0), result)
 
@@ -149,7 +149,7 @@ def relu(f: FloatFormat, a: Bits) -> Bits:
 
 def leaky_relu(f: FloatFormat, a: Bits, slope: Bits) -> Bits:
     """a where its sign is positive or it is NaN, slope * a where it is negative."""
-    passed = (a & f.sign == 0) | (a & f.sign - 1 > f.infinity)
+    passed = (a & f.sign == 0) | (a & f.sign - 1 >= f.lowest_nan)
     return select(passed, canonical(f, a), multiply(f, a, slope))
 
 
@@ -170,12 +170,12 @@ def equal(f: FloatFormat, a: Bits, b: Bits) -> Bits:
 
 def where(f: FloatFormat, condition: Bits, a: Bits, b: Bits) -> Bits:
     """a if the condition is nonzero (NaN is), else b."""
-    return canonical(f, select(condition & f.sign - 1 >= f.hidden, a, b))
+    return canonical(f, select(condition & f.sign - 1 >= f.least, a, b))
 
 
 def _truth(f: FloatFormat, a: Bits, b: Bits, holds: Bits) -> Bits:
     magnitude = f.sign - 1
-    ordered = (a & magnitude <= f.infinity) & (b & magnitude <= f.infinity)
+    ordered = (a & magnitude < f.lowest_nan) & (b & magnitude < f.lowest_nan)
     return select(holds & ordered, f.one, 0)
 
 
@@ -187,5 +187,5 @@ def _rank(f: FloatFormat, word: Bits) -> Bits:
 def _number(f: FloatFormat, word: Bits) -> Bits:
     """An integer that orders words as their values, equal for all zeros."""
     magnitude = word & f.sign - 1
-    flushed = select(magnitude < f.hidden, 0, magnitude)
+    flushed = select(magnitude < f.least, 0, magnitude)
     return select(word & f.sign == 0, flushed, -flushed)

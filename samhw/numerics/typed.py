@@ -1,6 +1,6 @@
 """Operations with the types of their operands and of their result: also those that go from one to another."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeAlias
@@ -27,10 +27,12 @@ SCALE_MULTIPLIERS = range(1 << 31)
 SCALE_SHIFTS = range(63)
 """What the second and the third operand of `scale` may be."""
 
-_WIDER: Mapping[ValueType, ValueType] = {
-    Integer(8): Integer(32),
-    Integer(16): Integer(32),
-    Float(16): Float(32),
+_WIDER: Mapping[ValueType, Sequence[ValueType]] = {
+    Integer(8): [Integer(32)],
+    Integer(16): [Integer(32)],
+    Float("f8e4m3"): [Float("bf16"), Float("f32")],
+    Float("f8e5m2"): [Float("bf16"), Float("f32")],
+    Float("bf16"): [Float("f32")],
 }
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]
@@ -69,8 +71,8 @@ def operation(op: str, source: ValueType, target: ValueType | None = None) -> Op
     """An operation on operands of one type, with a result of that type or of another.
 
     Args:
-        op: any operation of the source. `add`, `sub` and `mul` may go from i8 or i16 to i32 and from bf16 to
-            f32: the operands are converted first, which is exact. `convert` goes from any type to any;
+        op: any operation of the source. `add`, `sub` and `mul` may go from i8 or i16 to i32, and from
+            floating point to a wider one: the operands are converted first, which is exact. `convert` goes from any type to any;
             `scale` (a, m, s: a * m / 2**s, to nearest, ties to even, saturating) from i32 to an integer.
 
     Raises:
@@ -92,11 +94,11 @@ def _definition(op: str, source: ValueType, target: ValueType) -> Definition:
     definition = target.definition(op)
     if source == target:
         return definition
-    if op in WIDENING and _WIDER.get(source) == target:
+    if op in WIDENING and target in _WIDER.get(source, ()):
         return _on_converted(definition, source, target)
     raise InputError(
         f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, from i8 or "
-        "i16 to i32 and from bf16 to f32."
+        "i16 to i32, from fp8 to bf16 or f32, and from bf16 to f32."
     )
 
 

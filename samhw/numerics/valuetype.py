@@ -52,7 +52,7 @@ class ValueType(ABC):
 
     name: str
     family: str
-    """The types whose operations take as long: `integer`, `fixed`, `bf16` or `f32`."""
+    """The types whose operations take as long: `integer`, `fixed`, `f8`, `bf16` or `f32`."""
     width: int
     saturates: ClassVar[bool]
     operations: Mapping[str, int]
@@ -67,6 +67,10 @@ class ValueType(ABC):
     @abstractmethod
     def encode(self, values: ArrayLike) -> Words:
         """Words of the nearest values; raises `InputError` for what has none (NaN, out of range)."""
+
+    def constant(self, number: int | float) -> int:
+        """The word of a number in a program's text; raises `InputError` if it has none."""
+        return int(self.encode([number])[0])
 
     @abstractmethod
     def decode(self, words: ArrayLike) -> NDArray[Any]:

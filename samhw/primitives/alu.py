@@ -82,7 +82,7 @@ class Alu(Model):
         constants = {}
         for name, number in node.params.get("immediates", {}).items():
             try:
-                constants[OPERANDS.index(name)] = int(source.encode([number])[0])
+                constants[OPERANDS.index(name)] = source.constant(number)
             except InputError as error:
                 raise InputError(
                     f"Node {node.name!r} (alu) has the immediate {name} = {number}, which {source} cannot "

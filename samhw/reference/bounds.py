@@ -11,7 +11,7 @@ Here all numbers are finite, and stay so in whatever order; extended.py has the 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import frexp, inf
+from math import frexp, inf, isnan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,12 +31,15 @@ class Rounding:
     """How a value type rounds: an operation errs by at most ``relative * |exact| + absolute``.
 
     The functions of docs/numerics.md that are not correctly rounded may err twice as much. With `relative` 0
-    (fixed point) sums are exact. `greatest` is the greatest number of a type that has infinities behind it.
+    (fixed point) sums are exact. `greatest` is the greatest number of a floating-point type, and `beyond`
+    what is greater becomes: an infinity, or NaN.
     """
 
     relative: float
     absolute: float
     greatest: float = inf
+    beyond: float = inf
+    has_subnormals: bool = False
 
     @classmethod
     def fixed(cls, fraction: int) -> "Rounding":
@@ -47,6 +50,12 @@ class Rounding:
     def floating(cls, mantissa: int) -> "Rounding":
         """Floating point with that many mantissa bits (bf16: 7, f32: 23) and subnormals flushed to zero."""
         return cls(2.0 ** -(mantissa + 1), _SMALLEST_NORMAL, (2 - 2.0**-mantissa) * 2.0**127)
+
+    @classmethod
+    def gradual(cls, mantissa: int, least: float, greatest: float, beyond: float = inf) -> "Rounding":
+        """Floating point with that many mantissa bits and subnormals, from its least number above zero to its
+        greatest (f8e4m3: 3, 2^-9, 448 and NaN beyond; f8e5m2: 2, 2^-16, 57344)."""
+        return cls(2.0 ** -(mantissa + 1), least / 2, greatest, beyond, has_subnormals=True)
 
 
 # The parts of an element, in the first axis of an array.
@@ -74,6 +83,8 @@ class RunningError(Domain):
         self.relative = rounding.relative
         self.absolute = rounding.absolute
         self.greatest = rounding.greatest
+        self.beyond = rounding.beyond
+        self.has_subnormals = rounding.has_subnormals
         self.sums_are_exact = rounding.relative == 0
         self.is_in_range = True
 
@@ -96,12 +107,16 @@ class RunningError(Domain):
         return self.element(value, 0.0)
 
     def number(self, value: int | float) -> Array:
+        if isnan(self.beyond):
+            value = min(max(value, -self.greatest), self.greatest)
         return self.element(np.asarray(value), 0.0 if self.represents(value) else self.rounded(abs(value)))
 
     def represents(self, value: int | float) -> bool:
         """Whether the value type has this number."""
         if self.sums_are_exact:
             return self.absolute == 0 or (value / (2 * self.absolute)).is_integer()
+        if self.has_subnormals and not (value / (2 * self.absolute)).is_integer():
+            return False
         return (frexp(value)[0] / self.relative).is_integer()
 
     def rounded(self, magnitude: float) -> float:

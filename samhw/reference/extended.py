@@ -33,9 +33,6 @@ SIGN, OPEN = 5, 6
 _PARTS = 6
 """Those of a factor in `RunningError`. Behind them come indicators: a sum of products counts points."""
 
-_SMALL = 2.0**-16
-"""As many as eight factors that are no less can be multiplied without becoming zero."""
-
 _PASSING = ("abs", "relu", "leaky_relu", "max", "min")
 """Functions that give an infinity or NaN for one, whatever may be uncertain of their other argument."""
 
@@ -52,6 +49,10 @@ class Extended(RunningError):
     def __init__(self, rounding: Rounding) -> None:
         super().__init__(rounding)
         self.surely_beyond = rounding.greatest * (1 + 2 * rounding.relative)
+        # As many as eight factors that are no less can be multiplied without becoming zero.
+        self.small = rounding.absolute**0.125 * (1 + 2 * rounding.relative)
+        # More than what is lost of a product of weight 1 where its parts were too small for the type.
+        self.lost = max(2.0**-100, 8 * rounding.absolute)
 
     def element(self, value: Array, error: ArrayLike) -> Array:
         a = super().element(value, error)
@@ -71,9 +72,10 @@ class Extended(RunningError):
         """What is too great for the type, or may have been on the way."""
         is_over = np.isfinite(a[VALUE]) & (a[OPEN] == 0) & ~(greatest <= self.greatest)
         # A partial product may have been too small for the type; what is greater than this was not.
-        least = np.abs(a[VALUE]) - a[ERROR] - 2.0**-100 * a[WEIGHT]
+        least = np.abs(a[VALUE]) - a[ERROR] - self.lost * a[WEIGHT]
         is_sure = is_over & (a[SIGN] != 0) & (least >= self.surely_beyond)
-        a[VALUE] = np.where(is_sure, a[SIGN] * inf, a[VALUE])
+        a[VALUE] = np.where(is_sure, a[SIGN] * self.beyond, a[VALUE])
+        a[SIGN] = np.where(is_sure & np.isnan(a[VALUE]), 1, a[SIGN])
         a[ERROR] = np.where(is_sure, 0, a[ERROR])
         a[OPEN] = np.where(is_over & ~is_sure, 1, a[OPEN])
         a[SIGN] = np.where(is_over & ~is_sure, 0, a[SIGN])
@@ -128,7 +130,7 @@ class Extended(RunningError):
         parts = super().factor(bare, alone=alone, whole=whole)
         present = (parts[4] > 0) | ~is_number | (a[OPEN] > 0)
         finite = is_number & (a[OPEN] == 0)
-        is_great = ~is_number | (np.abs(a[VALUE]) - a[ERROR] >= _SMALL)
+        is_great = ~is_number | (np.abs(a[VALUE]) - a[ERROR] >= self.small)
         sign = np.where(is_great, a[SIGN], 0) if not alone else a[SIGN]
         is_nan = np.isnan(a[VALUE]) & (a[OPEN] == 0)
         is_special = ~is_number & (a[OPEN] == 0)
@@ -220,7 +222,7 @@ class Extended(RunningError):
         result = super().call(function, arguments)
         if function == "exp":
             beyond = np.exp(values[0] - errors[0]) >= self.surely_beyond
-            result = np.where(beyond, self.like(result, inf), result)
+            result = np.where(beyond, self.like(result, self.beyond), result)
         elif function in ("reciprocal", "rsqrt"):
             # A zero has no sign.
             is_pole = (values[0] == 0) & (errors[0] == 0)

@@ -110,7 +110,7 @@ def _words(
 
 def _word(op: str, value_type: ValueType, name: str, value: float) -> int:
     try:
-        return int(value_type.encode([value])[0])
+        return value_type.constant(value)
     except InputError:
         raise InputError(
             f"The immediate {name} of {op!r} is {value}, which {value_type} cannot hold; give another value."

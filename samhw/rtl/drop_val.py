@@ -48,7 +48,8 @@ class DropVal(Primitive):
 
 def _is_nonzero(value_type: ValueType, payload: Value) -> Value:
     """Of the payload of an EMPTY, which is zero, too. A float without exponent bits is a zero of either sign,
-    or a subnormal number, which counts as one."""
+    or a subnormal number, which counts as one where the format has none."""
     if isinstance(value_type, Float):
-        return payload[value_type.format.mantissa : value_type.width - 1].any()
+        f = value_type.format
+        return payload[0 if f.subnormals else f.mantissa : value_type.width - 1].any()
     return payload.any()

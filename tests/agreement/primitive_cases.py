@@ -392,7 +392,7 @@ VARIANTS: tuple[Variant, ...] = (
             value,
             {"vals": 20},
         )
-        for value in ("i8", "i32", "bf16")
+        for value in ("i8", "i32", "bf16", "f8e4m3")
     ),
     *(
         Variant(f"alu {op} {value}", "alu", _values(["a", "b"], value, limit), {"op": op}, value=value)
@@ -408,10 +408,15 @@ VARIANTS: tuple[Variant, ...] = (
             ("mul", "bf16", 1000),
             ("min", "f32", 1000),
             ("lt", "bf16", 3),
+            ("add", "f8e4m3", 400),
+            ("div", "f8e4m3", 400),
+            ("mul", "f8e5m2", 300),
+            ("max", "f8e5m2", 300),
         )
     ),
     Variant("alu neg", "alu", _values(["a"], "i16", 32767), {"op": "neg"}, value="i16"),
     Variant("alu abs", "alu", _values(["a"], "f32", 100), {"op": "abs", "value": "f32"}),
+    Variant("alu exp", "alu", _values(["a"], "f8e5m2", 12), {"op": "exp"}, value="f8e5m2"),
     Variant("alu relu", "alu", _values(["a"], "i8", 127), {"op": "relu"}, value="i8"),
     Variant("alu select", "alu", _values(["a", "b", "c"], "i16", 2), {"op": "select"}, value="i16"),
     Variant(
@@ -435,6 +440,9 @@ VARIANTS: tuple[Variant, ...] = (
             ("add", "bf16", "f32", _values(["a", "b"], "bf16", 1000)),
             ("mul", "bf16", "f32", _values(["a", "b"], "bf16", 1000)),
             ("convert", "f32", "bf16", _values(["a"], "f32", 1000)),
+            ("convert", "f32", "f8e4m3", _values(["a"], "f32", 500)),
+            ("convert", "f8e5m2", "f32", _values(["a"], "f8e5m2", 500)),
+            ("mul", "f8e4m3", "f32", _values(["a", "b"], "f8e4m3", 400)),
             ("convert", "f32", "fixed<16,8>", _values(["a"], "f32", 1000)),
             ("convert", "i32", "f32", _values(["a"], "i32", 2**31 - 1)),
         )
@@ -471,6 +479,7 @@ VARIANTS: tuple[Variant, ...] = (
         for op, value, limit in (
             ("sum", "bf16", 100),
             ("sum", "f32", 100),
+            ("sum", "f8e4m3", 30),
             ("prod", "i32", 2),
             ("prod", "fixed<16,8>", 1000),
             ("prod", "bf16", 4),
@@ -493,6 +502,7 @@ VARIANTS: tuple[Variant, ...] = (
             ("sum", "fixed<16,8>", 3000),
             ("sum", "bf16", 100),
             ("sum", "f32", 100),
+            ("sum", "f8e5m2", 30),
             ("prod", "i32", 2),
             ("prod", "fixed<8,7>", 127),
             ("prod", "bf16", 4),
@@ -522,6 +532,7 @@ VARIANTS: tuple[Variant, ...] = (
             ("sum", [2], "f32", 100),
             ("sum", [3], "bf16", 100),
             ("sum", [1, 1], "bf16", 100),
+            ("sum", [3], "f8e4m3", 30),
             ("max", [3], "f32", 100),
             ("prod", [3], "i32", 3),
             ("prod", [2], "f32", 4),
@@ -529,11 +540,18 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     *(
         Variant(f"recur {value}", "recur", _long_pairs(value, limit), {"value": value})
-        for value, limit in (("i32", 2), ("i16", 3), ("fixed<16,8>", 300), ("bf16", 2), ("f32", 2))
+        for value, limit in (
+            ("i32", 2),
+            ("i16", 3),
+            ("fixed<16,8>", 300),
+            ("bf16", 2),
+            ("f32", 2),
+            ("f8e4m3", 2),
+        )
     ),
     *(
         Variant(f"last {value}", "last", _values(["val"], value, 1000, 1), value=value)
-        for value in ("i32", "bf16")
+        for value in ("i32", "bf16", "f8e4m3")
     ),
     *(
         Variant(f"arg {op} {value}", "arg", _droppable(value), {"op": op}, value=value)
@@ -543,6 +561,7 @@ VARIANTS: tuple[Variant, ...] = (
             ("max", "fixed<16,8>"),
             ("min", "bf16"),
             ("max", "f32"),
+            ("max", "f8e4m3"),
         )
     ),
     Variant("arg min f32 in i8", "arg", _droppable("f32"), {"op": "min", "value": "f32"}, value="i8"),
@@ -561,11 +580,15 @@ VARIANTS: tuple[Variant, ...] = (
             ([6], "f32", 100),
             ([2], "f32", 100, 3),
             ([1, 1], "bf16", 100),
+            ([3], "f8e5m2", 4),
             ([7], "fixed<16,8>", 300),
         )
     ),
     Variant("drop_crd", "drop_crd", _hold("outer", "inner", least=1, empty=0)),
-    *(Variant(f"drop_val {value}", "drop_val", _droppable(value), value=value) for value in ("i32", "bf16")),
+    *(
+        Variant(f"drop_val {value}", "drop_val", _droppable(value), value=value)
+        for value in ("i32", "bf16", "f8e4m3")
+    ),
     Variant("drop_val f32 in i32", "drop_val", _droppable("f32"), {"value": "f32"}),
     Variant(
         "write_compressed",

@@ -34,7 +34,7 @@ from tests.support.strategies.drawn import drawn
 from tests.support.strategies.programs import programs
 from tests.support.thorough import THOROUGH
 
-VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
+VALUES = ("i32", "fixed<16,8>", "bf16", "f32", "f8e4m3")
 GRAPHS = 8 if THOROUGH else 2
 RUNS = 16
 NODES = 200 if THOROUGH else 60

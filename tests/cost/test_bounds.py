@@ -32,7 +32,7 @@ def test_degree_constraints_hold() -> None:
     def body(program: Program, number: int) -> None:
         work = Workload("random", program, random_tensors(program, np.random.default_rng(number)))
         try:
-            compiled = compile_workload(work, value=Float(32))
+            compiled = compile_workload(work, value=Float("f32"))
             taken = measure_compiled(work, compiled)
         except (ScheduleError, RunError):
             return

@@ -19,9 +19,9 @@ SLOW = {"gpt3_block", "bigbird_attention"}
 def test_models(model: str, level: FusionLevel) -> None:
     workload = bind_program(model)
     schedule = Schedule(level)
-    compiled = compile_workload(workload, schedule, value=Float(32))
+    compiled = compile_workload(workload, schedule, value=Float("f32"))
     found = estimate_compiled(compiled, workload.statistics())
-    taken = measure(workload, schedule, value=Float(32))
+    taken = measure(workload, schedule, value=Float("f32"))
     assert found.operations == taken.operations
     assert found.bytes_read == taken.bytes_read
     assert found.bytes_written == taken.bytes_written

@@ -19,7 +19,7 @@ def test_operators_of_the_floating_point_ip() -> None:
     assert arch.reduce_latency("sum", value_type("f32")) >= latencies["add"]
 
 
-@pytest.mark.parametrize("value", ["i8", "i32", "fixed<16,8>", "bf16", "f32"])
+@pytest.mark.parametrize("value", ["i8", "i32", "fixed<16,8>", "f8e5m2", "bf16", "f32"])
 def test_every_operation_takes_a_process(value: str) -> None:
     arch = Arch.vitis()
     for op in value_type(value).operations:

@@ -8,10 +8,11 @@ import numpy as np
 
 from samhw.building.hls_tools import compile_cpp
 from samhw.hls.cpp import value_class
-from samhw.hls.tables import FUNCTIONS, format_tables
+from samhw.hls.tables import FUNCTIONS, format_tables, lookups
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
 from samhw.numerics.float_format import BF16, F32
+from tests.support.words import NARROW
 
 TYPES = (
     "i8",
@@ -22,6 +23,8 @@ TYPES = (
     "fixed<16,8>",
     "fixed<24,20>",
     "fixed<32,20>",
+    "f8e4m3",
+    "f8e5m2",
     "bf16",
     "f32",
 )
@@ -67,8 +70,8 @@ def _cases() -> dict[str, tuple[int, str]]:
     for value in TYPES:
         kind, name = value_type(value), _class(value)
         for op in kind.operations:
-            fixed_function = isinstance(kind, Fixed) and op == "sqrt"
-            home = "functions" if op in FUNCTIONS or fixed_function else "operations"
+            is_function = op == "sqrt" and (isinstance(kind, Fixed) or kind.width == 8)
+            home = "functions" if op in FUNCTIONS or is_function else "operations"
             arguments = ", ".join(f"word<{name}>({k})" for k in range(OPERATIONS[op]))
             cases[f"{op} {value}"] = (OPERATIONS[op], f"{home}<{name}>::{op}({arguments}, overflow)")
     for source, target in CONVERSIONS:
@@ -89,6 +92,7 @@ def _program() -> Path:
         "fixed": True,
         "names": FUNCTIONS,
         "tables": [format_tables(BF16), format_tables(F32)],
+        "lookups": [lookups(kind, kind.tabulated) for kind in NARROW],
     }
     sources = {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in _HEADERS}
     text = _MAIN + "int main(int, char **argv) {\n    const std::string name = argv[1];\n"
@@ -140,5 +144,5 @@ def interesting(value: str, rng: np.random.Generator, count: int) -> Words:
         rng.integers(0, top, count) >> rng.integers(0, kind.width, count),
     ]
     if isinstance(kind, Float):
-        chosen += [specials(kind), angles(kind)]
+        chosen += [specials(kind), *([angles(kind)] if kind.width > 8 else [])]
     return np.concatenate(chosen)

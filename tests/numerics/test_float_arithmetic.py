@@ -1,4 +1,4 @@
-"""Floating-point arithmetic against NumPy's float32 and ml_dtypes' bfloat16, to the bit."""
+"""Floating-point arithmetic against NumPy's float32 and the types of ml_dtypes, to the bit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from samhw.numerics.float import Float
 from tests.support.words import (
     BF16,
     F32,
+    NARROW,
     TYPES,
     from_numpy,
     pairs,
@@ -57,13 +58,13 @@ def assert_equal(kind: Float, op: str, a: np.ndarray, b: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("op", ROUNDED | EXACT)
-@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, *NARROW], ids=str)
 def test_every_pair_of_special_values(kind: Float, op: str) -> None:
     assert_equal(kind, op, *pairs(specials(kind)))
 
 
 @pytest.mark.parametrize("op", ["mul", "div", "leaky_relu"])
-@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, *NARROW], ids=str)
 def test_single_words_of_special_values(kind: Float, op: str) -> None:
     a, b = pairs(specials(kind))
     scalar = kind.scalar(op)

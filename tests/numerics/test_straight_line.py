@@ -12,12 +12,12 @@ from samhw.numerics.lanes import bit_length, lookup, select
 from samhw.numerics.straight_line import straight_line
 from tests.support.compiled import on_rows
 
-TYPES = [Integer(8), Integer(32), Fixed(24, 12), Fixed(32, 31), Float(16), Float(32)]
+TYPES = [Integer(8), Integer(32), Fixed(24, 12), Fixed(32, 31), Float("bf16"), Float("f32"), Float("f8e4m3")]
 OPERATIONS = [
     *(operation(op, kind) for kind in TYPES for op in kind.operations),
     *(operation("convert", source, target) for source in TYPES for target in TYPES),
     *(operation(op, Integer(8), Integer(32)) for op in ("add", "sub", "mul")),
-    *(operation(op, Float(16), Float(32)) for op in ("add", "sub", "mul")),
+    *(operation(op, Float("bf16"), Float("f32")) for op in ("add", "sub", "mul")),
     operation("scale", Integer(32), Integer(8)),
 ]
 
@@ -57,7 +57,7 @@ def test_constants_are_folded_in() -> None:
     scale = operation("scale", Integer(32), Integer(8)).scalar({1: 3, 2: 1})
     assert [scale(word) for word in (5, 3, 300, 0xFFFFFFFF)] == [8, 4, 127, 254]
     assert len(inspect.signature(scale).parameters) == 1
-    division = operation("div", Float(32)).scalar({0: 0x3F800000})
+    division = operation("div", Float("f32")).scalar({0: 0x3F800000})
     assert division(0x40000000) == 0x3F000000
 
 
@@ -66,8 +66,8 @@ def test_one_function_for_one_operation() -> None:
     for kind in TYPES:
         assert kind.scalar("add") is kind.scalar("add")
         assert kind.scalar("select") is operation("select", kind).scalar()
-    convert = operation("convert", Float(32), Integer(8))
-    assert convert.scalar() is operation("convert", Float(32), Integer(8)).scalar()
+    convert = operation("convert", Float("f32"), Integer(8))
+    assert convert.scalar() is operation("convert", Float("f32"), Integer(8)).scalar()
     assert operation("mul", Integer(8)).scalar({1: 3}) is operation("mul", Integer(8)).scalar({1: 3})
     assert operation("mul", Integer(8)).scalar({1: 3}) is not operation("mul", Integer(8)).scalar({1: 4})
 

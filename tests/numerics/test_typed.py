@@ -21,7 +21,7 @@ from samhw.numerics import (
     ValueType,
     operation,
 )
-from tests.support.words import BF16, F32, flush, pairs, product, random_pairs, specials
+from tests.support.words import BF16, F8E4M3, F8E5M2, F32, flush, pairs, product, random_pairs, specials
 
 I8, I16, I32 = Integer(8), Integer(16), Integer(32)
 EXACT = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b}
@@ -106,6 +106,7 @@ def test_within_a_type() -> None:
         ("mul", Fixed(16, 8), Fixed(32, 16), "cannot give fixed<32,16>"),
         ("max", I8, I32, "'max' of i8 cannot give i32"),
         ("div", BF16, F32, "'div' of bf16 cannot give f32"),
+        ("mul", F8E4M3, F8E5M2, "'mul' of f8e4m3 cannot give f8e5m2"),
         ("scale", I16, I8, "'scale' goes from i32 to an integer, not from i16 to i8"),
         ("scale", I32, F32, "'scale' goes from i32 to an integer, not from i32 to f32"),
         ("exp", I8, I8, "i8 has no operation 'exp'"),

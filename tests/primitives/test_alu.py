@@ -8,8 +8,8 @@ from samhw.graph import DONE, VAL, Arch, Token, make, stop
 from samhw.numerics import ALL_OPERATIONS, OVERFLOW, Integer, Words, operation, value_type
 from tests.support.bench import bench_primitive
 
-TYPES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "fixed<32,31>", "bf16", "f32")
-WIDENED = (("i8", "i32"), ("i16", "i32"), ("bf16", "f32"))
+TYPES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "fixed<32,31>", "f8e4m3", "f8e5m2", "bf16", "f32")
+WIDENED = (("i8", "i32"), ("i16", "i32"), ("bf16", "f32"), ("f8e4m3", "bf16"), ("f8e5m2", "f32"))
 ARCH = Arch(alu={family: dict.fromkeys(ALL_OPERATIONS, 3) for family in Arch().alu})
 
 

@@ -16,7 +16,7 @@ from tests.support.nested import from_stream, to_stream
 from tests.support.strategies.streams import structures
 from tests.support.stream_cases import at_depth
 
-F32 = Float(32)
+F32 = Float("f32")
 
 
 def arch(cycles: int) -> Arch:
@@ -118,7 +118,7 @@ def nested(draw: st.DrawFn, kind: Float, depth: int) -> list:
     return draw(structures(depth - 1, fibers))
 
 
-@pytest.mark.parametrize("kind", [F32, Float(16)], ids=str)
+@pytest.mark.parametrize("kind", [F32, Float("bf16")], ids=str)
 def test_streams_against_the_definition(kind: Float) -> None:
     @settings(max_examples=60)
     @given(st.data(), st.integers(1, 3), st.integers(1, 8))

@@ -1,4 +1,5 @@
 import random
+from math import nan
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from tests.support.strategies.chains import chained_programs
 FIXED = Rounding.fixed(8)
 BF16 = Rounding.floating(7)
 F32 = Rounding.floating(23)
+F8E4M3 = Rounding.gradual(3, 2.0**-9, 448, nan)
+F8E5M2 = Rounding.gradual(2, 2.0**-16, 57344)
 
 
 def test_the_two_kinds_of_rounding():
@@ -133,7 +136,9 @@ def test_a_bound_of_a_product():
     "name", ["exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh", "gelu", "silu", "sin", "cos"]
 )
 @pytest.mark.parametrize(
-    ("kind", "rounding"), [("bf16", BF16), ("f32", F32), ("fixed<16,8>", FIXED)], ids=["bf16", "f32", "fixed"]
+    ("kind", "rounding"),
+    [("bf16", BF16), ("f32", F32), ("fixed<16,8>", FIXED), ("f8e4m3", F8E4M3), ("f8e5m2", F8E5M2)],
+    ids=["bf16", "f32", "fixed", "f8e4m3", "f8e5m2"],
 )
 def test_the_value_types_keep_the_bounds_of_functions(name, kind, rounding):
     # The operations themselves, where fixed point does not saturate.

@@ -12,8 +12,8 @@ from samhw.tensors import Tensor
 
 OPS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 KINDS = {
-    Float(32): Rounding.floating(23),
-    Float(16): Rounding.floating(7),
+    Float("f32"): Rounding.floating(23),
+    Float("bf16"): Rounding.floating(7),
     Fixed(32, 8): Rounding.fixed(8),
 }
 INF, NAN = np.inf, np.nan

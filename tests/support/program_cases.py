@@ -73,5 +73,5 @@ def random_arch(rng: np.random.Generator) -> Arch:
 
 def _reduction(family: str, op: str, latency: int, rng: np.random.Generator) -> int:
     """The latency of a reduction; only a floating-point sum may take longer than one cycle."""
-    slack = BLOCK - latency + 1 if op == "sum" and family in ("bf16", "f32") else 1
+    slack = BLOCK - latency + 1 if op == "sum" and family in ("f8", "bf16", "f32") else 1
     return latency + int(rng.integers(slack))

@@ -259,10 +259,10 @@ def array(draw: Draw) -> Case:
     )
 
 
-VALUES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "bf16", "f32")
+VALUES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "f8e4m3", "f8e5m2", "bf16", "f32")
 SMALL = {"i8": 7, "i16": 100}
 """Numbers whose products, and sums of a few, the type can hold."""
-WIDER = {"i8": "i32", "i16": "i32", "bf16": "f32"}
+WIDER = {"i8": "i32", "i16": "i32", "f8e4m3": "f32", "f8e5m2": "bf16", "bf16": "f32"}
 
 
 def numbers(kind: str) -> st.SearchStrategy[int]:

@@ -9,19 +9,26 @@ import numpy as np
 from samhw.numerics.float import Float
 from samhw.numerics.valuetype import Words
 
-F32, BF16 = Float(32), Float(16)
+F32, BF16, F8E4M3, F8E5M2 = map(Float, ("f32", "bf16", "f8e4m3", "f8e5m2"))
 TYPES = [F32, BF16]
+NARROW = [F8E4M3, F8E5M2]
+"""Those of eight bits, of which tests see every word and every pair."""
 CHUNK = 1 << 16
 
 _STORAGE: dict[str, tuple[Any, Any]] = {
     "f32": (np.uint32, np.float32),
     "bf16": (np.uint16, ml_dtypes.bfloat16),
+    "f8e4m3": (np.uint8, ml_dtypes.float8_e4m3fn),
+    "f8e5m2": (np.uint8, ml_dtypes.float8_e5m2),
 }
 
 
 def specials(kind: Float) -> Words:
-    """Zeros, subnormals, the ends of the range, ties, infinities and NaNs, of both signs."""
+    """Zeros, subnormals, the ends of the range, ties, infinities and NaNs, of both signs; every word of eight
+    bits."""
     f = kind.format
+    if kind.width == 8:
+        return np.arange(1 << 8)
     one, last = f.one, f.hidden - 1
     magnitudes = [
         *(0, 1, f.hidden >> 1, last),
@@ -60,12 +67,15 @@ def pairs(values: Words) -> tuple[Words, Words]:
 
 
 def random_pairs(kind: Float, count: int) -> Iterator[tuple[Words, Words]]:
-    """At least `count` pairs in chunks.
+    """At least `count` pairs in chunks; all pairs of words of eight bits.
 
     In turn: any words; near ones, whose difference cancels; products, then quotients around the smallest
     normal number.
     """
     f = kind.format
+    if kind.width == 8:
+        yield pairs(specials(kind))
+        return
     rng = np.random.default_rng(kind.width)
     mask = (1 << kind.width) - 1
     for n in range(-(-count // CHUNK)):
@@ -88,11 +98,13 @@ def random_pairs(kind: Float, count: int) -> Iterator[tuple[Words, Words]]:
 
 
 def flush(kind: Float, words: Words) -> Words:
-    """The flush rule and the one NaN, on what NumPy gives."""
+    """The flush rule, in a type without subnormals, and the one NaN, on what NumPy gives."""
+    bits, dtype = _STORAGE[kind.name]
     f = kind.format
-    magnitude = words & f.sign - 1
-    words = np.where(magnitude < f.hidden, words & f.sign, words)
-    return np.where(magnitude > f.infinity, f.nan, words)
+    if kind.width > 8:
+        words = np.where(words & f.sign - 1 < f.hidden, words & f.sign, words)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(words.astype(bits).view(dtype)), f.nan, words)
 
 
 def product(a: Any, b: Any) -> Any:
@@ -112,7 +124,7 @@ def _zero(a: Any, b: Any) -> Any:
 
 
 def from_numpy(kind: Float, operation: Callable[..., Any], *words: Words) -> Words:
-    """The operation in NumPy's float32 or ml_dtypes' bfloat16, operands and result flushed."""
+    """The operation in NumPy's float32 or a type of ml_dtypes, operands and result flushed."""
     bits, dtype = _STORAGE[kind.name]
     operands = [flush(kind, w).astype(bits).view(dtype) for w in words]
     with np.errstate(all="ignore"):

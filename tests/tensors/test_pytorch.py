@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from samhw.errors import InputError
-from samhw.tensors import Tensor
+from samhw.tensors import Tensor, read_tensor
 from tests.support.strategies.tensors import tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]], np.float32)
@@ -132,6 +132,14 @@ def test_float8_becomes_float32(torch):
         small = values.to(getattr(torch, name))
         tensor = Tensor.from_torch(small, "dense")
         assert (tensor.dtype, tensor.to_dense().tolist()) == (np.float32, values.tolist())
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_every_float8_in_a_file(torch, tmp_path, name):
+    words = torch.arange(256, dtype=torch.uint8).view(getattr(torch, name)).reshape(16, 16).T
+    torch.save(words, tmp_path / "words.pt")
+    read = read_tensor(tmp_path / "words.pt").to_dense()
+    assert np.array_equal(read, words.float().numpy(), equal_nan=True)
 
 
 @pytest.mark.parametrize(

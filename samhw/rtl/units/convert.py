@@ -3,6 +3,7 @@
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
 
 from samhw.numerics import Fixed, Float, Integer, ValueType
+from samhw.numerics.float_format import FloatFormat
 from samhw.rtl.units.fit import TwosComplement, fit
 from samhw.rtl.units.float_parts import canonical, choose, round_integer, round_significand, unpack
 from samhw.rtl.units.pipeline import delayed
@@ -26,31 +27,46 @@ def convert_unit(source: ValueType, target: ValueType) -> Unit:
     raise TypeError(f"no conversion from {source} to {target}")
 
 
-def widen(word: Value, source: ValueType, target: ValueType) -> Value:
-    """The same value as a word of a wider type of the same kind, integer or floating point; exact."""
-    if isinstance(source, Float):
-        return Cat(Const(0, target.width - source.width), word)
-    return Cat(word, word[-1].replicate(target.width - source.width))
+def widen(m: Module, f: FloatFormat, g: FloatFormat, word: Value) -> Value:
+    """The same value as a word of a format `g` that has all numbers of `f`."""
+    if f.exponent_bits == g.exponent_bits:
+        return canonical(g, Cat(Const(0, g.mantissa - f.mantissa), word))
+    x = unpack(m, f, word)
+    exponent = (x.exponent + (g.bias - f.bias))[: g.exponent_bits]
+    wide = Cat(Const(0, g.mantissa - f.mantissa), x.significand[:-1], exponent, x.sign)
+    return choose(g, wide, sign=x.sign, zero=x.zero, infinite=x.infinite, nan=x.nan)
+
+
+def _has_all(f: FloatFormat, g: FloatFormat) -> bool:
+    """Whether a format `g` has all numbers of `f`."""
+    return f == g or (f.exponent_bits <= g.exponent_bits and f.mantissa <= g.mantissa and g.infinities)
 
 
 class FloatToFloat(Unit):
-    """Exact to a type as wide or wider, at once; else rounded."""
+    """Exact to a type that has all numbers of the source, at once; else rounded."""
 
     def __init__(self, source: Float, target: Float):
         self.source = source
         self.target = target
-        self.extra = max(source.format.mantissa - target.format.mantissa, 0)
-        super().__init__(source.width, "a", registers=1 if self.extra else 0, result_width=target.width)
+        self.is_exact = _has_all(source.format, target.format)
+        super().__init__(source.width, "a", registers=0 if self.is_exact else 1, result_width=target.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         f, g = self.source.format, self.target.format
-        if not self.extra:
-            m.d.comb += self.result.eq(canonical(g, widen(self.a, self.source, self.target)))
+        if self.is_exact:
+            m.d.comb += self.result.eq(widen(m, f, g, self.a))
             return m
         x = unpack(m, f, self.a)
+        more = max(g.mantissa + 1 - f.mantissa, 0)
         word = round_significand(
-            m, g, sign=x.sign, exponent=x.exponent, significand=x.significand, extra=self.extra, cut=1
+            m,
+            g,
+            sign=x.sign,
+            exponent=x.exponent + (g.bias - f.bias) if g.bias != f.bias else x.exponent,
+            significand=Cat(Const(0, more), x.significand),
+            extra=f.mantissa + more - g.mantissa,
+            cut=1,
         )
         x = delayed(m, x)
         m.d.comb += self.result.eq(choose(g, word, sign=x.sign, zero=x.zero, infinite=x.infinite, nan=x.nan))
@@ -98,7 +114,7 @@ class FloatToFixed(Unit):
         x = unpack(m, f, self.a)
         guard = max(f.mantissa + 1 - width, 2)
         aligned = Signal(width + guard)
-        count = Signal(signed(f.exponent_bits + 2))
+        count = Signal(signed(10))
         m.d.comb += [
             aligned[-(f.mantissa + 1) :].eq(Mux(x.zero, 0, x.significand)),
             count.eq(f.bias + width - 1 - fraction - x.exponent),
@@ -107,7 +123,7 @@ class FloatToFixed(Unit):
 
         shifted = shift_right_sticky(m, aligned, count[:-1])
         beyond = Signal()
-        m.d.comb += beyond.eq(count < 0)
+        m.d.comb += beyond.eq((count < 0) | x.infinite)
         x, shifted, beyond = (delayed(m, value) for value in (x, shifted, beyond))
 
         magnitude = Signal(width + 1)
@@ -115,7 +131,6 @@ class FloatToFixed(Unit):
         m.d.comb += magnitude.eq(shifted[guard:] + up)
         x, magnitude, beyond = (delayed(m, value) for value in (x, magnitude, beyond))
 
-        # Infinity is beyond every range by its exponent.
         exact = Signal(signed(width + 2))
         bounded = Mux(beyond, 1 << width, magnitude)
         m.d.comb += exact.eq(Mux(x.sign, -bounded, bounded))

@@ -13,7 +13,12 @@ __all__ = ["FloatAdd"]
 _GUARD = 3
 """Guard, round and sticky: what the smaller addend keeps below the last bit of the greater one."""
 
-_CUTS = {7: (1, 0, 1, 0, 1, 1), 23: (1, 1, 1, 1, 1, 1)}
+_CUTS = {
+    2: (1, 0, 1, 0, 1, 1),
+    3: (1, 0, 1, 0, 1, 1),
+    7: (1, 0, 1, 0, 1, 1),
+    23: (1, 1, 1, 1, 1, 1),
+}
 """By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, rounding."""
 
 
@@ -41,7 +46,7 @@ class FloatAdd(Unit):
             lesser.eq(Mux(swap, a, b)),
         ]
         x, y = unpack(m, f, greater), unpack(m, f, lesser)
-        distance = Signal(f.exponent_bits)
+        distance = Signal(f.exponent_bits + f.subnormals)
         differ = Signal()
         m.d.comb += [distance.eq(x.exponent - y.exponent), differ.eq(x.sign ^ y.sign)]
         x, y, distance, differ = (delayed(m, value, swapped) for value in (x, y, distance, differ))

@@ -10,18 +10,19 @@ from amaranth.lib import data
 from samhw.numerics.float_format import FloatFormat
 from samhw.rtl.priority import lowest_bit
 from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.sticky_shift import shift_right_sticky
 
 __all__ = ["canonical", "choose", "round_integer", "round_significand", "unpack"]
 
 
 def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
     """`sign`, biased `exponent`, `significand` with its leading one, and the class: `zero` (a subnormal is
-    one), `infinite`, `nan`."""
+    one, but in a format that has them), `infinite`, `nan`. A normalised subnormal has an exponent below 1."""
     parts = Signal(
         data.StructLayout(
             {
                 "sign": 1,
-                "exponent": f.exponent_bits,
+                "exponent": signed(f.exponent_bits + 1) if f.subnormals else f.exponent_bits,
                 "significand": f.mantissa + 1,
                 "zero": 1,
                 "infinite": 1,
@@ -34,19 +35,27 @@ def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
         parts.sign.eq(word[-1]),
         parts.exponent.eq(exponent),
         parts.significand.eq(Cat(mantissa, Const(1, 1))),
-        parts.zero.eq(~exponent.any()),
-        parts.infinite.eq(exponent.all() & ~mantissa.any()),
-        parts.nan.eq(exponent.all() & mantissa.any()),
+        parts.zero.eq(~(word[:-1] if f.subnormals else exponent).any()),
+        parts.infinite.eq(exponent.all() & ~mantissa.any() & f.infinities),
+        parts.nan.eq(_is_nan(f, word)),
     ]
+    if f.subnormals:
+        zeros = lowest_bit(mantissa[::-1])
+        with m.If(~exponent.any()):
+            m.d.comb += [parts.exponent.eq(-zeros), parts.significand.eq(Cat(Const(0, 1), mantissa) << zeros)]
     return parts
 
 
+def _is_nan(f: FloatFormat, word: Value) -> Value:
+    mantissa, exponent = word[: f.mantissa], word[f.mantissa : -1]
+    return exponent.all() & (mantissa.any() if f.infinities else mantissa.all())
+
+
 def canonical(f: FloatFormat, word: Value) -> Value:
-    """The same value as results give it: zero for a subnormal, the one NaN for every NaN."""
+    """The same value as results give it: zero for what counts as one, the one NaN for every NaN."""
     mantissa, exponent, sign = word[: f.mantissa], word[f.mantissa : -1], word[-1]
-    nan = exponent.all() & mantissa.any()
-    flushed = Cat(Mux(exponent.any(), mantissa, 0), exponent, sign)
-    return Mux(nan, Const(f.nan, f.width), flushed)
+    flushed = word if f.subnormals else Cat(Mux(exponent.any(), mantissa, 0), exponent, sign)
+    return Mux(_is_nan(f, word), Const(f.nan, f.width), flushed)
 
 
 def choose(
@@ -58,7 +67,10 @@ def choose(
     infinite: Value | int = 0,
     nan: Value | int = 0,
 ) -> Value:
-    """The result: that for ordinary operands, or NaN, or else infinity, or else zero, of the given sign."""
+    """The result: that for ordinary operands, or NaN, or else infinity, or else zero, of the given sign.
+    Without infinities it is NaN in place of one."""
+    if not f.infinities:
+        infinite, nan = 0, nan | infinite
     magnitude = Mux(zero, Const(0, f.width - 1), word[:-1])
     magnitude = Mux(infinite, Const(f.infinity, f.width - 1), magnitude)
     return Mux(nan, Const(f.nan, f.width), Cat(magnitude, Mux(zero | infinite, sign, word[-1])))
@@ -82,6 +94,8 @@ def round_significand(
         extra: at least 1.
         cut: between the decision which way to round and the addition.
     """
+    if f.subnormals:
+        exponent, significand, extra = _share_exponent(m, f, exponent, significand, extra)
     kept = significand[extra:]
     magnitude = Signal(signed(f.mantissa + max(len(exponent), f.exponent_bits + 1) + 1))
     normal = Signal()
@@ -90,7 +104,7 @@ def round_significand(
     m.d.comb += [
         # The leading one adds to the exponent; bits above it, or none at its place, are right as well.
         magnitude.eq(Cat(kept[: f.mantissa], exponent - 1 + kept[f.mantissa :])),
-        normal.eq(exponent > 0),
+        normal.eq(f.subnormals | (exponent > 0)),
         reaches_normal.eq((exponent == 0) & (kept == 2 * f.hidden - 1)),
         up.eq(significand[extra - 1] & (significand[: extra - 1].any() | kept[0])),
     ]
@@ -100,15 +114,31 @@ def round_significand(
     # So does the carry of rounding.
     rounded = Signal(magnitude.shape())
     m.d.comb += rounded.eq(magnitude + up)
-    too_large = rounded[f.mantissa : f.width - 1].all() | rounded[f.width - 1 :].any()
+    last = rounded[f.mantissa if f.infinities else 0 : f.width - 1].all()
+    too_large = last | rounded[f.width - 1 :].any()
     return Cat(
         Mux(
             normal,
             Mux(too_large, Const(f.infinity, f.width - 1), rounded[: f.width - 1]),
             Mux(reaches_normal, Const(f.hidden, f.width - 1), 0),
         ),
-        sign,
+        sign if f.infinities else sign & ~too_large,
     )
+
+
+def _share_exponent(
+    m: Module, f: FloatFormat, exponent: Value, significand: Value, extra: int
+) -> tuple[Value, Value, int]:
+    """The operands of `round_significand` with a subnormal result's significand at the exponent 1 of all
+    subnormals, and with two more bits: one to round by, and one that stands for all that is lost."""
+    beyond = f.mantissa + 3
+    shift = Signal(range(beyond + 1))
+    shared = Signal(exponent.shape())
+    m.d.comb += shared.eq(exponent)
+    with m.If(exponent < 1):
+        m.d.comb += [shared.eq(1), shift.eq(Mux(exponent < 1 - beyond, beyond, 1 - exponent))]
+    shifted = shift_right_sticky(m, Cat(Const(0, 2), significand), shift)
+    return shared, shifted, extra + 2
 
 
 def round_integer(

@@ -24,9 +24,10 @@ class Widened(Unit):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.unit = unit = self.unit
+        f, g = self.source.format, self.target.format
         m.d.comb += [
-            unit.a.eq(widen(self.a, self.source, self.target)),
-            unit.b.eq(widen(self.b, self.source, self.target)),
+            unit.a.eq(widen(m, f, g, self.a)),
+            unit.b.eq(widen(m, f, g, self.b)),
             self.result.eq(unit.result),
         ]
         return m

@@ -56,6 +56,6 @@ def _no_number(a: int, b: int) -> int:
     return 0 if a & SIGN - 1 > INFINITY or b & SIGN - 1 > INFINITY else (a ^ b) & SIGN
 
 
-_f32 = Float(32)
+_f32 = Float("f32")
 STAND_INS = {_f32.scalar("add"): f32_add, _f32.scalar("sub"): f32_sub, _f32.scalar("mul"): f32_mul}
 """By the scalar form that each stands in for."""

@@ -30,6 +30,9 @@ _DTYPES = {
     "BoolStorage": "?",
 }
 
+_EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2")
+"""Floating point that NumPy lacks; its storages are bytes."""
+
 
 class _Sparse(NamedTuple):
     layout: str
@@ -67,6 +70,10 @@ class _Unpickler(pickle.Unpickler):
         match f"{module}.{name}":
             case "torch._utils._rebuild_tensor_v2":
                 return _strided
+            case "torch._utils._rebuild_tensor_v3":
+                return _of_eight_bits
+            case "torch.storage.UntypedStorage":
+                return "u1"
             case "torch._utils._rebuild_sparse_tensor" | "torch._utils._rebuild_sparse_csr_tensor":
                 return _Sparse
             case "torch.serialization._get_layout":
@@ -77,6 +84,8 @@ class _Unpickler(pickle.Unpickler):
                 return dict
             case "torch._utils._rebuild_parameter":
                 return lambda data, *_: data
+        if module == "torch" and name in _EIGHT_BITS:
+            return name
         if module == "torch" and name in _DTYPES:
             return _DTYPES[name]
         raise InputError(f"it holds {module}.{name}, which is no tensor: save the tensor by itself")
@@ -101,6 +110,20 @@ def _strided(
         raise InputError("a tensor lies outside of its storage: save it again")
     bytes_ = tuple(step * storage.itemsize for step in stride)
     return np.lib.stride_tricks.as_strided(storage[offset:], size, bytes_, writeable=False)
+
+
+def _of_eight_bits(*arguments: Any) -> npt.NDArray[np.float32]:
+    """A strided tensor of bytes as the numbers of one of `_EIGHT_BITS`, the last argument."""
+    *tensor, name = arguments
+    if name not in _EIGHT_BITS:
+        raise InputError("it holds a tensor of bytes that are no numbers: convert it to torch.float32")
+    words = _strided(*tensor).astype(np.uint16)
+    if name == "float8_e5m2":
+        # The upper half of a float16.
+        return (words << 8).view(np.float16).astype(np.float32)
+    # Moved into a float16, the exponent is eight less than it should be.
+    numbers = ((words & 0x80) << 8 | (words & 0x7F) << 7).view(np.float16).astype(np.float32) * 256
+    return np.where(words & 0x7F == 0x7F, np.float32(np.nan), numbers)
 
 
 def _tensors(found: object) -> list[object]:

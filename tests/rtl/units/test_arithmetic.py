@@ -16,12 +16,22 @@ from tests.rtl.units.words import COUNT, operands
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
-TYPES = ["i8", "bf16", "fixed<16,8>", "f32", "i16", "i32", "fixed<8,7>", "fixed<18,17>", "fixed<32,16>"]
+NARROW = ["f8e4m3", "f8e5m2"]
+TYPES = [
+    *("i8", "bf16", "fixed<16,8>", "f32", "i16", "i32", "fixed<8,7>", "fixed<18,17>", "fixed<32,16>"),
+    *NARROW,
+]
 ARITHMETIC = ["add", "sub", "mul", "max", "min", "neg", "abs"]
 CHOOSING = ["lt", "le", "eq", "select", "relu", "leaky_relu"]
 REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
 """With the operations that they repeat."""
-WIDER = {"i8": "i32", "i16": "i32", "bf16": "f32"}
+WIDER = {
+    "i8": ["i32"],
+    "i16": ["i32"],
+    "bf16": ["f32"],
+    "f8e4m3": ["bf16", "f32"],
+    "f8e5m2": ["bf16", "f32"],
+}
 TARGETS = [*TYPES, "fixed<8,0>", "fixed<24,3>", "fixed<32,31>"]
 """Of conversions."""
 
@@ -33,8 +43,7 @@ def cases(source: str) -> dict[str, tuple[Unit, Operation]]:
     for reduction, op in REDUCTIONS.items():
         found[f"accumulate_{reduction}"] = (accumulate_unit(reduction, kind), operation(op, kind))
     crossing = [("convert", target) for target in TARGETS]
-    if source in WIDER:
-        crossing += [(op, WIDER[source]) for op in ("add", "sub", "mul")]
+    crossing += [(op, wider) for wider in WIDER.get(source, ()) for op in ("add", "sub", "mul")]
     if source == "i32":
         crossing += [("scale", target) for target in ("i8", "i16", "i32")]
     for op, target in crossing:
@@ -51,6 +60,7 @@ PROGRAMS = [
     ["i8", "i16", "i32"],
     ["fixed<8,7>", "fixed<16,8>", "fixed<18,17>", "fixed<32,16>"],
     ["bf16", "f32"],
+    NARROW,
 ]
 """The types whose units are built together."""
 
@@ -91,7 +101,7 @@ def test_every_bit(source, name):
     words = operands(expected.source, 1 if expected.op == "scale" else expected.arity)
     if expected.op == "scale":
         words = scale_operands(words[0])
-    assert len(words[0]) >= (COUNT if source != "bf16" or expected.arity > 1 else 1 << 16)
+    assert len(words[0]) >= min(COUNT, 1 << expected.source.width * min(expected.arity, 2))
     results, overflow = bench(source).run(f"{name} {source}", words)
     exact = expected.apply(*words)
     wrong = np.flatnonzero(np.where(overflow, OVERFLOW, results) != exact)

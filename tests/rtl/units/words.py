@@ -20,8 +20,8 @@ def operands(kind: ValueType, arity: int) -> list[Words]:
     """A column of words for each operand: every pair of special words, and random ones. Not to be changed."""
     rng = np.random.default_rng(arity)
     if isinstance(kind, Float):
-        if arity == 1 and kind.width == 16:
-            return [np.arange(1 << 16)]
+        if arity == 1 and kind.width <= 16:
+            return [np.arange(1 << kind.width)]
         chunks = [pairs(specials(kind)), *_float_chunks(kind, rng)]
     else:
         chunks = [pairs(_corners(kind)), *_integer_chunks(kind, rng)]
@@ -36,7 +36,7 @@ def operands(kind: ValueType, arity: int) -> list[Words]:
 def _zeros(kind: ValueType) -> Words:
     sign = 1 << kind.width - 1
     if isinstance(kind, Float):
-        smallest = kind.format.hidden
+        smallest = kind.format.least
         return np.array([0, sign, 1, smallest - 1, smallest, sign | smallest - 1, sign | smallest])
     return np.array([0, 1, sign])
 
@@ -62,6 +62,8 @@ def _float_chunks(kind: Float, rng: np.random.Generator) -> Iterator[tuple[Words
     """Any words, and pairs whose sum, product or conversion is near a tie, cancels or is very small."""
     f = kind.format
     yield from random_pairs(kind, COUNT // 2)
+    if kind.width == 8:
+        return
     count = COUNT // 8
     # Mantissas with few ones: halves of the last place, in sums and in conversions.
     for lowest, highest in ((f.bias - 33, f.bias + 33), (1, f.mantissa + 4), (1, 2 * f.bias)):

@@ -17,7 +17,9 @@ def alu_latencies(cycles: int) -> Latencies:
 def reduce_latencies(sums: int, others: int) -> Latencies:
     """Sums of floating point and products, and all other reductions, which reduce_scalar wants to be 1."""
     exact = dict.fromkeys(REDUCTIONS, others) | {"prod": sums, "recur": sums}
-    return {family: exact | ({"sum": sums} if family in ("bf16", "f32") else {}) for family in Arch().reduce}
+    return {
+        family: exact | ({"sum": sums} if family in ("f8", "bf16", "f32") else {}) for family in Arch().reduce
+    }
 
 
 def arches_with(reduce: st.SearchStrategy[Latencies]) -> st.SearchStrategy[Arch]:

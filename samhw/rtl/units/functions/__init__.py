@@ -1,6 +1,7 @@
 """Division, roots and the nonlinear functions, as pipelines."""
 
 from collections.abc import Callable
+from functools import partial
 
 from amaranth.hdl import Value
 
@@ -14,6 +15,7 @@ from samhw.rtl.units.functions.gaussian import gelu
 from samhw.rtl.units.functions.hyperbolic import tanh
 from samhw.rtl.units.functions.logarithm import log
 from samhw.rtl.units.functions.logistic import sigmoid, silu
+from samhw.rtl.units.functions.piecewise import look_up
 from samhw.rtl.units.functions.pipeline import PipelinedUnit
 from samhw.rtl.units.functions.reciprocal import reciprocal, reciprocal_root
 from samhw.rtl.units.functions.square_root import square_root
@@ -35,7 +37,7 @@ _UNARY: dict[str, Callable[..., Value]] = {
     "cos": cos,
 }
 
-_F32 = Float(32)
+_F32 = Float("f32")
 """What the functions of fixed point are computed in."""
 
 
@@ -48,6 +50,8 @@ def function_unit(op: str, value_type: ValueType) -> Unit | None:
             return PipelinedUnit(divide_floats, value_type.format, "a b")
         case Fixed() if op == "div":
             return PipelinedUnit(divide_fixed, value_type.format, "a b")
+        case Float() if op in value_type.tabulated:
+            return PipelinedUnit(partial(look_up, value_type.table(op)), value_type.format)
         case Float() if op in _UNARY:
             return PipelinedUnit(_UNARY[op], value_type.format)
         case Fixed() if op in _UNARY:

@@ -8,10 +8,11 @@ from amaranth.hdl import Cat, Const, Shape, Signal, Value
 from amaranth.lib import data, memory
 from numpy.typing import NDArray
 
+from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.piecewise import Piecewise
 from samhw.rtl.units.functions.pipeline import Pipeline
 
-__all__ = ["evaluate", "read"]
+__all__ = ["evaluate", "look_up", "read"]
 
 
 def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None = None) -> Signal:
@@ -46,6 +47,11 @@ def read(p: Pipeline, columns: Sequence[NDArray[np.int64]], address: Value) -> d
     p.advance()
     # A block memory takes most of a cycle, and the multiplier behind it as well.
     return p.register(port.data)
+
+
+def look_up(table: NDArray[np.int64], p: Pipeline, f: FloatFormat, a: Value) -> Value:
+    """The entry of a word in a table of results."""
+    return p[read(p, (table,), a)].c0
 
 
 def _partial_sums(table: Piecewise) -> Iterator[Shape]:

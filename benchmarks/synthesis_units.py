@@ -15,8 +15,16 @@ CROSSING = {
     "i8": [("add", "i32"), ("mul", "i32"), ("convert", "bf16"), ("convert", "f32")],
     "i16": [("add", "i32"), ("mul", "i32"), ("convert", "bf16"), ("convert", "f32")],
     "i32": [("scale", "i8"), ("convert", "i8"), ("convert", "bf16"), ("convert", "f32")],
+    "f8e4m3": [("mul", "bf16"), ("mul", "f32"), ("convert", "f32"), ("convert", "i8")],
+    "f8e5m2": [("mul", "bf16"), ("mul", "f32"), ("convert", "f32"), ("convert", "i8")],
     "bf16": [("add", "f32"), ("mul", "f32"), ("convert", "f32"), ("convert", "i8")],
-    "f32": [("convert", "bf16"), ("convert", "i32"), ("convert", "fixed<32,16>")],
+    "f32": [
+        ("convert", "bf16"),
+        ("convert", "f8e4m3"),
+        ("convert", "f8e5m2"),
+        ("convert", "i32"),
+        ("convert", "fixed<32,16>"),
+    ],
 }
 """Operations whose result has another type, by the type of the operands; for fixed point, to f32."""
 

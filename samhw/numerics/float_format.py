@@ -33,7 +33,7 @@ class FloatFormat:
     subnormals: bool = False
     """Whether there are any; else they count as zeros."""
     infinities: bool = True
-    """Whether there are any; else only the greatest word of each sign is a NaN, and all others are numbers."""
+    """Whether there are any; else the greatest word of each sign is a NaN, and all others are numbers."""
 
     @cached_property
     def width(self) -> int:

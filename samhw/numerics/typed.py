@@ -72,8 +72,9 @@ def operation(op: str, source: ValueType, target: ValueType | None = None) -> Op
 
     Args:
         op: any operation of the source. `add`, `sub` and `mul` may go from i8 or i16 to i32, and from
-            floating point to a wider one: the operands are converted first, which is exact. `convert` goes from any type to any;
-            `scale` (a, m, s: a * m / 2**s, to nearest, ties to even, saturating) from i32 to an integer.
+            floating point to a wider one: the operands are converted first, which is exact. `convert` goes
+            from any type to any; `scale` (a, m, s: a * m / 2**s, to nearest, ties to even, saturating) from
+            i32 to an integer.
 
     Raises:
         InputError: if there is no such operation.

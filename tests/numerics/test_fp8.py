@@ -33,7 +33,7 @@ EXACT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("op", EXACT)
 @pytest.mark.parametrize("kind", NARROW, ids=str)
 def test_functions_are_rounded_once(kind: Float, op: str) -> None:
-    """Of every word, as the exact function in float64 is; no result is so near to a tie that f32 misses it."""
+    """Of every word, as that of float64 is; no result is so near to a tie that f32 misses it."""
     with np.errstate(all="ignore"):
         want = kind.encode(EXACT[op](kind.decode(WORDS)))
     assert np.array_equal(kind.apply(op, WORDS), want)
@@ -87,5 +87,5 @@ def test_there_and_back(kind: Float) -> None:
 
 def test_names() -> None:
     assert (value_type("f8e4m3"), value_type("f8e5m2")) == (F8E4M3, F8E5M2)
-    with pytest.raises(InputError, match="Unknown value type 'f8'; the types are i8, .*, f8e4m3, f8e5m2"):
+    with pytest.raises(InputError, match=r"Unknown value type 'f8'; the types are i8, .*, f8e4m3, f8e5m2"):
         value_type("f8")

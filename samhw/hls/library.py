@@ -7,7 +7,7 @@ from typing import Any
 
 from samhw.graph import Graph, Node
 from samhw.hls.program import HlsProgram
-from samhw.hls.tables import FUNCTIONS, format_tables, lookups
+from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, Fixed, Float, ValueType
 from samhw.numerics.float_format import F32
@@ -182,7 +182,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         },
         "names": functions,
         "fixed": through_f32,
-        "lookups": [lookups(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
+        "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
     }
 

@@ -18,7 +18,7 @@ from samhw.numerics.piecewise import Piecewise, stored_width
 from samhw.numerics.reciprocal import reciprocal_table, root_table
 from samhw.numerics.working import constant, working
 
-__all__ = ["FUNCTIONS", "FormatTables", "Lookups", "format_tables", "lookups"]
+__all__ = ["FUNCTIONS", "FormatTables", "WordTables", "format_tables", "word_tables"]
 
 _PER_LINE = 8
 
@@ -108,7 +108,7 @@ class FormatTables:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class WordTable:
     """A function that is one table: its name, and its results by operand word."""
 
     name: str
@@ -116,16 +116,16 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Lookups:
+class WordTables:
     """The functions of a type of eight bits, by the name of its class."""
 
     type: str
-    functions: tuple[Lookup, ...]
+    functions: tuple[WordTable, ...]
 
 
-def lookups(value: Float, functions: Iterable[str]) -> Lookups:
+def word_tables(value: Float, functions: Iterable[str]) -> WordTables:
     """The tables of a type's functions."""
-    return Lookups(value_class(value), tuple(Lookup(op, _column(value.table(op))) for op in functions))
+    return WordTables(value_class(value), tuple(WordTable(op, _column(value.table(op))) for op in functions))
 
 
 def format_tables(f: FloatFormat, functions: Iterable[str] = FUNCTIONS) -> FormatTables:

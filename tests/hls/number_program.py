@@ -8,7 +8,7 @@ import numpy as np
 
 from samhw.building.hls_tools import compile_cpp
 from samhw.hls.cpp import value_class
-from samhw.hls.tables import FUNCTIONS, format_tables, lookups
+from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
 from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
 from samhw.numerics.float_format import BF16, F32
@@ -92,7 +92,7 @@ def _program() -> Path:
         "fixed": True,
         "names": FUNCTIONS,
         "tables": [format_tables(BF16), format_tables(F32)],
-        "lookups": [lookups(kind, kind.tabulated) for kind in NARROW],
+        "word_tables": [word_tables(kind, kind.tabulated) for kind in NARROW],
     }
     sources = {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in _HEADERS}
     text = _MAIN + "int main(int, char **argv) {\n    const std::string name = argv[1];\n"

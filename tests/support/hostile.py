@@ -11,7 +11,7 @@ from samhw.tensors import Tensor
 
 _WORDS = """
 A a i I t0 t1 t2 val vals crd ref once once_2 sorted root root_2 full nonzero part mask add mul select mul_2
-value f32 random karate samhw samhw_top r0_A r1_root scan_compressed node_root top index_t index_word bf16
+value f32 random karate samhw samhw_top r0_A r1_root scan_compressed node_root top index_t index_word bf16 f8
 fixed stream token status error main std int char bool auto class struct template namespace using this union
 register signed export operator void errno EOF NULL M_PI assert unix linux i386 stdin INT_MAX offsetof
 setjmp y0 exp log abs time read index gamma module wire reg logic input output always begin end endmodule

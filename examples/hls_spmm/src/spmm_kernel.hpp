@@ -6,6 +6,7 @@
 #include "samhw/values.hpp"
 
 using samhw::bf16;
+using samhw::f8;
 using samhw::fixed;
 using samhw::index_t;
 

@@ -21,6 +21,12 @@ struct bf16 {
     ap_uint<16> word;
 };
 
+/// Floating point of eight bits, E of them for the exponent and M for the mantissa, by its word.
+template <int E, int M>
+struct f8 {
+    ap_uint<8> word;
+};
+
 /// The memory word of a given width: the next of 8, 16 and 32 bits, so that ports need no packing.
 template <int W>
 struct memory_word {
@@ -62,6 +68,19 @@ struct traits<ap_fixed<W, I, AP_RND_CONV, AP_SAT>> {
     static type from_word(const ap_uint<W> &word) {
         type x;
         x.range(W - 1, 0) = word;
+        return x;
+    }
+};
+
+template <int E, int M>
+struct traits<f8<E, M>> {
+    static const int width = 8;
+    static const int mantissa = 2 * M + 3; // Of the format in which sums and products are exact, but for one rounding.
+    typedef ap_uint<8> memory;
+    static ap_uint<8> to_word(const f8<E, M> &x) { return x.word; }
+    static f8<E, M> from_word(const ap_uint<8> &word) {
+        f8<E, M> x;
+        x.word = word;
         return x;
     }
 };

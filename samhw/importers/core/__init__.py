@@ -3,7 +3,7 @@ them."""
 
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.bounds import MOST_JOINED, grouped
-from samhw.importers.core.build import GREATEST_MASKED, Build
+from samhw.importers.core.build import GREATEST_MASKED, Build, Made
 from samhw.importers.core.contraction import contract
 from samhw.importers.core.emit import Emitted, emit
 from samhw.importers.core.hints import NO_HINTS, Hints
@@ -26,6 +26,7 @@ __all__ = [
     "Hints",
     "HostArray",
     "InputSource",
+    "Made",
     "Operations",
     "Tensors",
     "UnsupportedError",

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +11,10 @@ from samhw.frontend.expr import (
     Access,
     Add,
     Call,
-    Div,
     Expr,
     Literal,
     Mul,
-    Neg,
-    Sub,
     accesses,
-    factors_of,
     free_indices,
     rewritten,
     terms,
@@ -34,9 +30,19 @@ from samhw.importers.core import (
     UnsupportedError,
     Value,
     Views,
+    check_unmasked,
     contract,
 )
-from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, shown, where_hidden
+from samhw.importers.mlir.idioms import call, number_of, product, selected, sum_of
+from samhw.importers.mlir.reductions import (
+    is_condition,
+    is_factor_product,
+    masks,
+    reduction_of,
+    replaced,
+    unsampled,
+)
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import Affine, AffineMap
 
@@ -59,14 +65,6 @@ class Init:
 
     shape: tuple[int, ...]
     value: Value | None = None
-
-
-@dataclass(frozen=True)
-class _Reduction:
-    """What a body makes of what it has and of the loops that are reduced: a reduction of terms."""
-
-    kind: str
-    term: Expr
 
 
 class Compute:
@@ -110,10 +108,10 @@ class Compute:
         reduced = [n for n, parallel in enumerate(loops.parallel) if not parallel and sizes[n] > 1]
         if reduced and yielded == Access(own):
             return self._untouched(init, warn)
-        plain = _unsampled(yielded, own)
+        plain = unsampled(yielded, own)
         if reduced and plain != yielded:
             yielded, where = plain, Access(own)
-        found = _reduction(yielded, own) if reduced else None
+        found = reduction_of(yielded, own) if reduced else None
         term = yielded if found is None else found.term
         if reduced and found is None:
             if any(access.tensor == own for access in accesses(yielded)):
@@ -125,38 +123,86 @@ class Compute:
             raise UnsupportedError("reduces, but keeps nothing of what was there", "make the loop parallel")
         read = term if where is None else Add(term, where)
         operands = self.operands(loops, given, inits, read, outer, sizes, warn)
-        names = list(operands)
-        held = [operands[name] for name in names]
-        if found is not None and found.kind == "sum" and isinstance(term, Mul):
+        term, operands = _folded(term, where, operands)
+        joins = found is not None and found.kind == "sum" and isinstance(term, Mul)
+        whole, swaps = self._whole(term, operands, sizes, as_factors=joins)
+        value = replace(whole, modes=self._rows(out_map, whole.modes, init))
+        stored = None if where is None else with_accesses(where, lambda a: swaps.get(a.tensor, a))
+        if value.mask is not None and (stored is not None or (found and found.kind != "max")):
+            raise UnsupportedError("reduces what is -inf at places", "take the maximum, or exp before")
+        if found is None:
+            return self._small(value) if stored is None else self._masked(value, stored)
+        if value.mask is not None:
+            whole = self.tensors.expanded_over(whole, value.mask.names)
+            value = replace(whole, modes=self._rows(out_map, whole.modes, init))
+        flat = [index for n in reduced for index in whole.modes[n]]
+        if stored is not None and (found.kind != "sum" or where == Access(own) or masks(value, stored)):
+            total = self._reduced_where(value, found.kind, stored)
+        else:
+            total = self._reduced(value, found.kind, flat)
+        return self._with_init(total, found.kind, init, out_map, warn)
+
+    def _whole(
+        self, term: Expr, operands: Mapping[str, Value], sizes: Sequence[int], *, as_factors: bool
+    ) -> tuple[Value, dict[str, Expr]]:
+        """A term over all loops, and the expressions of its operands, by their names.
+
+        Args:
+            as_factors: the operands are to be factors of a sum.
+        """
+        names, held = list(operands), list(operands.values())
+        fate = self._where_hidden(term, operands)
+        if as_factors:
             held = [self.tensors.as_product(value) for value in held]
         held = self.tensors.joinable(held)
         modes: tuple[tuple[str, ...], ...] = tuple(() for _ in sizes)
         exprs: list[Expr] = []
+        mask = None
         if held:
             modes, exprs, mask = self.operations.broadcast(
                 [replace(v, modes=((),) * (len(sizes) - len(v.modes)) + v.modes) for v in held]
             )
             modes = ((),) * (len(sizes) - len(modes)) + modes
-            if mask is not None:
-                raise UnsupportedError("takes a value that is -inf at places", "mask it later")
         swaps = dict(zip(names, exprs, strict=True))
         expr = self._few(with_accesses(term, lambda access: swaps.get(access.tensor, access)))
         modes = tuple(
             mode or ((self.build.axes.index(size),) if size > 1 else ())
             for mode, size in zip(modes, sizes, strict=True)
         )
+        match expr:
+            case Call("select", (asked, Literal(value=0), other)) if is_zero_anyway(self.build, asked, other):
+                expr = other
+        expr, conditions = shown(expr)
         self._check(expr)
-        value = Value(self._rows(out_map, modes, init), expr)
-        stored = None if where is None else with_accesses(where, lambda a: swaps.get(a.tensor, a))
-        if found is None:
-            return self._small(value) if stored is None else self._masked(value, stored)
-        rows = tuple(modes[n] for n in reduced)
-        flat = [index for row in rows for index in row]
-        if stored is not None and (found.kind != "sum" or where == Access(own) or _masks(value, stored)):
-            total = self._reduced_where(value, found.kind, stored)
-        else:
-            total = self._reduced(value, found.kind, flat)
-        return self._with_init(total, found.kind, init, out_map, warn)
+        value = Value(modes, expr, mask)
+        if fate is Hidden.ZERO and mask is not None:
+            value = self.tensors.expanded_over(value, mask.names)
+            value = self.tensors.materialized(replace(value, mask=None), mask=value.mask)
+        return self._shown_where(value, conditions), swaps
+
+    def _where_hidden(self, term: Expr, operands: Mapping[str, Value]) -> Hidden:
+        """What a term is where some of its operands are -inf."""
+        groups: dict[Access, set[str]] = {}
+        for name, value in operands.items():
+            if value.mask is not None:
+                groups.setdefault(value.mask, set()).add(name)
+        plain, _ = shown(term)
+        found = {where_hidden(plain, names) for names in groups.values()}
+        if len(found) > 1:
+            raise UnsupportedError("takes values that are -inf at different places", "mask later")
+        return found.pop() if found else Hidden.NOTHING_SPECIAL
+
+    def _shown_where(self, value: Value, conditions: Sequence[Expr]) -> Value:
+        """A value that is -inf where one of some conditions is zero."""
+        if not conditions:
+            return value
+        found = [] if value.mask is None else [value.mask]
+        for condition in conditions:
+            made = condition
+            if not isinstance(made, Access):
+                made = self.build.statement(free_indices(made), made, label="mask")
+            found.append(made)
+        return replace(value, mask=self.operations.mask_product(found))
 
     def _few(self, expr: Expr) -> Expr:
         """The expression with statements of their own for its parts, first for what it has several times,
@@ -169,7 +215,7 @@ class Compute:
                 break
             part = max(several or others, key=lambda node: sum(1 for _ in walk(node)))
             own = self.build.statement(free_indices(part), part)
-            expr = _replaced(expr, part, own)
+            expr = replaced(expr, part, own)
         return expr
 
     def _check(self, expr: Expr) -> None:
@@ -273,6 +319,8 @@ class Compute:
     def over_loops(self, value: Value, amap: AffineMap, sizes: Sequence[int]) -> Value:
         """A value with a mode for each loop."""
         value = self.build.resolve(value)
+        if not all(result.is_constant or result.loop is not None for result in amap.results):
+            check_unmasked(value)
         rows: list[tuple[str, ...]] = [()] * len(sizes)
         place = 0
         taken: dict[int, int] = {}
@@ -301,6 +349,7 @@ class Compute:
 
     def _diagonal(self, value: Value, one: int, other: int) -> Value:
         """The elements whose places in two modes are equal; the second mode goes."""
+        check_unmasked(value)
         size = self.build.axes.size(value.modes[one])
         if size == 1:
             return replace(value, modes=(*value.modes[:other], *value.modes[other + 1 :]))
@@ -358,12 +407,14 @@ class Compute:
         expr = value.expr
         if missing > 1 and kind == "sum":
             expr = product(expr, Literal(missing))
-        elif missing > 1 and kind == "prod":
+        elif missing > 1 and kind == "prod" and not is_condition(expr):
             raise UnsupportedError("multiplies what is the same along a loop", "use math.powf")
         if not set(indices) & set(used):
             return replace(value, expr=expr)
         lhs = [index for index in value.indices if index in used]
-        return replace(value, expr=build.statement(lhs, expr, reduction=kind))
+        mask = value.mask
+        left = None if mask is None or set(indices) & set(mask.names) else mask
+        return replace(value, expr=build.statement(lhs, expr, reduction=kind, mask=mask), mask=left)
 
     def _reduced_where(self, value: Value, kind: str, where: Expr) -> Value:
         """The reduction of a term where an expression is not zero."""
@@ -378,7 +429,7 @@ class Compute:
 
     def _masked(self, value: Value, stored: Expr) -> Value:
         """A value that is zero where an expression is."""
-        if not isinstance(stored, Access) or not _masks(value, stored):
+        if not isinstance(stored, Access) or not masks(value, stored):
             return self._small(value)
         assert isinstance(value.expr, Call)
         return self.tensors.materialized(replace(value, expr=value.expr.arguments[1]), mask=stored)
@@ -394,7 +445,7 @@ class Compute:
         """The value with an expression whose every term the sum over the indices spans."""
         parts = list(terms(value.expr))
         has = [set(indices) & set(free_indices(part)) for part in parts]
-        if all(_is_factor_product(part) for part in parts) and all(one == has[0] for one in has):
+        if all(is_factor_product(part) for part in parts) and all(one == has[0] for one in has):
             return value
         # The sum is to follow it: so it has the indices itself.
         modes = (*value.modes, tuple(indices))
@@ -426,91 +477,21 @@ class Compute:
         return self.operations.fused_term(total, result) if kind == "sum" else result
 
 
-def _is_factor_product(expr: Expr) -> bool:
-    """Whether a sum may stand outside of it: a product of tensors, numbers and functions."""
-    match expr:
-        case Mul(left, right):
-            return _is_factor_product(left) and _is_factor_product(right)
-        case Neg(operand):
-            return _is_factor_product(operand)
-        case Div(left, right):
-            return _is_factor_product(left) and isinstance(right, Access | Literal)
-    return isinstance(expr, Access | Literal | Call)
+def _folded(term: Expr, where: Expr | None, operands: Mapping[str, Value]) -> tuple[Expr, dict[str, Value]]:
+    """A term with the operands that are numbers in it, and what is left of the operands."""
 
+    def known(access: Access) -> Expr:
+        held = operands.get(access.tensor)
+        number = held is not None and held.mask is None and isinstance(held.expr, Literal)
+        return held.expr if held is not None and number else access
 
-def _reduction(expr: Expr, out: str) -> _Reduction | None:
-    """The reduction that an expression makes of what is there and of a term."""
-
-    def has(part: Expr) -> bool:
-        return any(access.tensor == out for access in accesses(part))
-
-    def is_out(part: Expr) -> bool:
-        return isinstance(part, Access) and part.tensor == out
-
-    if isinstance(expr, Add | Sub):
-        signed = list(_signed_terms(expr))
-        mine = [sign for sign, part in signed if is_out(part)]
-        others = [(sign, part) for sign, part in signed if not is_out(part)]
-        if mine != [1] or any(has(part) for _, part in others) or not others:
-            return None
-        first_sign, total = others[0]
-        total = total if first_sign > 0 else difference(Literal(0), total)
-        for sign, part in others[1:]:
-            total = sum_of(total, part) if sign > 0 else difference(total, part)
-        return _Reduction("sum", total)
-    if isinstance(expr, Mul):
-        factors = list(factors_of(expr))
-        rest = [factor for factor in factors if not is_out(factor)]
-        if len(rest) != len(factors) - 1 or not rest or any(map(has, rest)):
-            return None
-        term = rest[0]
-        for factor in rest[1:]:
-            term = product(term, factor)
-        return _Reduction("prod", term)
-    if isinstance(expr, Call) and expr.function in ("max", "min"):
-        a, b = expr.arguments
-        for one, other in ((a, b), (b, a)):
-            if is_out(one) and not has(other):
-                return _Reduction(expr.function, other)
-            inner = _reduction(one, out)
-            if inner is not None and inner.kind == expr.function and not has(other):
-                return _Reduction(expr.function, call(expr.function, inner.term, other))
-    return None
-
-
-def _replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
-    """An expression with another one in the place of a part."""
-    return rewritten(expr, lambda node: by if node == part else node)
-
-
-def _masks(value: Value, stored: Expr) -> bool:
-    """Whether a value is something where an expression is not zero, and zero elsewhere."""
-    match value.expr:
-        case Call("select", (condition, term, other)) if condition == stored and number_of(other) == 0:
-            return set(free_indices(stored)) <= set(free_indices(term))
-    return False
-
-
-def _unsampled(expr: Expr, out: str) -> Expr:
-    """What is computed where the output is not zero, for an expression that has zero elsewhere, as in a
-    sampled product of matrices."""
-
-    def change(node: Expr) -> Expr:
-        if isinstance(node, Call) and node.function == "select" and node.arguments[0] == Access(out):
-            _, term, other = node.arguments
-            return term if number_of(other) == 0 else node
+    def chosen(node: Expr) -> Expr:
+        match node:
+            case Call("select", (condition, yes, no)):
+                return selected(condition, yes, no)
         return node
 
-    return rewritten(expr, change)
-
-
-def _signed_terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
-    match expr:
-        case Add(left, right):
-            yield from _signed_terms(left, sign)
-            yield from _signed_terms(right, sign)
-        case Sub(left, right):
-            yield from _signed_terms(left, sign)
-            yield from _signed_terms(right, -sign)
-        case _:
-            yield sign, expr
+    term, masks = hidden_asked(with_accesses(term, known), operands)
+    term = rewritten(term, chosen)
+    used = {access.tensor for part in (term, where) if part is not None for access in accesses(part)}
+    return term, {name: value for name, value in {**operands, **masks}.items() if name in used}

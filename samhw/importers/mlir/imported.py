@@ -126,6 +126,11 @@ def import_function(
     found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
     outputs = _Outputs(walk)
     for held in found:
+        if isinstance(held, Value) and held.mask is not None:
+            raise module.file.error(
+                function.at,
+                f"'{function.name}' returns what is -inf at places; return it before it is masked.",
+            )
         outputs.add(held)
     if not outputs.computed:
         raise module.file.error(

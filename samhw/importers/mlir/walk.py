@@ -10,7 +10,7 @@ from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
 from samhw.frontend.functions import exp
 from samhw.frontend.functions import max as max_
-from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value
+from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
 from samhw.importers.mlir.attributes import is_float, raw_elements
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
@@ -220,13 +220,15 @@ class _Frame:
             said = "x".join(map(str, shape)) or "a scalar"
             raise UnsupportedError(f"gives {said}, and its type is {kind}", "mend the type, or the data")
 
-    def value(self, name: str) -> Value:
-        """A tensor or a number that is set."""
+    def value(self, name: str, *, hidden: bool = False) -> Value:
+        """A tensor or a number that is set, and unless `hidden` nowhere hidden."""
         found = self.held(name)
         if isinstance(found, Unset):
             if not found.zero:
                 self.warn(name)
             return self.moves.uniform(0, found.shape)
+        if not hidden:
+            check_unmasked(found)
         return found
 
     def warn(self, name: str) -> None:
@@ -363,7 +365,7 @@ class _Frame:
 
     def elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
         """An operation of arith or math, on numbers or on whole tensors."""
-        given = [self.value(name) for name in op.operands]
+        given = [self.value(name, hidden=True) for name in op.operands]
         kinds = {name: element_type(self.kinds.get(name)) for name in op.operands}
         places = [Access(f"%in{n}") for n in range(len(given))]
         exprs: list[Expr] = [
@@ -386,7 +388,7 @@ class _Frame:
         names, outs = groups.get("ins", []), groups.get("outs", groups.get("init", []))
         if not outs:
             raise UnsupportedError("writes to nothing", "give it outs")
-        given = [self.value(name) for name in names]
+        given = [self.value(name, hidden=True) for name in names]
         inits = [self.init(name) for name in outs]
         ranks = [len(self.shape(value)) for value in given] + [len(init.shape) for init in inits]
         loops = structured(op, ranks)
@@ -418,6 +420,7 @@ class _Frame:
 
     def init(self, name: str) -> Init:
         held = self.held(name)
+        check_unmasked(held)
         if isinstance(held, Value):
             return Init(self.shape(held), held)
         return Init(held.shape, self.moves.uniform(0, held.shape) if held.zero else None)
@@ -447,7 +450,7 @@ class _Frame:
 
     def softmax(self, op: MlirOperation) -> Held:
         """Along one dimension: the maximum, the exponentials, their sum, the quotient."""
-        x = self.value(self.operand(op, 0))
+        x = self.value(self.operand(op, 0), hidden=True)
         dim = op.attributes.get("dimension")
         rank = len(x.modes)
         if not isinstance(dim, int) or not 0 <= dim < rank:

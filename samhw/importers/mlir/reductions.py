@@ -1,0 +1,127 @@
+"""Which reduction the body of an operation makes, and what of it may follow a sum."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from samhw.frontend.expr import (
+    Access,
+    Add,
+    Call,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Sub,
+    accesses,
+    factors_of,
+    free_indices,
+    rewritten,
+)
+from samhw.importers.core import Value
+from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+
+__all__ = ["Reduction", "is_condition", "is_factor_product", "masks", "reduction_of", "replaced", "unsampled"]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What a body makes of what it has and of the loops that are reduced: a reduction of terms."""
+
+    kind: str
+    term: Expr
+
+
+def is_condition(expr: Expr) -> bool:
+    """Whether an expression is 0 or 1, and so any power of itself."""
+    return number_of(expr) in (0, 1) or (isinstance(expr, Call) and expr.function in ("eq", "lt", "le"))
+
+
+def is_factor_product(expr: Expr) -> bool:
+    """Whether a sum may stand outside of it: a product of tensors, numbers and functions."""
+    match expr:
+        case Mul(left, right):
+            return is_factor_product(left) and is_factor_product(right)
+        case Neg(operand):
+            return is_factor_product(operand)
+        case Div(left, right):
+            return is_factor_product(left) and isinstance(right, Access | Literal)
+    return isinstance(expr, Access | Literal | Call)
+
+
+def reduction_of(expr: Expr, out: str) -> Reduction | None:
+    """The reduction that an expression makes of what is there and of a term."""
+
+    def has(part: Expr) -> bool:
+        return any(access.tensor == out for access in accesses(part))
+
+    def is_out(part: Expr) -> bool:
+        return isinstance(part, Access) and part.tensor == out
+
+    if isinstance(expr, Add | Sub):
+        signed = list(_signed_terms(expr))
+        mine = [sign for sign, part in signed if is_out(part)]
+        others = [(sign, part) for sign, part in signed if not is_out(part)]
+        if mine != [1] or any(has(part) for _, part in others) or not others:
+            return None
+        first_sign, total = others[0]
+        total = total if first_sign > 0 else difference(Literal(0), total)
+        for sign, part in others[1:]:
+            total = sum_of(total, part) if sign > 0 else difference(total, part)
+        return Reduction("sum", total)
+    if isinstance(expr, Mul):
+        factors = list(factors_of(expr))
+        rest = [factor for factor in factors if not is_out(factor)]
+        if len(rest) != len(factors) - 1 or not rest or any(map(has, rest)):
+            return None
+        term = rest[0]
+        for factor in rest[1:]:
+            term = product(term, factor)
+        return Reduction("prod", term)
+    if isinstance(expr, Call) and expr.function in ("max", "min"):
+        a, b = expr.arguments
+        for one, other in ((a, b), (b, a)):
+            if is_out(one) and not has(other):
+                return Reduction(expr.function, other)
+            inner = reduction_of(one, out)
+            if inner is not None and inner.kind == expr.function and not has(other):
+                return Reduction(expr.function, call(expr.function, inner.term, other))
+    return None
+
+
+def replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
+    """An expression with another one in the place of a part."""
+    return rewritten(expr, lambda node: by if node == part else node)
+
+
+def masks(value: Value, stored: Expr) -> bool:
+    """Whether a value is something where an expression is not zero, and zero elsewhere."""
+    match value.expr:
+        case Call("select", (condition, term, other)) if condition == stored and number_of(other) == 0:
+            return set(free_indices(stored)) <= set(free_indices(term))
+    return False
+
+
+def unsampled(expr: Expr, out: str) -> Expr:
+    """What is computed where the output is not zero, for an expression that has zero elsewhere, as in a
+    sampled product of matrices."""
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Call) and node.function == "select" and node.arguments[0] == Access(out):
+            _, term, other = node.arguments
+            return term if number_of(other) == 0 else node
+        return node
+
+    return rewritten(expr, change)
+
+
+def _signed_terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    match expr:
+        case Add(left, right):
+            yield from _signed_terms(left, sign)
+            yield from _signed_terms(right, sign)
+        case Sub(left, right):
+            yield from _signed_terms(left, sign)
+            yield from _signed_terms(right, -sign)
+        case _:
+            yield sign, expr

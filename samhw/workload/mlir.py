@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, RunError
@@ -176,14 +175,6 @@ def _array(tensor: Tensor, element: str) -> HostArray:
     return held
 
 
-def _dense(held: HostArray) -> npt.NDArray[np.float64]:
-    if held.coords is None:
-        return np.asarray(held.values, np.float64)
-    found = np.zeros(held.shape)
-    found[tuple(held.coords)] = held.values
-    return found
-
-
 def difference(
     module: MlirModule,
     function: MlirFunction,
@@ -198,7 +189,9 @@ def difference(
         RunError: where it is further than the order of sums explains.
     """
     try:
-        wanted = interpret(module, function, {name: _dense(held) for name, held in data.items()})
+        wanted = interpret(
+            module, function, {name: np.asarray(held.to_dense(), np.float64) for name, held in data.items()}
+        )
     except TooLargeError:
         return None
     found = evaluate_program(imported.program, tensors)

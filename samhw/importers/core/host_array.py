@@ -44,6 +44,14 @@ class HostArray:
         """A vector of ones."""
         return cls.dense(np.ones(size, np.float32))
 
+    def to_dense(self) -> npt.NDArray[Any]:
+        """All elements, in the shape."""
+        if self.coords is None:
+            return self.values
+        found = np.zeros(self.shape, self.values.dtype)
+        found[tuple(self.coords)] = self.values
+        return found
+
     @property
     def content(self) -> Hashable:
         """Equal for equal arrays that are stored alike."""

@@ -93,20 +93,26 @@ def _is_positive(expr: Expr) -> bool:
 
 
 def hidden_asked(term: Expr, operands: Mapping[str, Value]) -> tuple[Expr, dict[str, Value]]:
-    """A term that asks whether an operand is -inf, as one that asks its mask; and the masks, as operands. A
-    number is never -inf."""
+    """A term that asks whether an operand is -inf, as one that asks its mask; and the masks, as operands.
+    What is computed counts as finite, as far as no mask hides it."""
     found: dict[str, Value] = {}
 
     def change(node: Expr) -> Expr:
         match node:
-            case Call("eq", (Access() as access, other)) if _is_hidden(other) and access.tensor in operands:
-                value = operands[access.tensor]
-                if value.mask is None:
-                    return Literal(0)
-                name = f"{access.tensor}_mask"
-                found[name] = replace(value, expr=value.mask, mask=None)
-                return Call("eq", (Access(name), Literal(0)))
-        return node
+            case Call("eq", (asked, Literal(value=number))) if math.isinf(number):
+                pass
+            case _:
+                return node
+        hidden = [access for access in accesses(asked) if operands[access.tensor].mask is not None]
+        if not hidden or number > 0:
+            return Literal(0) if not hidden or asked in hidden else node
+        if asked != hidden[0]:
+            return node
+        value = operands[hidden[0].tensor]
+        assert value.mask is not None
+        name = f"{hidden[0].tensor}_mask"
+        found[name] = replace(value, expr=value.mask, mask=None)
+        return Call("eq", (Access(name), Literal(0)))
 
     return rewritten(term, change), found
 

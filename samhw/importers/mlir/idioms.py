@@ -31,7 +31,8 @@ def number_of(expr: Expr) -> float | int | None:
 
 def literal(number: float) -> Literal:
     """A number as a person would write it: a whole one without a point."""
-    return Literal(int(number) if float(number).is_integer() else number)
+    whole = float(number).is_integer() and abs(number) < 2**53
+    return Literal(int(number) if whole else number)
 
 
 def _is(expr: Expr, number: float) -> bool:

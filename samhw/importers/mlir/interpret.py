@@ -5,23 +5,39 @@ statements, views or functions of programs.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from samhw.importers.mlir.attributes import raw_elements
-from samhw.importers.mlir.interpreted_loops import Loops, element
-from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.interpreted_loops import (
+    Loops,
+    element,
+    is_body_operation,
+    is_element,
+    needed,
+    taken,
+)
+from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.types import TensorType
 
-__all__ = ["TooLargeError", "interpret"]
+__all__ = ["Interpreter", "TooLargeError", "interpret", "is_interpreted"]
 
 Array = npt.NDArray[np.float64]
 
 _MOST_ITERATIONS = 1 << 29
 """Iterations of a function that are gone through."""
+
+
+_MOVES = frozenset(
+    {
+        *("empty", "dim", "rank", "cast", "expand_shape", "collapse_shape", "reshape", "concat"),
+        *("extract_slice", "insert_slice", "pad", "splat", "from_elements", "extract"),
+    }
+)
+"""Of the tensor dialect, what is interpreted."""
 
 
 class TooLargeError(Exception):
@@ -37,13 +53,19 @@ def interpret(module: MlirModule, function: MlirFunction, data: Mapping[str, Arr
     Raises:
         TooLargeError: where that takes too long.
     """
-    machine = _Machine(module, data)
+    machine = Interpreter(module, data)
     given = [data.get(name[1:], np.zeros(())) for name, _ in function.arguments]
     with np.errstate(all="ignore"):
         return [np.asarray(array, np.float64) for array in machine.call(function, given)]
 
 
-class _Machine:
+class Interpreter:
+    """Computes operations with NumPy.
+
+    Args:
+        data: by name, the constants that the text leaves out.
+    """
+
     def __init__(self, module: MlirModule, data: Mapping[str, Array]) -> None:
         self.module = module
         self.data = data
@@ -72,7 +94,11 @@ class _Machine:
     # Operations
 
     def operation(self, op: MlirOperation, known: dict[str, Array]) -> list[Array]:
-        """All results of an operation."""
+        """All results of an operation that `is_interpreted`.
+
+        Args:
+            known: the values that it takes, by name.
+        """
         name, short = op.name, op.name.partition(".")[2]
         given = [known[operand] for operand in op.operands]
         if name in ("arith.constant", "constant"):
@@ -90,8 +116,29 @@ class _Machine:
             return self.linalg(op, known)
         if name.startswith(("arith.", "math.")):
             return [np.asarray(element(op, given, {}), np.float64)]
-        found = self.tensor(op, short, given, known)
-        return [found]
+        if name == "tm_tensor.scatter":
+            return [self.scatter(op, known)]
+        return [self.tensor(op, short, given, known)]
+
+    def scatter(self, op: MlirOperation, known: dict[str, Array]) -> Array:
+        """Row by row, what the body makes of an update and of what is there."""
+        updates, rows = (known[name] for name in op.inputs)
+        result = known[op.outputs[0]].copy()
+        dims = op.attributes["dimension_map"]
+        assert op.body is not None
+        self.spend(64 * len(rows))
+        for update, row in zip(updates, rows.reshape(len(rows), -1), strict=True):
+            at: list[Any] = [slice(None)] * result.ndim
+            for dim, place in zip(dims, row, strict=True):
+                at[dim] = int(place)
+            there = result[tuple(at)]
+            names = [name for name, _ in op.body.arguments]
+            around = dict(known) | dict(zip(names, (update.reshape(there.shape), there), strict=True))
+            for inner in op.body.operations[:-1]:
+                around.update(zip(inner.results, self.operation(inner, around), strict=True))
+            assert op.body.last is not None
+            result[tuple(at)] = around[op.body.last.operands[0]]
+        return result
 
     def constant(self, op: MlirOperation) -> Array:
         value = op.attributes["value"]
@@ -137,8 +184,7 @@ class _Machine:
             case "from_elements":
                 return np.array(given).reshape([size or 0 for size in _shape(op)])
             case "extract":
-                row = op.lists[0] if op.lists else op.operands[1:]
-                return np.asarray(first[tuple(self.numbers(row, known))])
+                return np.asarray(taken(op, known))
         return first
 
     def reshape(self, op: MlirOperation, first: Array) -> Array:
@@ -213,3 +259,40 @@ def _shape(op: MlirOperation) -> tuple[int | None, ...]:
     kind = op.gives[0]
     assert isinstance(kind, TensorType)
     return kind.shape
+
+
+def is_interpreted(op: MlirOperation, resources: Collection[str]) -> bool:
+    """Whether an operation that nobody has imported can be computed by itself, of what it takes.
+
+    Args:
+        resources: the names of those that the text holds.
+    """
+    if op.problem is not None or any(getattr(kind, "encoding", None) for kind in op.gives):
+        return False
+    dialect, _, short = op.name.partition(".")
+    match dialect:
+        case "arith" | "constant" if short in ("constant", ""):
+            value = op.attributes.get("value")
+            if isinstance(value, Elements):
+                is_real = not value.type.element.startswith("complex")
+                return is_real and (value.values is not None or value.name in resources)
+            return isinstance(value, bool | int | float)
+        case "arith" | "math":
+            return is_element(op)
+        case "tensor":
+            return short in _MOVES and all(map(_is_plain, op.regions.values()))
+        case "linalg":
+            return short in ("generic", "fill", "transpose", "broadcast") and all(
+                map(_is_plain, op.regions.values())
+            )
+    return False
+
+
+def _is_plain(blocks: Sequence[Block]) -> bool:
+    """Whether the bodies of an operation compute with single elements."""
+    return all(
+        is_body_operation(op)
+        for block in blocks
+        if block.last is not None
+        for op in needed(block, block.last.operands)
+    )

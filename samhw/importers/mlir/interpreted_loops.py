@@ -6,7 +6,7 @@ folds them.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.special
 
+from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.operation import Block, MlirOperation
 from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import AffineMap, TensorType
 
-__all__ = ["Loops", "element"]
+__all__ = ["Loops", "element", "is_body_operation", "is_element", "needed", "taken"]
 
 Array = npt.NDArray[np.float64]
 
@@ -69,6 +70,10 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "arith.divf": np.divide,
     **{f"arith.max{kind}": np.maximum for kind in ("imumf", "numf", "f", "si", "ui")},
     **{f"arith.min{kind}": np.minimum for kind in ("imumf", "numf", "f", "si", "ui")},
+    **dict.fromkeys(("arith.fptosi", "arith.fptoui", "math.trunc"), np.trunc),
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+    "math.roundeven": np.rint,
     **{
         f"arith.{name}": lambda x: x
         for name in ("extf", "truncf", "extui", "trunci", "uitofp", "index_cast", "index_castui")
@@ -242,19 +247,34 @@ class Loops:
         """What a block yields, or the values of other names in it."""
         held: dict[str, Any] = dict(known)
         held.update({name: value for (name, _), value in zip(block.arguments, given, strict=False)})
-        for op in block.operations[:-1]:
+        last = block.last
+        assert last is not None
+        names = last.operands if wanted is None else wanted
+        for op in needed(block, names):
             if op.name == "linalg.index":
                 found: Any = at[int(op.words[0] if op.words else op.attributes["dim"])] * 1.0
             elif op.name in ("arith.constant", "constant"):
                 found = self.constant(op)
             elif op.name.startswith("sparse_tensor."):
                 found = self.sparse(op, held)
+            elif op.name == "tensor.extract":
+                found = taken(op, held)
             else:
                 found = element(op, [held[name] for name in op.operands], _kinds(block))
             held.update(dict.fromkeys(op.results, found))
-        last = block.last
-        assert last is not None
-        return [held[name] for name in (last.operands if wanted is None else wanted)]
+        return [held[name] for name in names]
+
+    def values(self, names: Sequence[str]) -> list[Array]:
+        """What values of the body are, each an array with an axis for each loop, of extent 1 for one that
+        does not matter."""
+        assert self.loops.block is not None
+        self.spend(math.prod(self.sizes))
+        at = self.grid(range(len(self.sizes)))
+        operands = [*self.ins, *self.outs]
+        rows = [_places(amap, at) for amap in self.loops.maps]
+        elements = [np.asarray(array[row]) for array, row in zip(operands, rows, strict=True)]
+        found = self.block(self.loops.block, elements, at, self.known, names)
+        return [np.asarray(x, np.float64).reshape(np.shape(x) or (1,) * len(self.sizes)) for x in found]
 
     def sparse(self, op: MlirOperation, held: Mapping[str, Any]) -> Any:
         """Operations on what is stored: an array of which something is masked is empty there."""
@@ -296,6 +316,33 @@ class Loops:
         )
 
 
+def needed(block: Block, names: Collection[str]) -> list[MlirOperation]:
+    """The operations of a block that some of its values depend on."""
+    wanted = set(names)
+    found = []
+    for op in reversed(block.operations):
+        if wanted.intersection(op.results):
+            found.append(op)
+            wanted.update(op.values)
+    return found[::-1]
+
+
+def taken(op: MlirOperation, held: Mapping[str, Any]) -> Any:
+    """Elements of a tensor.
+
+    Raises:
+        UnsupportedError: for one that the tensor does not have.
+    """
+    source = np.asarray(held[op.operands[0]])
+    row = op.lists[0] if op.lists else op.operands[1:]
+    places = [np.asarray(item if isinstance(item, int) else held[item]).astype(np.int64) for item in row]
+    for place, size in zip(places, source.shape, strict=True):
+        if place.size and (place.min() < 0 or place.max() >= size):
+            wrong = place.min() if place.min() < 0 else place.max()
+            raise UnsupportedError(f"takes the element {wrong} of a dimension of {size}", "mend the place")
+    return source[tuple(places)]
+
+
 def _kinds(block: Block) -> dict[str, str]:
     kinds = dict(block.arguments)
     for op in block.operations:
@@ -307,6 +354,19 @@ def _places(amap: AffineMap, at: Mapping[int, Any]) -> tuple[Any, ...]:
     return tuple(
         result.offset + sum(factor * at[loop] for loop, factor in result.factors) for result in amap.results
     )
+
+
+def is_element(op: MlirOperation) -> bool:
+    """Whether `element` has it."""
+    return op.name in _FUNCTIONS or op.name in (
+        *("arith.extsi", "arith.sitofp"),
+        *("arith.cmpf", "arith.cmpi"),
+    )
+
+
+def is_body_operation(op: MlirOperation) -> bool:
+    """Whether it computes with single elements in the body of another one."""
+    return is_element(op) or op.name in ("linalg.index", "arith.constant", "constant", "tensor.extract")
 
 
 def element(op: MlirOperation, given: Sequence[Any], kinds: Mapping[str, str]) -> Any:

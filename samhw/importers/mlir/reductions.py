@@ -58,6 +58,13 @@ def reduction_of(expr: Expr, out: str) -> Reduction | None:
     def is_out(part: Expr) -> bool:
         return isinstance(part, Access) and part.tensor == out
 
+    match expr:
+        case Call("select", (condition, yes, no)) if is_out(no) and not has(condition):
+            # What is there stays where the condition does not hold.
+            inner = reduction_of(yes, out)
+            if inner is not None and inner.kind == "sum":
+                return Reduction("sum", call("select", condition, inner.term, Literal(0)))
+            return None
     if isinstance(expr, Add | Sub):
         signed = list(_signed_terms(expr))
         mine = [sign for sign, part in signed if is_out(part)]

@@ -92,20 +92,27 @@ class Scalars:
 
     Args:
         find: gives the expression of a value from outside of the body.
+        extract: gives that of an element of a tensor from outside.
     """
 
-    def __init__(self, find: Find) -> None:
+    def __init__(self, find: Find, extract: Callable[[MlirOperation], Expr] | None = None) -> None:
         self.find = find
+        self.extract = extract
 
-    def body(self, block: Block, arguments: Sequence[Expr]) -> list[Expr]:
-        """What a block yields for its arguments."""
-        return self._run(block, arguments, {}, self.find)
+    def body(self, block: Block, arguments: Sequence[Expr], place: int = 0) -> Expr | None:
+        """One of what a block yields for its arguments; None where it yields less."""
+        return self._run(block, arguments, {}, self.find, place)
 
     def _run(
-        self, block: Block, arguments: Sequence[Expr], around: Mapping[str, str], find: Find
-    ) -> list[Expr]:
-        """What a block yields, where `around` has the types of values from outside of it, and `find` gives
-        their expressions."""
+        self,
+        block: Block,
+        arguments: Sequence[Expr],
+        around: Mapping[str, str],
+        find: Find,
+        place: int = 0,
+    ) -> Expr | None:
+        """One of what a block yields, where `around` has the types of values from outside of it, and `find`
+        gives their expressions."""
         known = {name: expr for (name, _), expr in zip(block.arguments, arguments, strict=False)}
         kinds = {**around, **{name: element_type(kind) for name, kind in block.arguments}}
         made = {result: op for op in block.operations for result in op.results}
@@ -123,7 +130,10 @@ class Scalars:
                     raise Located(op, UnsupportedError("is made of itself", "mend the file"))
                 making.add(name)
                 try:
-                    known[name] = self.operation(op, [value(n) for n in op.operands], kinds, value)
+                    if op.name == "tensor.extract" and self.extract is not None:
+                        known[name] = self.extract(op)
+                    else:
+                        known[name] = self.operation(op, [value(n) for n in op.operands], kinds, value)
                 except Located:
                     raise
                 except UnsupportedError as error:
@@ -132,8 +142,9 @@ class Scalars:
 
         last = block.last
         if last is None or not last.name.endswith("yield"):
-            return []
-        return [value(name) for name in (last.operands or last.groups.get("yield", []))]
+            return None
+        names = last.operands or last.groups.get("yield", [])
+        return value(names[place]) if place < len(names) else None
 
     def operation(
         self, op: MlirOperation, given: Sequence[Expr], kinds: Mapping[str, str], find: Find | None = None
@@ -222,8 +233,7 @@ class Scalars:
         def region(name: str, *arguments: Expr) -> Expr | None:
             """What a region yields; None for an empty one, which leaves the place empty."""
             block = _region(op, name)
-            found = self._run(block, arguments, kinds, find) if block else None
-            return found[0] if found else None
+            return self._run(block, arguments, kinds, find) if block else None
 
         zero = Literal(0)
         match op.name, len(given):

@@ -11,6 +11,7 @@ from samhw.importers.core import HostArray, UnsupportedError, Value
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.encodings import check_encoding
 from samhw.importers.mlir.held import Held, Unset
+from samhw.importers.mlir.hosted import HostedValues
 from samhw.importers.mlir.idioms import number_of
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import MlirOperation
@@ -28,9 +29,11 @@ class Frame(Protocol):
 
     Attributes:
         kinds: the types that the text gives.
+        hosted: what is known before the run.
     """
 
     kinds: dict[str, MlirType]
+    hosted: HostedValues
     compute: Compute
     moves: Moves
 
@@ -193,10 +196,10 @@ def pad(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
     name = last.operands[0]
     if name in made:
         places = [Access("%place")] * len(op.body.arguments)
-        (expr,) = frame.scalars({}).body(op.body, places)
+        expr = frame.scalars({}).body(op.body, places)
     else:
         expr = frame.value(name).expr
-    number = number_of(expr)
+    number = None if expr is None else number_of(expr)
     if number is None:
         raise UnsupportedError("pads with what is no constant", "pad with a number")
     return frame.moves.padded(value, rows[0], rows[1], number)

@@ -5,25 +5,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
 from samhw.frontend.functions import exp
 from samhw.frontend.functions import max as max_
-from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
+from samhw.importers.core import Arguments, Build, Hints, HostArray, UnsupportedError, Value, check_unmasked
 from samhw.importers.mlir.attributes import is_float, raw_elements
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
+from samhw.importers.mlir.gathers import gathered
 from samhw.importers.mlir.held import Held, Unset
+from samhw.importers.mlir.hosted import Hosted, HostedValues
 from samhw.importers.mlir.idioms import literal, number_of
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
+from samhw.importers.mlir.scatters import scatter
 from samhw.importers.mlir.structured import Structured, structured
 from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
 from samhw.importers.mlir.types import AffineMap, MlirType, TensorType
 
 __all__ = ["FunctionWalk"]
+
+Shape = tuple[int, ...]
 
 _DEEPEST_CALLS = 64
 _SAME = frozenset(
@@ -63,7 +69,24 @@ class FunctionWalk:
     def run(self, function: MlirFunction) -> list[Held]:
         """What the function returns, for its arguments as inputs."""
         given = [self.argument(function, name, kind) for name, kind in function.arguments]
-        return self.body(function, given)
+        hosted = {}
+        if any(is_float(element_type(kind)) for kind in function.results):
+            hosted = {
+                name: self.hosted(name)
+                for name, kind in function.arguments
+                if name[1:] in self.data and not is_float(element_type(kind))
+            }
+        return self.body(function, given, hosted)
+
+    def hosted(self, name: str) -> Hosted:
+        """An argument of whole numbers as what is known before the run."""
+
+        def fetch(arguments: Arguments) -> npt.NDArray[np.float64]:
+            found = arguments[name[1:]]
+            assert isinstance(found, HostArray)
+            return found.to_dense()
+
+        return Hosted(self.data[name[1:]].to_dense(), fetch, constant=False)
 
     def argument(self, function: MlirFunction, name: str, kind: MlirType) -> Held:
         """An argument as an input; its data come by its name without the percent sign."""
@@ -94,8 +117,8 @@ class FunctionWalk:
 
         return stored_input(self.build, ("argument", name), name, self.data[name], fetch, storage)
 
-    def body(self, function: MlirFunction, given: Sequence[Held]) -> list[Held]:
-        """What a function returns for some arguments."""
+    def body(self, function: MlirFunction, given: Sequence[Held], hosted: Mapping[str, Hosted]) -> list[Held]:
+        """What a function returns for some arguments, of which some are known before the run."""
         self.calls += 1
         last = function.body.last
         if last is None or last.name not in ("return", "func.return"):
@@ -105,7 +128,7 @@ class FunctionWalk:
             )
         scope = self.build.scope
         self.build.scope = f"{scope}.{function.name}" if scope else function.name
-        frame = _Frame(self, function, given)
+        frame = _Frame(self, function, given, hosted)
         found = [frame.held(name) for name in last.operands]
         self.build.scope = scope
         self.calls -= 1
@@ -119,8 +142,15 @@ class FunctionWalk:
 class _Frame:
     """The values of one call of a function, each made when it is first asked for."""
 
-    def __init__(self, walk: FunctionWalk, function: MlirFunction, given: Sequence[Held]) -> None:
+    def __init__(
+        self,
+        walk: FunctionWalk,
+        function: MlirFunction,
+        given: Sequence[Held],
+        hosted: Mapping[str, Hosted],
+    ) -> None:
         self.walk = walk
+        self.hosted = HostedValues(walk.module, function, hosted)
         self.compute, self.moves = walk.compute, walk.moves
         self.function = function
         names = [name for name, _ in function.arguments]
@@ -166,12 +196,16 @@ class _Frame:
             results = [result for result in op.results if result in wanted and result not in self.known]
             if results:
                 chosen.append((op, results))
-                wanted.update(op.values)
+                # What is known before the run is made where it turns out to be needed.
+                known = self.hosted.names if results[0] not in self.hosted.names else ()
+                wanted.update(value for value in op.values if value not in known)
+        label = self.walk.build.result_name
         for op, results in reversed(chosen):
             for result in results:
                 self.making.add(result)
                 self.known[result] = self.made_by(op, op.results.index(result))
                 self.making.discard(result)
+        self.walk.build.result_name = label
 
     def made_by(self, op: MlirOperation, place: int) -> Held:
         """A result of an operation."""
@@ -193,7 +227,7 @@ class _Frame:
                         f"gives elements of the type {kind.element}, for which there is no hardware",
                         "compute with real numbers",
                     )
-            found = self.operation(op, place, kind)
+            found = self.counted(op, place, kind) or self.operation(op, place, kind)
             if isinstance(kind, TensorType):
                 self.check_shape(found, kind)
         except Located as error:
@@ -211,6 +245,16 @@ class _Frame:
         if isinstance(found, Value) and self.uses[op.results[place]] > 1:
             return walk.compute.tensors.materialized(found) if number_of(found.expr) is None else found
         return found
+
+    def counted(self, op: MlirOperation, place: int, kind: MlirType | None) -> Held | None:
+        """A tensor that numbers of rows and the like decide, as a constant; None for another one."""
+        name = op.results[place]
+        if name not in self.hosted.counts or op.name in ("arith.constant", "constant", *_EMPTY):
+            return None
+        if not isinstance(kind, TensorType):
+            return None
+        held = self.hosted.of(name)
+        return None if held is None else self.constant_of(name, held.example, kind.element, Storage(None))
 
     def check_shape(self, found: Held, kind: TensorType) -> None:
         """Raises `UnsupportedError` where a value is not of the shape of its type."""
@@ -278,6 +322,8 @@ class _Frame:
             return self.loops(op, place)
         if is_elementwise(name):
             return self.elements(op, kind)
+        if name == "tm_tensor.scatter":
+            return scatter(self, op, kind)
         if made := TENSOR_OPERATIONS.get(name):
             return made(self, op, kind)
         if name.partition(".")[0] in ("sam", "samml"):
@@ -334,12 +380,31 @@ class _Frame:
         name = op.results[0][1:]
         if values is None:
             return self.walk.input(elided_name(self.walk.data, name), storage)
+        return self.constant_of(op.results[0], values, kind.element, storage)
+
+    def constant_of(
+        self, name: str, values: npt.NDArray[np.float64], element: str, storage: Storage
+    ) -> Value:
+        """Data that are the same in every run. What is -inf of them is hidden; conditions are stored where
+        they hold."""
         first = values.reshape(-1)[0]
         if (values == first).all():
-            return self.moves.uniform(float(first), shape)
-        example = HostArray.dense(values.astype(np.float32) if is_float(kind.element) else values)
+            return self.moves.uniform(float(first), values.shape)
+        build = self.walk.build
+        if np.isneginf(values).any():
+            rest = self.constant_of(name, np.where(np.isneginf(values), 0, values), element, storage)
+            shown = self.constant_of(name, np.isfinite(values) * 1.0, "i1", storage)
+            modes, (expr, mask), _ = self.compute.operations.broadcast([rest, shown])
+            assert isinstance(mask, Access)
+            return Value(modes, expr, mask)
+        if element == "i1" and storage.format is None:
+            coords = np.array(np.nonzero(values))
+            held = HostArray(values.shape, np.ones(coords.shape[1], np.float32), coords)
+            kinds = ["dense"] * (values.ndim - 1) + ["compressed"]
+            return build.constant(held, name[1:], Hints(f"({', '.join(kinds)})"))
+        example = HostArray.dense(values.astype(np.float32) if is_float(element) else values)
         key = ("data", example.content, storage)
-        return stored_input(self.walk.build, key, name, example, lambda _: example, storage)
+        return stored_input(build, key, name[1:], example, lambda _: example, storage)
 
     def called(self, op: MlirOperation) -> list[Held]:
         """What a function of the same file gives."""
@@ -352,7 +417,13 @@ class _Frame:
             )
         if walk.calls > _DEEPEST_CALLS or len(function.arguments) != len(op.operands):
             raise UnsupportedError("calls without an end, or with other arguments", "mend the call")
-        return walk.body(function, [self.held(name) for name in op.operands])
+        names = [name for name, _ in function.arguments]
+        hosted = {
+            name: held
+            for name, own in zip(names, op.operands, strict=True)
+            if own in self.hosted.names and (held := self.hosted.of(own)) is not None
+        }
+        return walk.body(function, [self.held(name) for name in op.operands], hosted)
 
     def filled(self, op: MlirOperation) -> Held:
         number = self.value(self.operand(op, 0))
@@ -399,20 +470,21 @@ class _Frame:
         outer: dict[str, Value] = {}
         where: Expr | None = None
         if loops.combine is not None:
-            yielded = [loops.combine(*ins, *own)]
+            yielded: Expr | None = loops.combine(*ins, *own)
         else:
             assert loops.block is not None
-            scalars = self.scalars(outer)
-            yielded = scalars.body(loops.block, [*ins, *own])
+            shapes = {name: self.shape(self.held(name)) for name in (*names, *outs)}
+            scalars = self.scalars(outer, lambda inner: self.taken(op, inner, shapes, outer))
+            yielded = scalars.body(loops.block, [*ins, *own], place)
             where = scalars.stored(loops.block, [*ins, *own], self.sparse(names, loops.block))
-        if place >= len(yielded):
+        if yielded is None:
             raise UnsupportedError("yields less than it gives", "yield an element for each result")
         return self.compute.result(
             loops,
             place,
             given,
             inits,
-            yielded[place],
+            yielded,
             outer,
             lambda: self.warn(outs[place]),
             where=where,
@@ -434,7 +506,29 @@ class _Frame:
                 found.add(argument)
         return found
 
-    def scalars(self, outer: dict[str, Value]) -> Scalars:
+    def taken(
+        self, op: MlirOperation, inner: MlirOperation, shapes: Mapping[str, Shape], outer: dict[str, Value]
+    ) -> Expr:
+        """An element of a tensor in the body of an operation, whose place is known before the run.
+
+        Args:
+            shapes: by name, those of the operands.
+        """
+        source = self.value(inner.operands[0])
+        row = inner.lists[0] if inner.lists else inner.operands[1:]
+        places = self.hosted.in_body(op, [str(item) for item in row], shapes)
+        if places is None or len(row) != len(source.modes):
+            raise UnsupportedError(
+                "takes an element at a place that depends on data in floating point",
+                "give the places as an argument or a constant",
+            )
+        (name,) = inner.results
+        outer[name] = gathered(self.compute, source, places, len(places.example[0].shape))
+        return Access(name)
+
+    def scalars(
+        self, outer: dict[str, Value], extract: Callable[[MlirOperation], Expr] | None = None
+    ) -> Scalars:
         """For a body; what it has from outside joins `outer`."""
 
         def find(name: str) -> Expr:
@@ -446,7 +540,7 @@ class _Frame:
             outer[name] = value
             return Access(name)
 
-        return Scalars(find)
+        return Scalars(find, extract)
 
     def softmax(self, op: MlirOperation) -> Held:
         """Along one dimension: the maximum, the exponentials, their sum, the quotient."""

@@ -1,0 +1,114 @@
+"""Elements of a tensor at places that are known before the run, by matrices that have a one for each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.errors import InputError
+from samhw.frontend.expr import Literal
+from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
+from samhw.importers.mlir.compute import Compute
+from samhw.importers.mlir.hosted import Places
+
+__all__ = ["gathered"]
+
+Array = npt.NDArray[np.float64]
+
+
+def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Value:
+    """The elements of a value at some places, with a mode for each loop.
+
+    Raises:
+        UnsupportedError: for a place that the value does not have.
+    """
+    if isinstance(source.expr, Literal):
+        return Value(((),) * loops, source.expr)
+    shape = compute.build.shape(source)
+    for array, size in zip(places.example, shape, strict=True):
+        _check(array, size)
+    value = source
+    modes: list[int | None] = list(range(len(shape)))  # The dimensions; negative numbers are loops.
+    for dims, own in _groups(places.example):
+        (first, *others) = dims
+        steps = _progression(places.example[first]) if places.constant and not others else None
+        if steps is not None and len(own) < 2:
+            at = modes.index(first)
+            value = compute.slice(value, at, *steps)
+            modes[at] = -1 - own[0] if own else None
+            continue
+        matrix = _matrix(compute, places, dims, own, shape)
+        after = [m for m in modes if m not in dims] + [-1 - loop for loop in own]
+        letters = {m: chr(ord("A") + n) for n, m in enumerate(dict.fromkeys([*modes, *after]))}
+        taken = "".join(letters[m] for m in [*(-1 - loop for loop in own), *dims])
+        has, gives = ("".join(letters[m] for m in row) for row in (modes, after))
+        value = contract(compute.tensors, f"{taken},{has}->{gives}", matrix, value)
+        modes = after
+    rows: list[tuple[str, ...]] = [()] * loops
+    for mode, indices in zip(modes, value.modes, strict=True):
+        if mode is not None:
+            rows[-1 - mode] = indices
+    return replace(value, modes=tuple(rows))
+
+
+def _check(array: Array, size: int) -> None:
+    if array.size and (array.min() < 0 or array.max() >= size):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise UnsupportedError(f"takes the element {wrong:g} of a dimension of {size}", "mend the place")
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[list[int], list[int]]]:
+    """Dimensions whose places have loops in common, and these loops."""
+    groups: list[tuple[list[int], list[int]]] = []
+    for dim, array in enumerate(arrays):
+        dims, own = [dim], {axis for axis, size in enumerate(array.shape) if size > 1}
+        for group in [group for group in groups if own.intersection(group[1])]:
+            groups.remove(group)
+            dims, own = [*group[0], *dims], own.union(group[1])
+        groups.append((dims, sorted(own)))
+    return groups
+
+
+def _progression(array: Array) -> tuple[int, int, int] | None:
+    """The first place, how many there are, and the step between them; None where steps differ or go back."""
+    row = array.reshape(-1).astype(np.int64)
+    steps = np.diff(row)
+    if len(row) == 1:
+        return int(row[0]), 1, 1
+    if steps[0] < 1 or (steps != steps[0]).any():
+        return None
+    return int(row[0]), len(row), int(steps[0])
+
+
+def _matrix(
+    compute: Compute, places: Places, dims: Sequence[int], own: Sequence[int], shape: Sequence[int]
+) -> Value:
+    """A one for each iteration, at its place in the dimensions."""
+    sizes = [shape[dim] for dim in dims]
+    extents = np.broadcast_shapes(*(places.example[dim].shape for dim in dims))
+    counts = [extents[loop] for loop in own]
+
+    def ones(arrays: Sequence[Array]) -> HostArray:
+        held = [np.broadcast_to(arrays[dim], extents).reshape(counts) for dim in dims]
+        grid = np.indices(counts).reshape(len(counts), prod(counts))
+        coords = np.array([*grid, *(array.reshape(-1).astype(np.int64) for array in held)])
+        return HostArray((*counts, *sizes), np.ones(coords.shape[1], np.float32), coords)
+
+    def fetch(arguments: Arguments) -> HostArray:
+        arrays = places.fetch(arguments)
+        try:
+            for dim in dims:
+                _check(arrays[dim], shape[dim])
+        except UnsupportedError as error:
+            raise InputError(f"A run {error}") from None
+        return ones(arrays)
+
+    kinds = ["dense" if n < len(counts) else "compressed" for n in range(len(counts) + len(dims))]
+    hints = Hints(f"({', '.join(kinds)})")
+    example = ones(places.example)
+    label = f"places_{'_'.join(map(str, (*counts, *sizes)))}"
+    if places.constant:
+        return compute.build.constant(example, label, hints)
+    return compute.build.input(("places", object()), label, example, fetch, hints)

@@ -71,6 +71,12 @@ def workload_of(
     chosen = value or asked_type(_element(inputs))
     bound = _bound(function.name, inputs, names, data, chosen)
     held = {name: _array(bound.tensors[names[name]], kind.element) for name, kind in inputs.types.items()}
+    for name in inputs.counts:
+        if not any(spec.startswith(f"{names[name]}=") for spec in data):
+            # Drawn numbers, of which each is to be a place.
+            held[name] = replace(
+                held[name], values=np.abs(held[name].values).astype(np.int64) % inputs.places
+            )
     imported = import_function(module, function, held)
     tensors = imported.tensors(held)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})

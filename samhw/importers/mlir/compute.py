@@ -16,7 +16,6 @@ from samhw.frontend.expr import (
     Mul,
     accesses,
     free_indices,
-    rewritten,
     terms,
     walk,
     with_accesses,
@@ -34,7 +33,7 @@ from samhw.importers.core import (
     contract,
 )
 from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, shown, where_hidden
-from samhw.importers.mlir.idioms import call, number_of, product, selected, sum_of
+from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
 from samhw.importers.mlir.reductions import (
     is_condition,
     is_factor_product,
@@ -245,6 +244,11 @@ class Compute:
         if len(set(flat)) != len(flat):
             raise UnsupportedError("writes to a diagonal", "write to one place for each iteration")
         return tuple(rows)
+
+    def uniform(self, number: float, shape: Sequence[int]) -> Value:
+        """One number all over, which may be infinite as long as nothing computes with it."""
+        modes = tuple(() if size == 1 else (self.build.axes.index(size),) for size in shape)
+        return Value(modes, literal(number))
 
     # Extents and operands
 
@@ -485,13 +489,7 @@ def _folded(term: Expr, where: Expr | None, operands: Mapping[str, Value]) -> tu
         number = held is not None and held.mask is None and isinstance(held.expr, Literal)
         return held.expr if held is not None and number else access
 
-    def chosen(node: Expr) -> Expr:
-        match node:
-            case Call("select", (condition, yes, no)):
-                return selected(condition, yes, no)
-        return node
-
     term, masks = hidden_asked(with_accesses(term, known), operands)
-    term = rewritten(term, chosen)
+    term = simplified(term)
     used = {access.tensor for part in (term, where) if part is not None for access in accesses(part)}
     return term, {name: value for name, value in {**operands, **masks}.items() if name in used}

@@ -2,6 +2,7 @@
 it is."""
 
 import math
+from collections.abc import Callable, Mapping
 
 from samhw.frontend.expr import Add, Call, Div, Expr, Literal, Mul, Neg, Sub, factors_of, rewritten
 
@@ -14,6 +15,7 @@ __all__ = [
     "product",
     "quotient",
     "selected",
+    "simplified",
     "sum_of",
     "with_erf",
 ]
@@ -22,6 +24,20 @@ ERF = "erf"
 """The error function, which programs do not have: it stands in expressions until `with_erf`."""
 
 _NEAR = 1e-5
+
+_FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "log": math.log,
+    "sqrt": math.sqrt,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "abs": abs,
+    "relu": lambda x: max(x, 0),
+}
+"""What a number in the place of a tensor becomes."""
 
 
 def number_of(expr: Expr) -> float | int | None:
@@ -131,6 +147,11 @@ def call(function: str, *arguments: Expr) -> Expr:
             return Call("relu", (a,))
         if numbers[0] == 0:
             return Call("relu", (b,))
+    if function in _FUNCTIONS and numbers[0] is not None:
+        try:
+            return Literal(_FUNCTIONS[function](numbers[0]))
+        except (ValueError, OverflowError, ZeroDivisionError):
+            return Call(function, arguments)
     if function in ("lt", "le", "eq") and None not in numbers:
         x, y = (n for n in numbers if n is not None)
         return Literal(int({"lt": x < y, "le": x <= y, "eq": x == y}[function]))
@@ -155,6 +176,28 @@ def selected(condition: Expr, a: Expr, b: Expr) -> Expr:
         if number_of(more) == 0 and less == b and (slope := _slope(a, b)) is not None:
             return Call("leaky_relu", (b, Literal(slope)))
     return Call("select", (condition, a, b))
+
+
+def simplified(expr: Expr) -> Expr:
+    """An expression with what is known of its numbers."""
+
+    def change(node: Expr) -> Expr:
+        match node:
+            case Add(left, right):
+                return sum_of(left, right)
+            case Sub(Literal(value=a), Literal(value=b)):
+                return Literal(a - b)
+            case Mul(Literal(value=a), Literal(value=b)):
+                return Literal(a * b)
+            case Div(Literal() as left, right):
+                return quotient(left, right) if isinstance(right, Literal) else node
+            case Call("select", (condition, yes, no)):
+                return selected(condition, yes, no)
+            case Call(function, arguments) if all(isinstance(a, Literal) for a in arguments):
+                return call(function, *arguments)
+        return node
+
+    return rewritten(expr, change)
 
 
 def _slope(expr: Expr, x: Expr) -> float | None:

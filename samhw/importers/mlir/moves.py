@@ -9,7 +9,7 @@ import numpy as np
 from samhw.frontend.expr import Literal
 from samhw.importers.core import HostArray, UnsupportedError, Value
 from samhw.importers.mlir.compute import Compute
-from samhw.importers.mlir.idioms import literal, number_of
+from samhw.importers.mlir.idioms import number_of
 
 __all__ = ["Moves"]
 
@@ -132,8 +132,3 @@ class Moves:
         if self.build.shape(value) == tuple(shape):
             return value
         return self.compute.views.expand(value, shape)
-
-    def uniform(self, number: float, shape: Sequence[int]) -> Value:
-        """One number all over, which may be infinite as long as nothing computes with it."""
-        modes = tuple(() if size == 1 else (self.build.axes.index(size),) for size in shape)
-        return Value(modes, literal(number))

@@ -21,11 +21,19 @@ from samhw.frontend.expr import (
 from samhw.importers.core import Value
 from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
 
-__all__ = ["Reduction", "is_condition", "is_factor_product", "masks", "reduction_of", "replaced", "unsampled"]
+__all__ = [
+    "BodyReduction",
+    "is_condition",
+    "is_factor_product",
+    "masks",
+    "reduction_of",
+    "replaced",
+    "unsampled",
+]
 
 
 @dataclass(frozen=True)
-class Reduction:
+class BodyReduction:
     """What a body makes of what it has and of the loops that are reduced: a reduction of terms."""
 
     kind: str
@@ -49,7 +57,7 @@ def is_factor_product(expr: Expr) -> bool:
     return isinstance(expr, Access | Literal | Call)
 
 
-def reduction_of(expr: Expr, out: str) -> Reduction | None:
+def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
     """The reduction that an expression makes of what is there and of a term."""
 
     def has(part: Expr) -> bool:
@@ -63,7 +71,7 @@ def reduction_of(expr: Expr, out: str) -> Reduction | None:
             # What is there stays where the condition does not hold.
             inner = reduction_of(yes, out)
             if inner is not None and inner.kind == "sum":
-                return Reduction("sum", call("select", condition, inner.term, Literal(0)))
+                return BodyReduction("sum", call("select", condition, inner.term, Literal(0)))
             return None
     if isinstance(expr, Add | Sub):
         signed = list(_signed_terms(expr))
@@ -75,7 +83,7 @@ def reduction_of(expr: Expr, out: str) -> Reduction | None:
         total = total if first_sign > 0 else difference(Literal(0), total)
         for sign, part in others[1:]:
             total = sum_of(total, part) if sign > 0 else difference(total, part)
-        return Reduction("sum", total)
+        return BodyReduction("sum", total)
     if isinstance(expr, Mul):
         factors = list(factors_of(expr))
         rest = [factor for factor in factors if not is_out(factor)]
@@ -84,15 +92,15 @@ def reduction_of(expr: Expr, out: str) -> Reduction | None:
         term = rest[0]
         for factor in rest[1:]:
             term = product(term, factor)
-        return Reduction("prod", term)
+        return BodyReduction("prod", term)
     if isinstance(expr, Call) and expr.function in ("max", "min"):
         a, b = expr.arguments
         for one, other in ((a, b), (b, a)):
             if is_out(one) and not has(other):
-                return Reduction(expr.function, other)
+                return BodyReduction(expr.function, other)
             inner = reduction_of(one, out)
             if inner is not None and inner.kind == expr.function and not has(other):
-                return Reduction(expr.function, call(expr.function, inner.term, other))
+                return BodyReduction(expr.function, call(expr.function, inner.term, other))
     return None
 
 

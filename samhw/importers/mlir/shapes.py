@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from samhw.errors import InputError
+from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
-from samhw.importers.mlir.scalars import is_elementwise
+from samhw.importers.mlir.scalars import element_type, is_elementwise
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import MlirType, TensorType
 
@@ -26,6 +27,8 @@ class FunctionInputs:
         elided: those constants.
         groups: dimensions that have one extent: by the first of them, its extent, if it is known.
         windows: extents that follow from others, where nothing gives these.
+        counts: the arguments of whole numbers, where the function computes in floating point.
+        places: how many places each dimension has at least of which such numbers choose one.
     """
 
     types: dict[str, TensorType] = field(default_factory=dict)
@@ -33,6 +36,8 @@ class FunctionInputs:
     groups: dict[tuple[str, int], str] = field(default_factory=dict)
     extents: dict[str, int] = field(default_factory=dict)
     windows: dict[str, int] = field(default_factory=dict)
+    counts: list[str] = field(default_factory=list)
+    places: int = 2
 
 
 def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
@@ -45,6 +50,9 @@ def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
             found.types[name[1:]] = kind
         elif classes.is_used(function, name) and not str(kind).startswith(("!", "memref", "vector")):
             found.types[name[1:]] = TensorType((), str(kind))
+    if any(is_float(element_type(kind)) for kind in function.results):
+        found.counts = [name[1:] for name, kind in function.arguments if not is_float(element_type(kind))]
+        found.places = _places(module)
     for name, (_, kind) in classes.elided.items():
         found.types.setdefault(name, kind)
         found.elided.append(name)
@@ -63,6 +71,19 @@ def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
             elif root in classes.windows:
                 found.windows[label] = classes.windowed(root)
     return found
+
+
+def _places(module: MlirModule) -> int:
+    """The least extent of what elements are taken from, or put into; at most 2 where the types say none."""
+    sizes = []
+    left = [op for function in module.functions.values() for op in function.body.operations]
+    while left:
+        op = left.pop()
+        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
+        if op.name in ("tensor.extract", "tm_tensor.scatter"):
+            kinds = op.types[:1] if op.name == "tensor.extract" else op.gives
+            sizes += [size for kind in kinds if isinstance(kind, TensorType) for size in kind.shape]
+    return min((size for size in sizes if size is not None), default=2)
 
 
 class _Classes:

@@ -214,7 +214,7 @@ def splat(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
     shape = tuple(size or 0 for size in kind.shape)
     number = number_of(value.expr)
     if number is not None:
-        return frame.moves.uniform(number, shape)
+        return frame.compute.uniform(number, shape)
     return frame.compute.views.expand(value, shape)
 
 

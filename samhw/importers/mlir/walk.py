@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
-from samhw.frontend.functions import exp
-from samhw.frontend.functions import max as max_
-from samhw.importers.core import Arguments, Build, Hints, HostArray, UnsupportedError, Value, check_unmasked
-from samhw.importers.mlir.attributes import is_float, raw_elements
+from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
 from samhw.importers.mlir.compute import Compute, Init
+from samhw.importers.mlir.constants import constant, constant_shape, values_of
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
 from samhw.importers.mlir.gathers import gathered
 from samhw.importers.mlir.held import Held, Unset
@@ -23,6 +21,8 @@ from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
 from samhw.importers.mlir.scatters import scatter
+from samhw.importers.mlir.shapes import inputs_of
+from samhw.importers.mlir.softmax import softmax
 from samhw.importers.mlir.structured import Structured, structured
 from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
 from samhw.importers.mlir.types import AffineMap, MlirType, TensorType
@@ -69,14 +69,8 @@ class FunctionWalk:
     def run(self, function: MlirFunction) -> list[Held]:
         """What the function returns, for its arguments as inputs."""
         given = [self.argument(function, name, kind) for name, kind in function.arguments]
-        hosted = {}
-        if any(is_float(element_type(kind)) for kind in function.results):
-            hosted = {
-                name: self.hosted(name)
-                for name, kind in function.arguments
-                if name[1:] in self.data and not is_float(element_type(kind))
-            }
-        return self.body(function, given, hosted)
+        counts = [name for name in inputs_of(self.module, function).counts if name in self.data]
+        return self.body(function, given, {f"%{name}": self.hosted(f"%{name}") for name in counts})
 
     def hosted(self, name: str) -> Hosted:
         """An argument of whole numbers as what is known before the run."""
@@ -254,7 +248,7 @@ class _Frame:
         if not isinstance(kind, TensorType):
             return None
         held = self.hosted.of(name)
-        return None if held is None else self.constant_of(name, held.example, kind.element, Storage(None))
+        return None if held is None else constant(self.compute, name[1:], held.example, kind.element)
 
     def check_shape(self, found: Held, kind: TensorType) -> None:
         """Raises `UnsupportedError` where a value is not of the shape of its type."""
@@ -270,7 +264,7 @@ class _Frame:
         if isinstance(found, Unset):
             if not found.zero:
                 self.warn(name)
-            return self.moves.uniform(0, found.shape)
+            return self.compute.uniform(0, found.shape)
         if not hidden:
             check_unmasked(found)
         return found
@@ -317,7 +311,7 @@ class _Frame:
         if name == "linalg.fill":
             return self.filled(op)
         if name == "linalg.softmax":
-            return self.softmax(op)
+            return softmax(self.compute, self.value(self.operand(op, 0), hidden=True), op)
         if name.startswith("linalg."):
             return self.loops(op, place)
         if is_elementwise(name):
@@ -353,58 +347,23 @@ class _Frame:
     def constant(self, op: MlirOperation) -> Held:
         value = op.attributes.get("value")
         if isinstance(value, Elements):
-            return self.data_of(op, value)
+            return self.stored(op, value)
         if isinstance(value, bool):
             return Value((), Literal(int(value)))
         if isinstance(value, int | float):
             return Value((), literal(value))
         raise UnsupportedError("is no number and no tensor", "give one of these")
 
-    def data_of(self, op: MlirOperation, held: Elements) -> Held:
+    def stored(self, op: MlirOperation, held: Elements) -> Held:
         """A tensor that the text holds, or leaves out."""
-        kind, values = held.type, held.values
-        if kind.element.startswith("complex"):
-            raise UnsupportedError("has complex numbers", "compute with real numbers")
-        shape = tuple(size or 0 for size in kind.shape)
-        if 0 in shape:
-            raise UnsupportedError("has no elements", "leave it out")
-        if values is None and (found := self.walk.module.resources.get(held.name)) is not None:
-            try:
-                values = raw_elements(bytes.fromhex(found[2:])[4:], kind.element, shape)
-            except ValueError:
-                raise UnsupportedError(
-                    f"has data ('{held.name}') that do not fit {kind}", "mend them"
-                ) from None
+        name, kind = op.results[0], held.type
+        shape = constant_shape(kind)
         storage = storage_of(kind.encoding, shape)
-        self.walk.note(op.results[0], storage)
-        name = op.results[0][1:]
+        self.walk.note(name, storage)
+        values = values_of(self.walk.module, held)
         if values is None:
-            return self.walk.input(elided_name(self.walk.data, name), storage)
-        return self.constant_of(op.results[0], values, kind.element, storage)
-
-    def constant_of(
-        self, name: str, values: npt.NDArray[np.float64], element: str, storage: Storage
-    ) -> Value:
-        """Data that are the same in every run. What is -inf of them is hidden; conditions are stored where
-        they hold."""
-        first = values.reshape(-1)[0]
-        if (values == first).all():
-            return self.moves.uniform(float(first), values.shape)
-        build = self.walk.build
-        if np.isneginf(values).any():
-            rest = self.constant_of(name, np.where(np.isneginf(values), 0, values), element, storage)
-            shown = self.constant_of(name, np.isfinite(values) * 1.0, "i1", storage)
-            modes, (expr, mask), _ = self.compute.operations.broadcast([rest, shown])
-            assert isinstance(mask, Access)
-            return Value(modes, expr, mask)
-        if element == "i1" and storage.format is None:
-            coords = np.array(np.nonzero(values))
-            held = HostArray(values.shape, np.ones(coords.shape[1], np.float32), coords)
-            kinds = ["dense"] * (values.ndim - 1) + ["compressed"]
-            return build.constant(held, name[1:], Hints(f"({', '.join(kinds)})"))
-        example = HostArray.dense(values.astype(np.float32) if is_float(element) else values)
-        key = ("data", example.content, storage)
-        return stored_input(build, key, name[1:], example, lambda _: example, storage)
+            return self.walk.input(elided_name(self.walk.data, name[1:]), storage)
+        return constant(self.compute, name[1:], values, kind.element, storage)
 
     def called(self, op: MlirOperation) -> list[Held]:
         """What a function of the same file gives."""
@@ -431,7 +390,7 @@ class _Frame:
         shape = self.shape(self.held(out))
         known = number_of(number.expr)
         if known is not None:
-            return self.moves.uniform(known, shape)
+            return self.compute.uniform(known, shape)
         return self.compute.views.expand(number, shape)
 
     def elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
@@ -495,7 +454,7 @@ class _Frame:
         check_unmasked(held)
         if isinstance(held, Value):
             return Init(self.shape(held), held)
-        return Init(held.shape, self.moves.uniform(0, held.shape) if held.zero else None)
+        return Init(held.shape, self.compute.uniform(0, held.shape) if held.zero else None)
 
     def sparse(self, names: Sequence[str], block: Block) -> set[str]:
         """The arguments of a body whose tensors store only some elements."""
@@ -541,37 +500,6 @@ class _Frame:
             return Access(name)
 
         return Scalars(find, extract)
-
-    def softmax(self, op: MlirOperation) -> Held:
-        """Along one dimension: the maximum, the exponentials, their sum, the quotient."""
-        x = self.value(self.operand(op, 0), hidden=True)
-        dim = op.attributes.get("dimension")
-        rank = len(x.modes)
-        if not isinstance(dim, int) or not 0 <= dim < rank:
-            raise UnsupportedError("names no dimension", "give it dimension(n)")
-        compute, shape = self.compute, self.shape(x)
-        x = compute.tensors.materialized(compute.tensors.expanded(x, [dim]))
-        every = AffineMap.of_loops(rank, range(rank))
-        others = AffineMap.of_loops(rank, [n for n in range(rank) if n != dim])
-        left = tuple(size for n, size in enumerate(shape) if n != dim)
-        parallel = tuple(n != dim for n in range(rank))
-
-        def reduced(value: Value, how: Callable[..., Expr], start: float) -> Value:
-            init = Init(left, self.moves.uniform(start, left))
-            loops = Structured((every, others), parallel)
-            expr = how(Access("%out0"), Access("%in0"))
-            return compute.result(loops, 0, [value], [init], expr, {}, lambda: None)
-
-        def along(value: Value, other: Value, how: Callable[[Expr, Expr], Expr]) -> Value:
-            loops = Structured((every, others, every), (True,) * rank)
-            expr = how(Access("%in0"), Access("%in1"))
-            made = compute.result(loops, 0, [value, other], [Init(shape)], expr, {}, lambda: None)
-            return compute.tensors.materialized(made)
-
-        most = reduced(x, max_, -np.inf)
-        powers = along(x, most, lambda a, b: exp(a - b))
-        total = reduced(powers, lambda a, b: a + b, 0)
-        return along(powers, total, lambda a, b: a / b)
 
 
 def elided_name(data: Mapping[str, HostArray], name: str) -> str:

@@ -32,7 +32,7 @@ from samhw.importers.core import (
     check_unmasked,
     contract,
 )
-from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, shown, where_hidden
+from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, mask_of, shown, where_hidden
 from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
 from samhw.importers.mlir.reductions import (
     is_condition,
@@ -197,7 +197,7 @@ class Compute:
             return value
         found = [] if value.mask is None else [value.mask]
         for condition in conditions:
-            made = condition
+            made = mask_of(self.build, condition)
             if not isinstance(made, Access):
                 made = self.build.statement(free_indices(made), made, label="mask")
             found.append(made)

@@ -23,7 +23,7 @@ from samhw.frontend.expr import (
 from samhw.importers.core import Build, Made, UnsupportedError, Value
 from samhw.importers.mlir.idioms import call, number_of, sum_of
 
-__all__ = ["Hidden", "hidden_asked", "is_zero_anyway", "shown", "where_hidden"]
+__all__ = ["Hidden", "hidden_asked", "is_zero_anyway", "mask_of", "shown", "where_hidden"]
 
 
 class Hidden(Enum):
@@ -115,6 +115,20 @@ def hidden_asked(term: Expr, operands: Mapping[str, Value]) -> tuple[Expr, dict[
         return Call("eq", (Access(name), Literal(0)))
 
     return rewritten(term, change), found
+
+
+def mask_of(build: Build, condition: Expr) -> Expr:
+    """What is not zero where a condition holds: the tensor itself, where it asks whether that is not zero."""
+    match condition:
+        case Call("eq", (inner, Literal(value=0))):
+            made = _statement(build, inner)
+            if made is not None and made.mask is None and made.reduction == "sum":
+                assert isinstance(inner, Access)
+                inner = renamed(made.rhs, _names(made, inner))
+            match inner:
+                case Call("eq", (Access() as tensor, Literal(value=0))):
+                    return tensor
+    return condition
 
 
 def is_zero_anyway(build: Build, condition: Expr, expr: Expr) -> bool:

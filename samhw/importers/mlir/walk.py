@@ -10,6 +10,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
+from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.constants import constant, constant_shape, values_of
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
@@ -21,7 +22,6 @@ from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
 from samhw.importers.mlir.scatters import scatter
-from samhw.importers.mlir.shapes import inputs_of
 from samhw.importers.mlir.softmax import softmax
 from samhw.importers.mlir.structured import Structured, structured
 from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
@@ -69,8 +69,9 @@ class FunctionWalk:
     def run(self, function: MlirFunction) -> list[Held]:
         """What the function returns, for its arguments as inputs."""
         given = [self.argument(function, name, kind) for name, kind in function.arguments]
-        counts = [name for name in inputs_of(self.module, function).counts if name in self.data]
-        return self.body(function, given, {f"%{name}": self.hosted(f"%{name}") for name in counts})
+        whole = [name for name, kind in function.arguments if not is_float(element_type(kind))]
+        hosted = {name: self.hosted(name) for name in whole if name[1:] in self.data}
+        return self.body(function, given, hosted)
 
     def hosted(self, name: str) -> Hosted:
         """An argument of whole numbers as what is known before the run."""

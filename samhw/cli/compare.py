@@ -16,6 +16,7 @@ from samhw.cli.options import (
     data_option,
     load_arch,
     load_schedule,
+    say_notes,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pages import report_option, write_results
@@ -120,6 +121,7 @@ def compare(
     dram, period = beside(dram, clock)
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
+    say_notes(workload)
     kind = workload.value(asked)
     if not files:
         # The regions of a module as they are imported are its statements.

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from samhw.cli.options import split_words
+from samhw.cli.options import say_notes, split_words
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs
@@ -158,6 +158,7 @@ def _warn_before(configurations: Sequence[Configuration], left: int, jobs: int) 
     for program, data, value in pairs[:: -(-len(pairs) // _MOST_READ) or 1] if left else ():
         with suppress(SamhwError):  # It will be in the table.
             found.append(bind_program(program, data, value=value))
+            say_notes(found[-1])
     if found:
         warn_before(found, times=left / len(found), jobs=min(jobs, left))
 

@@ -9,7 +9,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from samhw.cli.options import AREA, data_option, load_schedule, most_luts
+from samhw.cli.options import AREA, data_option, load_schedule, most_luts, say_notes
 from samhw.cli.output import OUTPUT, command_line, print_json, print_table
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
@@ -91,6 +91,7 @@ def tune(
     end = monotonic() + budget
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
+    say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO_FUSION)
     room = Room(lanes is not None or most is not None, most)
     request = request_for(workload, given, value=asked, arch=Arch(), room=room)

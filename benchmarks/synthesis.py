@@ -57,6 +57,7 @@ from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
+from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
 from samhw.rtl.units import Unit
 from samhw.rtl.verilog_memory import VerilogMemories
@@ -134,6 +135,9 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
     yield Case("recur", f"{value}", partial(Recur, arch=arch, value_type=value))
     yield Case("last", f"{value}", partial(Last, arch=arch, value_type=value))
     yield Case("arg", f"max {value}", partial(Arg, arch=arch, value_type=value, op="max"))
+    for k in (4, 16):
+        ranked = partial(TopK, arch=arch, value_type=value, op="max", gives="values", k=k)
+        yield Case("top_k", f"max {value}, k={k}", ranked)
     exclusive = partial(Running, arch=arch, value_type=value, op="sum", exclusive=True)
     yield Case("running", f"sum {value}, exclusive", exclusive)
     for bits in ([10], [5, 5]):

@@ -17,6 +17,7 @@ from samhw.cascade.reductions import Reduced, RegionReductions
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.frontend import (
     COORDINATES,
+    RANKINGS,
     Access,
     Call,
     Div,
@@ -168,6 +169,8 @@ class _Rewriter:
         """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""
         if reduced.statement.reduction in COORDINATES:
             return "left alone: the coordinate of an extreme does not come apart"
+        if reduced.statement.reduction in RANKINGS:
+            return "left alone: what is put in order does not come apart"
         if reduced.statement.reduction == "prod":
             return "left alone: a product has no form to rescale"
         if not reduced.counts_alike:

@@ -147,16 +147,19 @@ class Apply(_Node):
 @dataclass(frozen=True, eq=False)
 class Reduce(_Unary):
     """The sum (`op`: `sum`, `max`, `min` or `prod`; of pairs `recur`) of the operand over an index, or the
-    coordinate of an extreme along it (`argmax`, `argmin`), named for the table."""
+    coordinate of an extreme along it (`argmax`, `argmin`), named for the table. What is put in order (`top`
+    and its kin) has the index `rank` in its place."""
 
     name: str
     index: str
     operand: "Einsum"
     op: str = "sum"
+    rank: str | None = None
 
     @cached_property
     def free(self) -> frozenset[str]:
-        return self.operand.free - {self.index}
+        free = self.operand.free - {self.index}
+        return free if self.rank is None else free | {self.rank}
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,9 +102,13 @@ class EinsumBuilder:
         else:
             e = build(instance, statement.rhs, None)
             e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
-            # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of the
-            # innermost, one without any would count as zero.
-            e = self._sums.one_by_one(e, reduced, statement.reduction, outermost_first=restricted)
+            if statement.rank is not None:
+                (index,) = reduced
+                e = self._sums.ranked(e, index, statement.reduction, instance.rename[statement.rank])
+            else:
+                # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of
+                # the innermost, one without any would count as zero.
+                e = self._sums.one_by_one(e, reduced, statement.reduction, outermost_first=restricted)
         if statement.mask is None or restricted:
             return e
         return Apply("select", (self._mask_values(instance), e, Number(0)))

@@ -1,6 +1,7 @@
 """Where sums stand: each as early, and over as few indices, as it can."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View
 from samhw.decision import Iteration
@@ -45,6 +46,10 @@ class Sums:
         for index in sorted(indices, key=self._position.__getitem__, reverse=not outermost_first):
             e = self._reduce(e, index, op)
         return e
+
+    def ranked(self, e: Einsum, index: str, op: str, rank: str) -> Einsum:
+        """Puts the values of e along an index in order, by an index of their own."""
+        return replace(self._reduce(e, index, op), rank=rank)
 
     def _over_product(self, factors: tuple[Einsum, ...], indices: list[str]) -> Einsum:
         """Sums a product, one index after another: next is always the one whose sum runs over the fewest

@@ -36,8 +36,8 @@ class CycleEstimate:
 
     @cached_property
     def start(self) -> Mapping[str, float]:
-        """The cycle in which each node has something to do. A reducer gives nothing before its first fiber is
-        complete."""
+        """The cycle in which each node has something to do. A reducer, and what completes fibers, gives
+        nothing before the first one is complete."""
         start: dict[str, float] = {}
         begin: dict[str, float] = {}
         for node in self._graph.nodes:
@@ -46,6 +46,11 @@ class CycleEstimate:
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
                 ready += self._fiber(node, reduction) + self._last_steps(node, reduction)
+            elif node.spec.completes:
+                flow = self._counts.taken(node, node.inputs[0].name)
+                ready += self._counts.payloads(flow) / max(
+                    1.0, self._counts.level(flow, len(flow.levels) - 1)
+                )
             begin[node.name] = ready
         return start
 
@@ -73,6 +78,9 @@ class CycleEstimate:
         ends = [channel.source for channel in self._taken(node)]
         ends += [Endpoint(node.name, port.name) for port in node.outputs]
         tokens = max((self._counts.tokens(end) for end in ends), default=0.0)
+        if node.spec.completes:
+            # Whole fibers first, and what it makes of them afterwards.
+            return sum(self._counts.tokens(Endpoint(node.name, port.name)) for port in node.outputs) + tokens
         if node.spec.joins(node.params):
             return max(tokens, self._looked_at(node))
         reduction = node.spec.reduction(node.params)

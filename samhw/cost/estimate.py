@@ -53,11 +53,12 @@ def estimate(graph: Graph, arch: Arch, extent: Mapping[str, int]) -> Expected:
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
             counts[end] = _given(graph, node, port.name, taken, indices[end], extent)
-        busy[node.name] = max(
-            map(_tokens, (*taken.values(), *(counts[Endpoint(node.name, p.name)] for p in node.outputs)))
-        )
+        given = [_tokens(counts[Endpoint(node.name, port.name)]) for port in node.outputs]
+        busy[node.name] = max(*map(_tokens, taken.values()), *given, 0.0)
+        if node.spec.completes:
+            busy[node.name] += max(given)
         cycles = max(cycles, start + busy[node.name])
-        kept = node.spec.kept(node.params)
+        kept = 0 if node.spec.completes else node.spec.kept(node.params)
         if kept is not None:
             (longest,) = [taken[p] for p in taken if len(taken[p]) == max(map(len, taken.values()))][:1]
             outer = longest[: len(longest) - 1 - kept]

@@ -58,11 +58,13 @@ from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
-from samhw.frontend.statement import COORDINATES, Region, Statement
+from samhw.frontend.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Statement
 
 __all__ = [
     "COORDINATES",
     "MAX_EXTENT",
+    "MOST_RANKS",
+    "RANKINGS",
     "Access",
     "Add",
     "Binary",

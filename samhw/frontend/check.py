@@ -4,7 +4,7 @@ import math
 
 from samhw.errors import InputError
 from samhw.frontend.check_moves import check_concat, check_reshape
-from samhw.frontend.check_running import check_coordinate, check_recurrence, check_running
+from samhw.frontend.check_running import check_coordinate, check_ranking, check_recurrence, check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
@@ -27,7 +27,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
-from samhw.frontend.statement import COORDINATES, Statement
+from samhw.frontend.statement import COORDINATES, RANKINGS, Statement
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
@@ -116,12 +116,14 @@ def _check_statement(program: Program, statement: Statement) -> None:
                 check_recurrence(program, statement, statement.rhs)
             if statement.reduction in COORDINATES:
                 check_coordinate(program, statement)
+            if statement.reduction in RANKINGS:
+                check_ranking(program, statement)
             _check_indices(program, statement)
     _check_order(program, statement)
 
 
 def _check_reduction_name(program: Program, statement: Statement) -> None:
-    known = (*REDUCTIONS, *COORDINATES)
+    known = (*REDUCTIONS, *COORDINATES, *RANKINGS)
     if statement.reduction not in known:
         raise program.error(
             statement.lhs.span,
@@ -133,7 +135,7 @@ def _check_indices(program: Program, statement: Statement) -> None:
     """The rules of a statement's indices: where they may be missing, and how far a sum over them reaches."""
     free = free_indices(statement.rhs)
     for index in statement.lhs.variables:
-        if index not in free:
+        if index not in free and index != statement.rank:
             raise program.error(
                 statement.lhs.span,
                 f"index '{index}' of '{statement.lhs}' is on the left only; use it on the right or drop it",
@@ -148,7 +150,7 @@ def _check_indices(program: Program, statement: Statement) -> None:
 
 def _check_mask(program: Program, statement: Statement, mask: Access) -> None:
     for index in mask.variables:
-        if index not in statement.indices:
+        if index not in statement.indices or index == statement.rank:
             what = f"index '{index}' of the mask '{mask}' is not used by the statement"
             raise program.error(mask.span, f"{what}; {_indices(statement)}")
         if index in statement.lhs.variables or statement.reduction != "sum":

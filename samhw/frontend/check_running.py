@@ -1,10 +1,11 @@
-"""The rules of what goes along one index: running reductions, recurrences, coordinates of extremes."""
+"""The rules of what goes along one index: running reductions, recurrences, coordinates of extremes, and what
+is put in order."""
 
 from samhw.frontend.expr import Expr, Recurrence, RunningReduction, free_indices
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 
-__all__ = ["check_coordinate", "check_recurrence", "check_running"]
+__all__ = ["check_coordinate", "check_ranking", "check_recurrence", "check_running"]
 
 
 def check_running(program: Program, statement: Statement, running: RunningReduction) -> None:
@@ -40,7 +41,7 @@ def check_recurrence(program: Program, statement: Statement, recurrence: Recurre
 
 
 def check_coordinate(program: Program, statement: Statement) -> None:
-    """Raise InputError unless `argmax` or `argmin` goes along exactly one index."""
+    """Raise InputError unless what gives a coordinate, or puts in order, goes along exactly one index."""
     count = len(statement.reduction_indices)
     if count == 1:
         return
@@ -48,9 +49,24 @@ def check_coordinate(program: Program, statement: Statement) -> None:
     cause = f"lacks the indices {missing}" if count else "lacks no index of its right side"
     raise program.error(
         statement.lhs.span,
-        f"'{statement.lhs}' {cause}, but '{statement.reduction}=' gives the coordinate along exactly one; "
+        f"'{statement.lhs}' {cause}, but '{statement.reduction}=' goes along exactly one; "
         + ("use the others on the left, or reshape them to one before" if count else "drop one on the left"),
     )
+
+
+def check_ranking(program: Program, statement: Statement) -> None:
+    """Raise InputError unless what is put in order goes along exactly one index, and counts by another."""
+    check_coordinate(program, statement)
+    free = free_indices(statement.rhs)
+    own = [index for index in statement.lhs.variables if index not in free]
+    if len(own) != 1:
+        cause = f"has the indices {' and '.join(own)}" if own else "has no index"
+        raise program.error(
+            statement.lhs.span,
+            f"'{statement.lhs}' {cause} that its right side lacks, but '{statement.reduction}=' counts what "
+            "it gives by exactly one; "
+            + ("use the others on the right" if own else "add one, such as V[i, r], and declare its extent"),
+        )
 
 
 def _check_alone(program: Program, statement: Statement, expr: Expr) -> None:

@@ -30,7 +30,7 @@ from samhw.frontend.index import IndexExpr, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
-from samhw.frontend.statement import COORDINATES, Region, Statement
+from samhw.frontend.statement import COORDINATES, RANKINGS, Region, Statement
 from samhw.numerics import ValueType, value_type
 
 __all__ = ["dumps", "load", "parse", "parse_expression"]
@@ -201,13 +201,15 @@ class _Parser:
 
     # statement = access [ reduction ] "=" sum [ "where" access ] [ "order" name { "," name } ]
     # reduction = "max" | "min" | "prod" | "argmax" | "argmin"
+    #           | "top" | "bottom" | "argtop" | "argbottom"
 
     def statement(self) -> Statement:
         if self.token.text in ("+", "-", "*", "/", "@", "where", "order"):
             self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
         lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
         reduction = "sum"
-        if self.token.kind is LexemeKind.NAME and self.token.text in (*REDUCTIONS, *COORDINATES):
+        named = (*REDUCTIONS, *COORDINATES, *RANKINGS)
+        if self.token.kind is LexemeKind.NAME and self.token.text in named:
             reduction = self.advance().text
         self.expect("=")
         rhs = self.sum()

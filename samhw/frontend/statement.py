@@ -18,10 +18,18 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.source import Span
 
-__all__ = ["COORDINATES", "Region", "Statement"]
+__all__ = ["COORDINATES", "MOST_RANKS", "RANKINGS", "Region", "Statement"]
 
 COORDINATES = {"argmax": "max", "argmin": "min"}
 """Reductions that give a coordinate: that of the first value that the named reduction gives."""
+
+RANKINGS = {"top": "max", "bottom": "min", "argtop": "max", "argbottom": "min"}
+"""Reductions that give the best values along an index, in order, or their coordinates: those that the named
+reduction gives, one after another. They have an index of their own, which is on the left alone."""
+
+
+MOST_RANKS = 64
+"""The most values that are put in order: hardware has a comparator for each."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,8 @@ class Statement:
     order: tuple[str, ...] | None = None
     order_span: Span | None = field(default=None, compare=False, repr=False)
     reduction: str = field(default="sum", kw_only=True)
-    """How missing indices are reduced, one of `REDUCTIONS` or of `COORDINATES`: each term is summed over its
-    own indices; all others take the whole right side."""
+    """How missing indices are reduced, one of `REDUCTIONS`, `COORDINATES` or `RANKINGS`: each term is summed
+    over its own indices; all others take the whole right side."""
     mask: Access | None = field(default=None, kw_only=True)
 
     @cached_property
@@ -86,8 +94,18 @@ class Statement:
 
     @property
     def innermost(self) -> str | None:
-        """The index that a stream must have inside of those on the left; None in most statements."""
-        return self.reduction_indices[0] if self.reduction in COORDINATES else self.runs_along
+        """The index that a stream must have inside of those on the left, but for `rank`; None in most
+        statements."""
+        goes_along = self.reduction in COORDINATES or self.reduction in RANKINGS
+        return self.reduction_indices[0] if goes_along else self.runs_along
+
+    @cached_property
+    def rank(self) -> str | None:
+        """The index of what is put in order, which counts the best values; None in most statements."""
+        if self.reduction not in RANKINGS:
+            return None
+        free = free_indices(self.rhs)
+        return next((index for index in self.lhs.variables if index not in free), None)
 
     def with_accesses(self, change: Callable[[Access], Access]) -> "Statement":
         """The statement with other accesses: of its left side, of its right side, and of its mask."""

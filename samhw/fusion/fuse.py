@@ -68,14 +68,23 @@ class Instance:
         return None if own is None else tuple(self.rename[i] for i in own)
 
     @property
+    def along(self) -> str | None:
+        """The index along which it runs or gives the coordinate, in the region's indices; mostly None."""
+        along = self.statement.innermost
+        return None if along is None else self.rename[along]
+
+    @property
     def runs(self) -> tuple[tuple[str, str], ...]:
         """Of what runs along an index, or gives the coordinate along it, the pairs of another index and that
-        one, in the region's indices: its stream has to have that one innermost."""
-        along = self.statement.innermost
+        one, in the region's indices: its stream has to have that one innermost. Only what is put in order
+        comes inside of it, by an index of its own."""
+        along, rank = self.statement.innermost, self.statement.rank
         if along is None:
             return ()
-        others = (index for index in self.statement.lhs.names if index != along)
-        return tuple((self.rename[index], self.rename[along]) for index in others)
+        pairs = [(index, along) for index in self.statement.lhs.names if index not in (along, rank)]
+        if rank is not None:
+            pairs.append((along, rank))
+        return tuple((self.rename[outer], self.rename[inner]) for outer, inner in pairs)
 
 
 class StoredUse(NamedTuple):

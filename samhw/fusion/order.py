@@ -30,7 +30,7 @@ def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
         if instance.order is not None
     ]
     chains += [
-        (f"'{instance.statement}', which runs along {inner},", (outer, inner), True)
+        (f"'{instance.statement}', which runs along {instance.along},", (outer, inner), True)
         for instance in region.instances
         for outer, inner in instance.runs
     ]
@@ -98,8 +98,8 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
         for outer, inner in instance.runs:
             if position[outer] > position[inner]:
                 raise ScheduleError(
-                    f"The order {','.join(order)} visits {outer} inside of {inner}, along which "
-                    f"'{instance.statement}' runs",
+                    f"The order {','.join(order)} visits {outer} inside of {inner}, but "
+                    f"'{instance.statement}' runs along {instance.along}",
                     f"choose one in which {inner} comes behind {outer}",
                 )
     for use in region.stored_uses():

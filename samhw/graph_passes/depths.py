@@ -156,6 +156,14 @@ def _outputs(
             distributed // distribution.lanes if distribution.collects else distributed * distribution.lanes
         )
     kept = node.spec.kept(node.params)
+    if node.spec.completes:
+        # It makes no coordinates, but has those of what its output follows.
+        followed = node.spec.follows(node.outputs[0].name, node.params)
+        assert followed is not None
+        origins = heads[followed].origins
+        waits = {n: count for n, count in waits.items() if n < depth} | {
+            depth - 1: waits.get(depth - 1, 0) + 1
+        }
     if kept is not None:
         outer = depth - 1 - kept
         # What comes out below the outer coordinates, the reducer makes.

@@ -40,6 +40,7 @@ _SHARED = {
     "repeat": ["hold"],
     "crd_hold": ["hold"],
     "locate": ["hold"],
+    "top_k": ["arg"],
 }
 """What a header includes besides tokens and operations."""
 

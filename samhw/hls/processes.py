@@ -323,6 +323,12 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "recur": _recur,
     "last": _plain("last"),
     "arg": _plain("arg", lambda to, node: str(node.params["op"] == "max").lower()),
+    "top_k": _plain(
+        "top_k",
+        lambda to, node: str(node.params["op"] == "max").lower(),
+        lambda to, node: str(node.params["gives"] == "places").lower(),
+        lambda to, node: str(node.params["k"]),
+    ),
     "reduce_vector": _reduce_vector,
     "recur_vector": _recur_vector,
     "drop_crd": _plain("drop_crd"),

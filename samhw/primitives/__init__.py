@@ -29,6 +29,7 @@ from samhw.primitives.scan_dense import ScanDense
 from samhw.primitives.scan_singleton import ScanSingleton
 from samhw.primitives.scatter import Scatter
 from samhw.primitives.shift import Shift
+from samhw.primitives.top_k import TopK
 from samhw.primitives.union import Union
 from samhw.primitives.write_compressed import WriteCompressed
 from samhw.primitives.write_dense import WriteDense
@@ -65,6 +66,7 @@ _MODELS: tuple[Model, ...] = (
     Recur(),
     Last(),
     Arg(),
+    TopK(),
     ReduceVector(),
     RecurVector(),
     DropCrd(),

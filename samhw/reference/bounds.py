@@ -11,7 +11,7 @@ Here all numbers are finite, and stay so in whatever order; extended.py has the 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import frexp, inf, isnan
+from math import frexp, inf, isnan, nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.functions import CHANGES, ROUNDINGS, no_nan
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES, as_values, over_rows, steps
+from samhw.reference.sorting import Uncertain, best, descending, row_numbers, taken
+from samhw.reference.values import VALUES, as_values, counting, over_rows, steps
 
 __all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "RunningError", "uncertain"]
 
@@ -303,6 +304,56 @@ class RunningError(Domain):
         nothing = np.logical_not(over_rows(np.logical_or, counts, starts))
         error = np.maximum(np.where(may_be, np.abs(at - each), 0), np.where(nothing, each, 0))
         return self.element(found, over_rows(np.maximum, error, starts)[starts])
+
+    def best_values(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        """Put in order, values are off by no more than the worst of them."""
+        counts = counting(a[VALUE], None if mask is None else mask[VALUE])
+        error = a[ERROR]
+        if mask is not None:
+            error = np.where(uncertain(mask) > 0, inf, np.where(counts, error, 0))
+        worst = over_rows(np.maximum, error, starts)[starts]
+        places = best(op, a[VALUE], counts, at, starts, k)
+        return self.element(taken(a[VALUE], places), np.repeat(worst, k))
+
+    def best_places(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        """The bound reaches to the furthest coordinate whose element may have the rank."""
+        counts = np.ones(at.shape, bool) if mask is None else (mask[VALUE] == 1) & (mask[ERROR] == 0)
+        is_open, away = self.is_open(a), a[ERROR] if op == "max" else -a[ERROR]
+        worst, far = (-inf, nan) if op == "max" else (inf, nan)
+        known = Uncertain(
+            descending(op, np.where(is_open, worst, a[VALUE] - away)),
+            descending(op, np.where(is_open, far, a[VALUE] + away)),
+            *(counts, at, starts),
+        )
+        first, last = known.ranks()
+        present = counting(a[VALUE], None if mask is None else mask[VALUE])
+        found = taken(at, best(op, a[VALUE], present, at, starts, k)).reshape(-1, k)
+        rows = row_numbers(starts, len(at))
+        sure = np.bincount(rows, counts, len(starts))
+        error = np.zeros(found.shape)
+        for rank in range(k):
+            may_be = (first <= rank) & (rank <= last)
+            distance = np.where(may_be, np.abs(at - found[rows, rank]), 0)
+            # Where no more elements surely count, there may be none.
+            error[:, rank] = over_rows(np.maximum, distance, starts)[starts]
+            error[:, rank] = np.maximum(error[:, rank], np.where(sure <= rank, found[:, rank], 0))
+        return self.element(found.reshape(-1), error.reshape(-1))
 
     def is_open(self, a: Array) -> Mask:
         """Of which elements nothing is known."""

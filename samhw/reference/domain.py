@@ -122,6 +122,31 @@ class Domain(ABC):
         """
 
     @abstractmethod
+    def best_values(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        """The k elements of each row that are its "max" or "min", NaN before them, one after another, and
+        zeros where there are no more; row by row along the last axis. Arguments as for `coordinate`."""
+
+    @abstractmethod
+    def best_places(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        """The coordinates of these elements, likewise."""
+
+    @abstractmethod
     def result(self, a: Array) -> Array:
         """What is kept of elements that nothing is computed from: with bounds, the value, the bound, and
         whether it is open (extended.py)."""

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
 from samhw.reference.domain import Reduction, Sum
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES, steps
+from samhw.reference.values import VALUES, over_rows, steps
 
 __all__ = ["Extended"]
 
@@ -311,6 +311,28 @@ class Extended(RunningError):
         for at in steps(starts, values.shape[-1]):
             is_open[at] |= is_open[at - 1]
         return self.anything(self.element(values, error), is_open)
+
+    def best_values(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        is_open = a[OPEN] > 0
+        is_nan = np.isnan(a[VALUE]) & ~is_open
+        if mask is not None:
+            is_open = (mask[OPEN] > 0) | (is_open & (mask[VALUE] != 0))
+            is_nan = is_nan & (mask[VALUE] != 0) & (uncertain(mask) == 0) & (mask[OPEN] == 0)
+        result = super().best_values(op, a, mask, at, starts, k)
+        # NaN comes before what is open, wherever that is.
+        nans = over_rows(np.add, is_nan.astype(np.int64), starts)[starts]
+        surely_nan = np.tile(np.arange(k), len(starts)) < np.repeat(nans, k)
+        any_open = np.repeat(over_rows(np.logical_or, is_open, starts)[starts], k)
+        result = self.anything(result, np.logical_and(any_open, ~surely_nan))
+        return np.where(surely_nan, self.like(result, nan), result)
 
     def is_open(self, a: Array) -> Mask:
         is_open: Mask = super().is_open(a) | (a[OPEN] > 0)

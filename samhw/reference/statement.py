@@ -9,6 +9,7 @@ import numpy as np
 
 from samhw.frontend import (
     COORDINATES,
+    RANKINGS,
     Access,
     Add,
     Concat,
@@ -29,6 +30,7 @@ from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.moves import concatenated, elements, reshaped
 from samhw.reference.pieces import side_by_side
+from samhw.reference.ranking import ranking
 from samhw.reference.recurrence import recurrence
 from samhw.reference.relation import Array, Points, Relation
 from samhw.reference.running import running
@@ -88,6 +90,9 @@ def evaluate_statement(
                 result = replace(found, values=finish(found.values))
             case _ if statement.reduction in COORDINATES:
                 found = coordinate(domain, statement, leaves, extents, within)
+                result = replace(found, values=finish(found.values))
+            case _ if statement.reduction in RANKINGS:
+                found = ranking(domain, statement, leaves, extents, within)
                 result = replace(found, values=finish(found.values))
             case _:
                 result = _Walk(domain, statement, leaves, extents, within).result(finish)

@@ -8,8 +8,9 @@ from scipy.special import expit, ndtr
 
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
+from samhw.reference.sorting import best, taken
 
-__all__ = ["VALUES", "Values", "as_values", "over_rows", "steps"]
+__all__ = ["VALUES", "Values", "as_values", "counting", "over_rows", "steps"]
 
 
 def as_values(array: ArrayLike) -> Array:
@@ -110,8 +111,35 @@ class Values(Domain):
         first = over_rows(np.minimum, np.where(is_best, at, none), starts)[starts]
         return np.where(first == none, 0, first)
 
+    def best_values(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        return taken(a, best(op, a, counting(a, mask), at, starts, k))
+
+    def best_places(
+        self,
+        op: str,
+        a: Array,
+        mask: Array | None,
+        at: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        k: int,
+    ) -> Array:
+        return taken(at, best(op, a, counting(a, mask), at, starts, k))
+
     def result(self, a: Array) -> Array:
         return a
+
+
+def counting(a: Array, mask: Array | None) -> Mask:
+    """Which elements count."""
+    return np.ones(a.shape, bool) if mask is None else mask != 0
 
 
 def steps(starts: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int64]]:

@@ -31,6 +31,7 @@ from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
 from samhw.rtl.token import token_width
+from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
@@ -121,6 +122,13 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     "recur": lambda at: Recur(arch=at.arch, value_type=at.value),
     "last": lambda at: Last(arch=at.arch, value_type=at.value),
     "arg": lambda at: Arg(arch=at.arch, value_type=at.value, op=at.params["op"]),
+    "top_k": lambda at: TopK(
+        arch=at.arch,
+        value_type=at.value,
+        op=at.params["op"],
+        gives=at.params["gives"],
+        k=at.params["k"],
+    ),
     "reduce_vector": lambda at: ReduceVector(
         arch=at.arch,
         value_type=at.value,

@@ -157,6 +157,11 @@ class Spec(ABC):
     def carries(self) -> bool:
         """What it gives at a coordinate depends on those before it in the fiber."""
 
+    @property
+    @abstractmethod
+    def completes(self) -> bool:
+        """It keeps levels, and gives nothing of a fiber before it has taken all of one."""
+
     @abstractmethod
     def follows(self, port: str, params: Params) -> str | None:
         """The input whose levels an output has; a scanner adds one to them, and a reducer takes one away.
@@ -298,9 +303,10 @@ class Spec(ABC):
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
     otherwise, it neither joins streams, nor moves coordinates, nor distributes them to lanes, nor carries
-    anything from one to the next."""
+    anything from one to the next, nor needs a whole fiber."""
 
     carries = False
+    completes = False
 
     @property
     def moves(self) -> bool:

@@ -31,6 +31,7 @@ class _Reducer(Spec):
     thins = False
     moves = False
     carries = False
+    completes = False
     scans = False
     cell = None
     finds_disorder = False

@@ -15,6 +15,7 @@ class _Scanner(Spec):
     thins = False
     moves = False
     carries = False
+    completes = False
     scans = True
     cell = "LS"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.graph import VAL, Arch, Graph, Memory, MemoryRole, Token, make
+from samhw.graph import STOP, VAL, Arch, Graph, Memory, MemoryRole, Token, make
 from samhw.numerics import Float, value_type
 from tests.support.lanes import distributed
 from tests.support.nested import Nested, to_stream
@@ -294,6 +294,23 @@ def _droppable(value: str) -> Any:
     return draw
 
 
+def _ranked(value: str) -> Any:
+    """As `_droppable`, with ranks for each fiber."""
+    droppable = _droppable(value)
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        streams, memories = droppable(rng, extent)
+        rank: list[Token] = []
+        for token in streams["crd"]:
+            if token.kind is not VAL:
+                ends_fiber = token.kind is STOP and token.payload & 15 == 0
+                rank += [Token(VAL, n) for n in range(int(rng.integers(0, 6)) * ends_fiber)]
+                rank.append(token)
+        return {**streams, "rank": rank}, memories
+
+    return draw
+
+
 def _any_depth(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
     """A stream to be distributed."""
     depth = int(rng.integers(1, 4))
@@ -565,6 +582,21 @@ VARIANTS: tuple[Variant, ...] = (
         )
     ),
     Variant("arg min f32 in i8", "arg", _droppable("f32"), {"op": "min", "value": "f32"}, value="i8"),
+    *(
+        Variant(
+            f"top_k {op} {gives} {k} {value}",
+            "top_k",
+            _ranked(value),
+            {"op": op, "gives": gives, "k": k},
+            value=value,
+        )
+        for op, gives, k, value in (
+            ("max", "values", 3, "i32"),
+            ("min", "places", 1, "i8"),
+            ("max", "places", 4, "bf16"),
+            ("min", "values", 2, "f32"),
+        )
+    ),
     *(
         Variant(
             f"recur_vector {bits} {value}{''.join(f', {n} banks' for n in banks)}",

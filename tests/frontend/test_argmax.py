@@ -37,7 +37,7 @@ def test_python_says_the_same() -> None:
     [
         (
             "p[i] argmax= T[i, j, k]",
-            "'p.i.' lacks the indices 'j' and 'k', but 'argmax=' gives the coordinate",
+            "'p.i.' lacks the indices 'j' and 'k', but 'argmax=' goes along exactly one",
         ),
         ("p[i, j] argmin= S[i, j]", "lacks no index of its right side, but 'argmin='"),
         ("p[i] argmax= cumsum(j, S[i, j])", "is reduced by 'argmax=' as well"),

@@ -266,6 +266,29 @@ CASES = {
         *("arg", 2, {"op": "max"}, dict.fromkeys(("crd", "val"), "S1:1 D"), {}),
         {"val": "S0@2 D@3"},
     ),
+    "top_k": (
+        # A fiber of four, then an empty one, then one of two, whose stop ends the list as well.
+        *("top_k", 2, {"op": "max", "gives": "places", "k": 2}),
+        {
+            "crd": "3 5 8 9 S0 S0 4 6 S1 D",
+            "val": "1 2 2 3 S0 S0 N 4294967295 S1 D",
+            "rank": "0 1 S0 0 S0 0 1 2 S1 D",
+        },
+        {},
+        {"val": "9@6 5@7 S0@8 0@9 S0@10 4@13 6@14 0@15 S1@16 D@17"},
+    ),
+    "top_k: the first NaN first, and -0 as great as 0": (
+        *("top_k", 1, {"op": "min", "gives": "values", "k": 3, "value": "bf16"}),
+        {"crd": "1 2 3 4 S0 D", "val": "16256 32704 32768 0 S0 D", "rank": "0 1 2 S0 D"},
+        {},
+        {"val": "32704@6 32768@7 0@8 S0@9 D@10"},
+    ),
+    "top_k: no fiber": (
+        *("top_k", 2, {"op": "max", "gives": "values", "k": 1}),
+        dict.fromkeys(("crd", "val", "rank"), "S1:1 D"),
+        {},
+        {"val": "S1:1@2 D@3"},
+    ),
     "recur_vector": (
         # five cycles behind the first element of its address, the third one fires in 6; flushed in 7, fetch
         # in 13, emit in 16
@@ -571,6 +594,14 @@ FAULTS = {
         {"crd": "N", "val": "1"},
         {},
         "protocol .* cycle 1",
+    ),
+    "top_k": (
+        *("top_k", 1, {"op": "max", "gives": "values", "k": 2}),
+        *({"crd": "1 S0", "val": "1 1", "rank": "0"}, {}, "protocol .* cycle 2"),
+    ),
+    "top_k: ranks of another list": (
+        *("top_k", 2, {"op": "max", "gives": "values", "k": 2}),
+        *({"crd": "1 S0", "val": "1 S0", "rank": "S1"}, {}, "protocol .* cycle 2"),
     ),
     "drop_val": ("drop_val", 1, {}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
     "drop_val: stops": ("drop_val", 2, {}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),

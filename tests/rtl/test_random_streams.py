@@ -25,6 +25,7 @@ from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
+from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
@@ -271,6 +272,27 @@ def test_arg(seed):
         Arg(arch=ARCH, value_type=I32, op="max"),
         {"crd": encode(crds, depth), "val": encode(vals, depth)},
         {"val": (encode(transform(first_greatest, depth - 1, crds, vals), depth - 1), depth - 1)},
+    )
+
+
+@seeds
+def test_top_k(seed):
+    random = Random(seed)
+    depth, k = random.randint(1, 3), random.randint(1, 5)
+    crds = generate(random, depth - 1, lambda: fiber(random))
+    vals = transform(lambda _: random.choice([None, 0, 1, 2, 2**32 - 1]), depth, crds)
+    ranks = transform(lambda _: list(range(random.randint(0, 6))), depth - 1, crds)
+
+    def in_order(crds, vals, ranks):
+        values = [-1 if val == 2**32 - 1 else val or 0 for val in vals]
+        best = [crds[n] for n in sorted(range(len(crds)), key=lambda n: -values[n])][:k]
+        return [(best + 6 * [0])[rank] for rank in ranks]
+
+    check(
+        random,
+        TopK(arch=ARCH, value_type=I32, op="max", gives="places", k=k),
+        {"crd": encode(crds, depth), "val": encode(vals, depth), "rank": encode(ranks, depth)},
+        {"val": (encode(transform(in_order, depth - 1, crds, vals, ranks), depth), depth)},
     )
 
 

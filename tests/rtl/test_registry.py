@@ -73,6 +73,12 @@ NODES = [
     node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
     node("running", {"op": "sum", "exclusive": True}, {"val": VAL}, {"val": VAL}),
     node("recur", {}, {"factor": VAL, "val": VAL}, {"val": VAL}),
+    node(
+        "top_k",
+        {"op": "min", "gives": "places", "k": 3},
+        {"crd": CRD, "val": VAL, "rank": CRD},
+        {"val": VAL},
+    ),
     node("reduce_vector", {"op": "sum", "bits": [4]}, {"crd0": CRD, "val": VAL}, {"crd0": CRD, "val": VAL}),
     node("last", {}, {"val": VAL}, {"val": VAL}),
     node("arg", {"op": "min"}, {"crd": CRD, "val": VAL}, {"val": VAL}),

@@ -49,6 +49,10 @@ EXAMPLES = {
     "recur": Example(1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, 1),
     "last": Example(1, {}, {"val": "2 1 S0 D"}, 3),
     "arg": Example(1, {"op": "max"}, {"crd": "4 7 S0 D", "val": "2 1 S0 D"}, 3),
+    "top_k": Example(
+        *(1, {"op": "max", "gives": "places", "k": 2}),
+        *({"crd": "4 7 S0 D", "val": "1 2 S0 D", "rank": "0 1 S0 D"}, 3),
+    ),
     "reduce_vector": Example(2, {"op": "max", "bits": [3]}, {"crd0": "1 S0 2 S1 D", "val": "5 S0 6 S1 D"}, 4),
     "recur_vector": Example(
         *(2, {"bits": [3]}),

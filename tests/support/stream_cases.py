@@ -429,6 +429,34 @@ def arg(draw: Draw) -> Case:
     return Case(node, {"crd": crd, "val": val}, {"val": zip_at(d - 1, best, crd, val)}, value=graph)
 
 
+@st.composite
+def top_k(draw: Draw) -> Case:
+    d = draw(some_depths)
+    crd = draw(coordinates(d, COORDINATE_LIMIT))
+    graph, params = draw(typed_params())
+    kind = value_type(params.get("value", graph))
+    edges = [0, 1, 1 << kind.width - 1, (1 << kind.width) - 1, (1 << kind.width - 1) - 1]
+    val = draw(like(crd, d, st.none() | any_words(kind.name) | st.sampled_from(edges)))
+    op, gives = draw(st.sampled_from(("max", "min"))), draw(st.sampled_from(("values", "places")))
+    k = draw(st.integers(1, 6))
+    # Ranks in any number, some beyond what is kept.
+    rank = draw(like(crd, d - 1, st.integers(0, 7).map(lambda n: list(range(n)))))
+
+    def in_order(crds: list[int], words: list[int | None], ranks: list[int]) -> list[int]:
+        def key(pair: tuple[int, int]) -> tuple[bool, float, int]:
+            value = _value(kind, pair[1])
+            is_nan = value != value
+            return not is_nan, 0 if is_nan else -value if op == "max" else value, pair[0]
+
+        found = sorted(zip(crds, (word or 0 for word in words), strict=True), key=key)[:k]
+        shown = [pair[gives == "values"] for pair in found]
+        return [shown[n] if n < len(shown) else 0 for n in ranks]
+
+    node = make("top_k", "n", d, op=op, gives=gives, k=k, **params)
+    expected = zip_at(d - 1, in_order, crd, val, rank)
+    return Case(node, {"crd": crd, "val": val, "rank": rank}, {"val": expected}, value=graph)
+
+
 def _value(kind: ValueType, word: int) -> float:
     """The value of a word; subnormals are zeros."""
     return 0.0 if kind.is_zero(word) else float(kind.decode(word))
@@ -596,6 +624,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         recur,
         last,
         arg,
+        top_k,
         reduce_vector,
         recur_vector,
         drop_crd,

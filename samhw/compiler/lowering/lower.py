@@ -325,7 +325,7 @@ class _Lowering:
                 "end the fused region between the two",
             )
         rows, values = self.operand(space.inner(), reduce.operand, reduce.op, Goal(reduce.name))
-        space.streams[reduce] = reduced(self.builder, reduce, rows, values, space.depth, order)
+        space.streams[reduce] = reduced(self.builder, reduce, rows, values, space, order)
 
 
 def _replaced(e: Einsum, node: Einsum, by: Einsum) -> Einsum:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import RECUR, Reduce
 from samhw.compiler.lowering.builder import TableBuilder
-from samhw.compiler.lowering.space import RowStream, ValueStream
-from samhw.compiler.table import Feed
+from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
+from samhw.compiler.table import Feed, PlannedOutput
 from samhw.compiler.value import counts_to
 from samhw.errors import InputError, StreamError
-from samhw.frontend import COORDINATES
+from samhw.frontend import COORDINATES, MOST_RANKS, RANKINGS
 from samhw.spec import COORDINATE
 
 __all__ = ["reduced"]
@@ -19,7 +19,7 @@ def reduced(
     reduce: Reduce,
     rows: Sequence[RowStream],
     values: Mapping[str, Feed],
-    depth: int,
+    outside: Space,
     order: Sequence[str] = (),
 ) -> ValueStream:
     """The stream that leaves a reducer.
@@ -27,11 +27,13 @@ def reduced(
     Args:
         rows: of the reduction's space, that of its index first.
         values: the values inside of these rows, by the port of the reducer.
-        depth: of the rows outside of the reduction.
+        outside: the space around the reduction.
         order: of the indices that the reduction keeps, as they come out; else that of the rows.
     """
     assert rows[0].index == reduce.index
-    kept = rows[1:]
+    kept, depth = rows[1:], outside.depth
+    if reduce.rank is not None:
+        return _ranked(builder, reduce, reduce.rank, rows, values["val"], outside)
     label = f"{'Red' if reduce.op == 'sum' else reduce.op.capitalize()}{len(kept)}_{reduce.index}"
     table, name = builder.table, reduce.name
     is_recurrence = reduce.op == RECUR
@@ -73,23 +75,82 @@ def _coordinate(
         StreamError: for rows inside of that of the reduction.
         InputError: for a type that does not have all coordinates.
     """
+    row = _innermost(builder, reduce, rows)
+    _check_counts(builder, reduce)
+    op = COORDINATES[reduce.op]
+    arg = builder.make("arg", reduce.name, depth + 1, {"crd": row.crd, "val": val}, op=op)
+    return _number(builder, arg.output("val"), depth)
+
+
+def _ranked(
+    builder: TableBuilder,
+    reduce: Reduce,
+    rank: str,
+    rows: Sequence[RowStream],
+    val: Feed,
+    outside: Space,
+) -> ValueStream:
+    """The best values along an index in order, or their coordinates, along all of another index.
+
+    Raises:
+        StreamError: for rows inside of that of the reduction.
+        InputError: for more values than can be kept, and a type that does not have all coordinates.
+    """
+    row = _innermost(builder, reduce, rows)
+    gives_places = reduce.op.startswith("arg")
+    if gives_places:
+        _check_counts(builder, reduce)
+    k = builder.extent(rank)
+    if k > MOST_RANKS:
+        raise InputError(
+            f"{reduce.op} along {reduce.index} in '{builder.title}' puts as many as {k:,} values in order, "
+            f"and hardware keeps {MOST_RANKS}; declare an extent of at most {MOST_RANKS} for {rank}."
+        )
+    depth, table, name = outside.depth, builder.table, reduce.name
+    scan = builder.make(
+        *("scan_dense", f"{name}_{rank}", depth, {"ref": outside.crd}),
+        index=rank,
+        extent=builder.dimension[rank],
+    )
+    crd = scan.output("crd")
+    inputs: dict[str, Feed] = {"crd": row.crd, "val": val, "rank": crd}
+    gives = "places" if gives_places else "values"
+    made = builder.make("top_k", name, depth + 1, inputs, op=RANKINGS[reduce.op], gives=gives, k=k)
+    best = made.output("val")
+    if gives_places:
+        best = _number(builder, best, depth + 1)
+    label = f"{reduce.op.capitalize()}{k}_{reduce.index}"
+    table.fill(rank, name, crd, f"{label}[{rank}]")
+    table.fill(table.val, name, best, label)
+    return ValueStream(best, (RowStream(rank, crd, FULL),))
+
+
+def _innermost(builder: TableBuilder, reduce: Reduce, rows: Sequence[RowStream]) -> RowStream:
+    """The row of a reduction that has no others inside; raises `StreamError` where it has."""
     row, *inside = rows
     if inside:
         raise StreamError(
             f"'{builder.title}' takes {reduce.op} along {reduce.index}, with {inside[0].index} inside of it",
             f"choose an order in which {reduce.index} comes behind {inside[0].index}",
         )
+    return row
+
+
+def _check_counts(builder: TableBuilder, reduce: Reduce) -> None:
+    """Raises `InputError` for a type that does not have all coordinates of an index."""
     last = builder.extent(reduce.index) - 1
     if not counts_to(builder.value, last):
         raise InputError(
             f"The coordinates of {reduce.op} along {reduce.index} in '{builder.title}' go up to {last:,}, "
             f"which {builder.value} cannot count to; choose a wider --value."
         )
-    op = COORDINATES[reduce.op]
-    arg = builder.make("arg", reduce.name, depth + 1, {"crd": row.crd, "val": val}, op=op)
+
+
+def _number(builder: TableBuilder, coordinate: PlannedOutput, depth: int) -> PlannedOutput:
+    """A coordinate as a number of the program's type."""
     if builder.value == COORDINATE:
-        return arg.output("val")
-    inputs: dict[str, Feed] = {"a": arg.output("val")}
+        return coordinate
+    inputs: dict[str, Feed] = {"a": coordinate}
     number = builder.make("alu", "convert", depth, inputs, op="convert", value=COORDINATE, to=builder.value)
     return number.output("val")
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend import COORDINATES
+from samhw.frontend import COORDINATES, RANKINGS
 from samhw.frontend.expr import (
     Access,
     Concat,
@@ -49,18 +49,27 @@ class Made:
     @property
     def stands_alone(self) -> bool:
         """Whether its right side is a whole that nothing goes into: elements that move, a running reduction,
-        or what a coordinate is found of."""
-        return isinstance(self.rhs, Reshape | Concat | RunningReduction) or self.reduction in COORDINATES
+        what a coordinate is found of, or what is put in order."""
+        goes_along = self.reduction in COORDINATES or self.reduction in RANKINGS
+        return goes_along or isinstance(self.rhs, Reshape | Concat | RunningReduction)
 
     @property
     def innermost(self) -> str | None:
-        """The index that must be the innermost one of its loops."""
+        """The index that must be the innermost one of its loops, but for `rank`."""
         if isinstance(self.rhs, RunningReduction):
             return self.rhs.index
-        if self.reduction in COORDINATES:
+        if self.reduction in COORDINATES or self.reduction in RANKINGS:
             (index,) = (index for index in free_indices(self.rhs) if index not in self.lhs.names)
             return index
         return None
+
+    @property
+    def rank(self) -> str | None:
+        """The index of what is put in order, which is on the left alone."""
+        if self.reduction not in RANKINGS:
+            return None
+        (index,) = (index for index in self.lhs.names if index not in free_indices(self.rhs))
+        return index
 
     @property
     def indices(self) -> Indices:

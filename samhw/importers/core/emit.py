@@ -135,7 +135,11 @@ class _Emitter:
         rows = [found or access.names for found, access in zip(storage, read, strict=True)]
         indices = tuple(dict.fromkeys(index for row in (*rows, made.lhs.names) for index in row))
         kept = indices if isinstance(made.rhs, Concat) else made.lhs.names
+        ranks = () if made.rank is None else (made.rank,)
+        indices, kept = (tuple(i for i in row if i not in ranks) for row in (indices, kept))
+        wanted = [index for index in wanted if index not in ranks]
         order, against = loop_order(indices, storage, wanted, kept, innermost=made.innermost)
+        order = (*order, *ranks)
         for number in against:
             made = self.transposed(made, read[number], order)
         self.write(made, order, self.pattern(made))
@@ -220,8 +224,11 @@ class _Emitter:
         self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
         scope = self.build.stored[made.lhs.tensor].scope
         self.scopes[made.lhs.tensor] = scope
-        for access in (*made.reads, made.lhs):
-            self.declare(access.tensor, isinstance(made.rhs, Reshape) and access == made.lhs)
+        for access in made.reads:
+            self.declare(access.tensor)
+        # Nothing else gives these modes an extent.
+        sized = made.lhs.names if isinstance(made.rhs, Reshape) else (made.rank,)
+        self.declare(made.lhs.tensor, [own[index] for index in sized if index is not None])
         moves = isinstance(made.rhs, Reshape | Concat)
         statement = Statement(
             made.lhs,
@@ -260,13 +267,14 @@ class _Emitter:
             self.letters[key] = _LETTERS[place] + (f"{number}_" if number else "")
         return self.letters[key]
 
-    def declare(self, tensor: str, with_extents: bool) -> None:
+    def declare(self, tensor: str, sized: Collection[str] = ()) -> None:
+        """Declares a tensor, with the extents of some of its own indices."""
         if tensor in self.tensors:
             return
         place = self.placed[tensor]
         names = self.letters_of(place.indices)
         rank = len(place.indices)
-        shape = tuple(self.build.axes.size([i]) if with_extents else None for i in place.indices)
+        shape = tuple(self.build.axes.size([i]) if i in sized else None for i in place.indices)
         fmt = Format(place.levels, tuple(range(rank)))
         self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, fmt)
 

@@ -107,6 +107,8 @@ class _Statement:
         combine = self.extreme
         if self.statement.reduction in ("sum", "argmax", "argmin"):
             combine = self.sum if self.statement.reduction == "sum" else self.coordinate
+        elif self.statement.reduction in ("top", "bottom", "argtop", "argbottom"):
+            combine = self.ranked
         return {
             tuple(point[i] for i in indices): combine(self.expr, point) for point in self.points({}, indices)
         }
@@ -168,6 +170,28 @@ class _Statement:
             if here and (best is None or _beats(self.statement.reduction, value.number, best.number)):
                 best, at = value, full[index]
         return Value(at)
+
+    def ranked(self, expr: Expr, point: Point) -> Value | None:
+        """The value, or the coordinate, of the rank that the point has along the index that the expression
+        lacks."""
+        (index,) = self.statement.reduced
+        (rank,) = set(self.statement.target.indices) - set(indices_of(expr))
+        reduction = self.statement.reduction
+        found = []
+        for full in self.points(point, (index,)):
+            here = self.present(full)
+            value = self.value(expr, full) if here else ZERO
+            if here is None or value is None or not value.exact:
+                return None
+            if here:
+                nan = math.isnan(value.number)
+                key = 0 if nan else value.number if reduction.endswith("bottom") else -value.number
+                found.append((not nan, key, full[index], value))
+        found.sort(key=lambda entry: entry[:3])
+        if point[rank] >= len(found):
+            return ZERO
+        *_, at, value = found[point[rank]]
+        return Value(at) if reduction.startswith("arg") else value
 
     def running(self, run: RunningReduction) -> Array:
         """The running reduction at each point; the mask's points only."""

@@ -112,11 +112,17 @@ class Running(StatementDrawing):
             self.assign(indices, run, mask=self.mask(indices))
 
     def coordinate(self, operand: Expr) -> None:
-        """argmax or argmin of an operand, mostly along the index that is innermost in storage."""
+        """argmax or argmin of an operand, or its best values in order, mostly along the index that is
+        innermost in storage."""
         rng = self.rng
         indices = sorted(dict.fromkeys(indices_of(operand)), key=self.order.index)
         along = indices[-1] if rng.random() < 0.8 else rng.choice(indices)
         kept = [i for i in indices if i != along]
+        ranks = [i for i in INDICES if i not in indices]
+        if ranks and rng.random() < 0.5:
+            reduction = rng.choice(("top", "bottom", "argtop", "argbottom"))
+            self.assign([*kept, rng.choice(ranks)], operand, reduction, self.mask(indices))
+            return
         self.assign(kept, operand, rng.choice(("argmax", "argmin")), self.mask(indices))
 
     def recur(self, operand: Expr) -> None:

@@ -1,33 +1,23 @@
-"""Operators that order elements by their values: the best ones are taken from a row one after another."""
+"""Operators that order elements by their values: the best ones of a row are kept, in order."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-import torch
-
-from samhw.frontend.functions import eq
+from samhw.frontend import MOST_RANKS
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.reductions import RowAlong, row_along
 from samhw.importers.torch.registry import Results, operator
-from samhw.importers.torch.value import Known
 
 __all__: list[str] = []
-
-_MOST_PASSES = 16
-"""Elements that are taken from a row, each in a pass of its own."""
-
-_Taken = Sequence[tuple[Value, Value]]
-"""Of each pass the values and their places, without the dimension."""
 
 
 @operator("topk", places=True)
 def import_topk(
     importer: Importer, x: Operand, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Results:
-    return _stacked(importer, _taken(importer, x, k, dim, largest), dim)
+    return _in_order(importer, x, k, dim, largest)
 
 
 @operator("sort", "argsort", places=True)
@@ -35,19 +25,18 @@ def import_sort(
     importer: Importer, x: Operand, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> Results:
     shape = importer.shape(x)
-    values, places = _stacked(importer, _taken(importer, x, shape[dim], dim, descending), dim)
+    values, places = _in_order(importer, x, shape[dim], dim, descending)
     return places if importer.operator == "aten.argsort" else (values, places)
 
 
 @operator("msort", places=True)
 def import_msort(importer: Importer, x: Operand) -> Value:
-    return _stacked(importer, _taken(importer, x, importer.shape(x)[0], 0, False), 0)[0]
+    return _in_order(importer, x, importer.shape(x)[0], 0, False)[0]
 
 
 @operator("kthvalue", places=True)
 def import_kthvalue(importer: Importer, x: Operand, k: int, dim: int = -1, keepdim: bool = False) -> Results:
-    *_, found = _taken(importer, x, k, dim, False)
-    return _stacked(importer, [found], dim) if keepdim else found
+    return _one(importer, x, k, dim, keepdim)
 
 
 @operator("median", places=True)
@@ -57,9 +46,8 @@ def import_median(importer: Importer, x: Operand, dim: int | None = None, keepdi
     if dim is None:
         row = importer.call("reshape", importer.materialized(x), [-1])
         assert isinstance(row, Value)
-        *_, (value, _) = _taken(importer, row, (prod(shape) + 1) // 2, 0, False)
-        return value
-    return import_kthvalue(importer, x, (shape[dim] + 1) // 2, dim, keepdim)
+        return _one(importer, row, (prod(shape) + 1) // 2, 0, False)[0]
+    return _one(importer, x, (shape[dim] + 1) // 2, dim, keepdim)
 
 
 @operator("nanmedian", "mode", places=True)
@@ -70,46 +58,35 @@ def refuse_order(*_: object, **__: object) -> UnsupportedError:
     )
 
 
-def _taken(importer: Importer, x: Operand, count: int, dim: int, largest: bool) -> _Taken:
-    """The best elements along a dimension, the best one first, and of equal ones the first. Each is the
-    extreme of what a mask has left of the row, and leaves the mask."""
-    if count > _MOST_PASSES:
+def _in_order(importer: Importer, x: Operand, count: int, dim: int, largest: bool) -> tuple[Value, Value]:
+    """The best elements along a dimension and their places, the best one first, and of equal ones the
+    first."""
+    if count > MOST_RANKS:
         raise UnsupportedError(
-            f"takes {count} elements of a row in order, and the hardware goes through the row for each",
-            f"take at most {_MOST_PASSES}, or return the values and do this after the run",
+            f"takes {count} elements of a row in order, and the hardware keeps {MOST_RANKS}",
+            f"take at most {MOST_RANKS}, or return the values and do this after the run",
         )
     row = row_along(importer, importer.value(x), dim)
+    if count > 1:
+        kind = "top" if largest else "bottom"
+        return row.ranked(kind, count), row.ranked(f"arg{kind}", count)
     kind = "max" if largest else "min"
+    return _shown(row, row.reduced(kind)), _shown(row, row.reduced(f"arg{kind}"))
+
+
+def _shown(row: RowAlong, found: Value) -> Value:
+    """What the mode of a row was reduced to, with the mode."""
+    return replace(found, modes=(*found.modes[: row.dim], (), *found.modes[row.dim :]))
+
+
+def _one(importer: Importer, x: Operand, k: int, dim: int, keepdim: bool) -> list[Value]:
+    """The k-th least element along a dimension, counted from 1, and its place."""
     found = []
-    left: Value | None = None
-    for number in range(count):
-        value, place = row.reduced(kind, left), row.reduced(f"arg{kind}", left)
-        found.append((value, place))
-        if number < count - 1:
-            left = _without(importer, row, left, place)
-    return found
-
-
-def _without(importer: Importer, row: RowAlong, left: Value | None, place: Value) -> Value:
-    """The mask of what is left behind a place; it is what is left so far, or all."""
-    size = importer.build.shape(row.held)[row.dim]
-    places = importer.value(Known(torch.arange(size).float(), f"places_{size}"))
-    along = replace(places, modes=(*places.modes, *[()] * (len(row.held.modes) - row.dim - 1)))
-    taken = replace(place, modes=(*place.modes[: row.dim], (), *place.modes[row.dim :]))
-    if left is None:
-        made = importer.elementwise(lambda _, p, t: 1 - eq(p, t), row.held, along, taken)
-    else:
-        made = importer.elementwise(lambda m, p, t: m * (1 - eq(p, t)), left, along, taken)
-    return importer.materialized(made)
-
-
-def _stacked(importer: Importer, taken: _Taken, dim: int) -> list[Value]:
-    """Values and places, with the dimension."""
-    found = []
-    for parts in zip(*taken, strict=True):
-        made = importer.call("stack", parts, dim)
-        assert isinstance(made, Value)
-        found.append(made)
+    for ordered in _in_order(importer, x, k, dim, False):
+        one = importer.call("slice", ordered, dim, k - 1, k)
+        one = one if keepdim else importer.call("squeeze", one, dim)
+        assert isinstance(one, Value)
+        found.append(one)
     return found
 
 

@@ -181,6 +181,16 @@ class RowAlong:
         lhs = [index for mode in kept for index in mode]
         return Value(kept, build.statement(lhs, access, reduction=kind, mask=where))
 
+    def ranked(self, kind: str, count: int) -> Value:
+        """As many of the best elements of the mode, or their coordinates, as `kind` says (`top` and its kin),
+        in order; at least two."""
+        build = self.importer.build
+        held = build.resolve(self.held)
+        _, access = self.importer.tensors.as_tensor(held)
+        rank = build.axes.index(count)
+        modes = tuple((rank,) if n == self.dim else mode for n, mode in enumerate(held.modes))
+        return Value(modes, build.statement([i for mode in modes for i in mode], access, reduction=kind))
+
 
 def row_along(importer: Importer, x: Value, dim: int) -> RowAlong:
     """A tensor of its own, with one index along a mode that no view splits any more."""

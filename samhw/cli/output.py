@@ -16,7 +16,7 @@ from samhw.cli import TYPED
 from samhw.errors import InputError
 from samhw.files import reason, write_text
 
-__all__ = ["OUTPUT", "OutputFile", "command_line", "print_json", "print_table"]
+__all__ = ["OUTPUT", "OutputFile", "TraceFile", "command_line", "print_json", "print_table"]
 
 _OUTPUTS = "samhw.outputs"
 """In the context of a command, the options that name files to write, by the files."""
@@ -44,10 +44,24 @@ class OutputFile(click.Path):
         except (OSError, ValueError) as error:
             raise InputError(f"Cannot write {name} ({reason(error)}); choose another place.") from None
         if ctx and param:
-            option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(path, param.opts[-1])
-            if option != param.opts[-1]:
-                raise InputError(f"{option} and {param.opts[-1]} both write {name}; name two files.")
+            for file in self.written(path):
+                option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(file, param.opts[-1])
+                if option != param.opts[-1]:
+                    said = name if file == path else file.name
+                    raise InputError(f"{option} and {param.opts[-1]} both write {said}; name two files.")
         return name
+
+    def written(self, path: Path) -> tuple[Path, ...]:
+        """The files that are written where this one is named."""
+        return (path,)
+
+
+class TraceFile(OutputFile):
+    """A trace: a save file of GTKWave has its waves beside it."""
+
+    def written(self, path: Path) -> tuple[Path, ...]:
+        """The trace, and those waves."""
+        return (path, path.with_suffix(".vcd")) if path.suffix == ".gtkw" else (path,)
 
 
 OUTPUT = OutputFile(dir_okay=False, allow_dash=True)

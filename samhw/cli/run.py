@@ -22,7 +22,7 @@ from samhw.cli.backends import (
 from samhw.cli.choice import note_brackets, print_choice
 from samhw.cli.memory import memory_options, off_chip_memory
 from samhw.cli.options import CompileOptions, compile_options, data_option
-from samhw.cli.output import OUTPUT, OutputFile, command_line, print_json
+from samhw.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json
 from samhw.cli.pages import report_option, write_report
 from samhw.cli.programs import complete_programs
 from samhw.cli.progress import building, follow, phase, warn_before
@@ -64,8 +64,9 @@ __all__ = ["run"]
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
     "--trace",
-    type=OUTPUT,
-    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing, .vcd or .fst.",
+    type=TraceFile(dir_okay=False, allow_dash=True),
+    help="Record the simulator's tokens: .json for Perfetto or chrome://tracing; .vcd or .fst; .gtkw for "
+    "GTKWave, with a .vcd beside it.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @click.option(

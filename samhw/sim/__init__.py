@@ -4,6 +4,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.chrome_trace import write_chrome_trace
 from samhw.sim.execute import ENGINES, Engine
+from samhw.sim.gtkwave import write_gtkwave
 from samhw.sim.lane_loads import LaneLoads, lane_loads
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
@@ -42,5 +43,6 @@ __all__ = [
     "traffic",
     "write_chrome_trace",
     "write_fst",
+    "write_gtkwave",
     "write_vcd",
 ]

@@ -21,7 +21,7 @@ from samhw.graph import Channel
 from samhw.names import identifiers
 from samhw.sim.traced import Runs, Traced, occupancy, traced_regions
 
-__all__ = ["write_fst", "write_vcd"]
+__all__ = ["TOP", "region_scopes", "scope_of", "write_fst", "write_vcd"]
 
 TOP = "samhw"
 """The outermost scope of a dump of signals."""
@@ -154,14 +154,26 @@ _Change = tuple[int, int, int]
 def _scopes(regions: Sequence[Traced]) -> _Scope:
     """What is declared: the clock, and for each channel its signals."""
     top = _Scope(TOP, (_Signal("clk", "wire", 1),))
-    names = identifiers(region.graph.name for region in regions)
+    names = region_scopes(regions)
     for region in regions:
         scopes = [_channel_scope(region, channel) for channel in region.channels]
-        if len(regions) == 1:
+        if not names[region.graph.name]:
             top.scopes = scopes
         elif scopes:
-            top.scopes.append(_Scope(names[region.graph.name], (), scopes))
+            top.scopes.append(_Scope(names[region.graph.name][0], (), scopes))
     return top
+
+
+def region_scopes(regions: Sequence[Traced]) -> dict[str, tuple[str, ...]]:
+    """By region, the scopes between the outermost one and those of its channels: one, or none if there is no
+    other region."""
+    names = identifiers(region.graph.name for region in regions)
+    return {name: (scope,) if len(regions) > 1 else () for name, scope in names.items()}
+
+
+def scope_of(channel: Channel) -> str:
+    """The scope with the signals of a channel."""
+    return f"{channel.sink.node}_{channel.sink.port}"
 
 
 def _channel_scope(region: Traced, channel: Channel) -> _Scope:
@@ -173,7 +185,7 @@ def _channel_scope(region: Traced, channel: Channel) -> _Scope:
         _Signal("payload", "wire", width),
         _Signal("slots", "integer", 32),
     )
-    return _Scope(f"{channel.sink.node}_{channel.sink.port}", signals)
+    return _Scope(scope_of(channel), signals)
 
 
 def _changes(regions: Sequence[Traced]) -> Iterator[_Change]:

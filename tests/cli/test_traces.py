@@ -1,6 +1,7 @@
 """`samhw run --trace`: what it writes, of one region and of several."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,53 @@ def test_a_trace_as_fst(tmp_path: Path) -> None:
     assert path.stat().st_size > 1000
 
 
+def test_a_save_file_of_gtkwave(tmp_path: Path) -> None:
+    """Beside its waves, of which it shows every signal, once and under the name that they give it."""
+    path = tmp_path / "run.gtkw"
+    good("run", "mlp", "--value", "f32", "--data", "random", "--trace", path)
+    declared, scopes = [], []
+    for line in (tmp_path / "run.vcd").read_text().splitlines():
+        match line.split():
+            case ["$scope", _, name, _]:
+                scopes.append(name)
+            case ["$var", _, _, _, name, _]:
+                declared.append(".".join([*scopes, name]))
+            case ["$upscope", _]:
+                scopes.pop()
+    lines = path.read_text().splitlines()
+    assert lines[0] == '[dumpfile] "run.vcd"'
+    assert sorted(line for line in lines if line[0] not in "@-[") == sorted(declared)
+    titles, open_ones = [], []
+    for flags, title in pairwise(lines):
+        if flags in ("@800200", "@c00200"):
+            open_ones.append(title)
+            titles.append(title)
+        elif flags in ("@1000200", "@1401200"):
+            assert open_ones.pop() == title
+    assert not open_ones
+    assert [title for title in titles if title.startswith("-mlp_")] == ["-mlp_0", "-mlp_1", "-mlp_2"]
+    assert len(titles) > 10
+
+
+def test_a_save_file_of_one_region_has_nodes_alone(tmp_path: Path) -> None:
+    path = tmp_path / "run.gtkw"
+    good("run", "spmv", "--data", "karate", "--trace", path, "--window", "10:40")
+    lines = path.read_text().splitlines()
+    assert "-spmv" not in lines
+    assert "-array_B" in lines
+    # A reference is a number, a value the word of its type.
+    assert lines[lines.index("samhw.array_B_ref.payload") - 1] == "@24"
+    assert lines[lines.index("samhw.reduce_scalar_t0_val.payload") - 1] == "@22"
+
+
+def test_the_waves_beside_a_save_file_are_another_options(tmp_path: Path) -> None:
+    files = ("--trace", tmp_path / "run.gtkw", "--wave", tmp_path / "run.vcd")
+    assert "run.vcd; name two files" in refused("run", "spmv", "--backend", "verilator", *files)
+
+
 def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
-    assert "suffix .json, .vcd or .fst" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
+    assert "suffix .json, .vcd, .fst or .gtkw" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
     assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
     assert not list(tmp_path.iterdir())
 

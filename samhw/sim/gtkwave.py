@@ -1,0 +1,65 @@
+"""A save file of GTKWave: what a dump of recorded tokens shows at first, in groups that are named."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from samhw.files import write_text
+from samhw.graph import Channel
+from samhw.sim.traced import Runs, Traced, traced_regions
+from samhw.sim.waveform import TOP, region_scopes, scope_of, write_vcd
+
+__all__ = ["write_gtkwave"]
+
+_BIT, _DECIMAL, _HEX = "@28", "@24", "@22"
+"""How GTKWave shows the signals that follow."""
+_BEGIN, _END = "@800200", "@1000200"
+"""A group of signals begins and ends, which a title follows."""
+_FOLDED, _FOLDED_END = "@c00200", "@1401200"
+"""Of a group that is closed at first."""
+
+
+def write_gtkwave(path: Path, runs: Runs) -> None:
+    """Writes `run.gtkw` for a `path` of that name, and beside it its waves, as `write_vcd` does, `run.vcd`.
+
+    There is a group for each region, if there are several, and in it one for each node, with the channels
+    that it reads. Coordinates and references are decimal; values are the words of their type, in hexadecimal
+    digits.
+
+    Raises:
+        InputError: if the run recorded nothing, or a file cannot be written.
+    """
+    runs = list(runs)
+    waves = path.with_suffix(".vcd")
+    write_vcd(waves, runs)
+    write_text(path, (f"{line}\n" for line in _saved(waves.name, traced_regions(runs))))
+
+
+def _saved(waves: str, regions: Sequence[Traced]) -> Iterator[str]:
+    yield f'[dumpfile] "{waves}"'
+    yield from ("[timestart] 0", "[sst_expanded] 1", _BIT, f"{TOP}.clk")
+    scopes = region_scopes(regions)
+    for region in regions:
+        if not region.channels:
+            continue
+        within = ".".join([TOP, *scopes[region.graph.name]])
+        if scopes[region.graph.name]:
+            yield from (_BEGIN, f"-{region.graph.name}")
+        channels = sorted(region.channels, key=lambda channel: channel.sink.node)
+        for node, read in groupby(channels, key=lambda channel: channel.sink.node):
+            yield from (_FOLDED, f"-{node}")
+            for channel in read:
+                yield from _channel(region, channel, f"{within}.{scope_of(channel)}")
+            yield from (_FOLDED_END, f"-{node}")
+        if scopes[region.graph.name]:
+            yield from (_END, f"-{region.graph.name}")
+
+
+def _channel(region: Traced, channel: Channel, scope: str) -> Iterator[str]:
+    """The signals of a channel, under a title that says from where it comes."""
+    graph = region.graph
+    element = graph.given(graph.node[channel.source.node], channel.source.port).element
+    shown = _DECIMAL if element is None else _HEX
+    yield from ("@200", f"-{channel.sink.port} from {channel.source.node}.{channel.source.port}")
+    yield from (_BIT, f"{scope}.pop", _DECIMAL, f"{scope}.kind", shown, f"{scope}.payload")
+    yield from (_DECIMAL, f"{scope}.slots")

@@ -11,9 +11,13 @@ from samhw.errors import InputError
 from samhw.frontend.expr import Literal
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.compute import Compute
+from samhw.importers.mlir.held import Held
 from samhw.importers.mlir.hosted import Places
+from samhw.importers.mlir.operation import MlirOperation
+from samhw.importers.mlir.tensor_operations import Frame
+from samhw.importers.mlir.types import MlirType, TensorType
 
-__all__ = ["gathered"]
+__all__ = ["gather", "gathered"]
 
 Array = npt.NDArray[np.float64]
 
@@ -51,6 +55,43 @@ def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Val
         if mode is not None:
             rows[-1 - mode] = indices
     return replace(value, modes=tuple(rows))
+
+
+def gather(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
+    """`tensor.gather`: a slice of a tensor for each row of places."""
+    source = frame.value(op.operands[0])
+    rows = frame.hosted.of(str(op.lists[0][0]) if op.lists else op.operands[1])
+    dims, shape = op.attributes.get("gather_dims"), frame.shape(source)
+    if not isinstance(dims, list) or not isinstance(kind, TensorType) or len(set(dims)) != len(dims):
+        raise UnsupportedError("names no dimensions to gather along", "give it gather_dims([n])")
+    if rows is None:
+        raise UnsupportedError(
+            "takes elements at places that depend on data in floating point",
+            "give the places as an argument or a constant",
+        )
+    batch = rows.example.shape[:-1]
+    others = [dim for dim in range(len(shape)) if dim not in dims]
+    loops = len(batch) + len(others)
+
+    def arrays(held: Array) -> list[Array]:
+        found = []
+        for dim, size in enumerate(shape):
+            axes = [1] * loops
+            if dim in dims:
+                axes[: len(batch)] = batch
+                found.append(held[..., dims.index(dim)].reshape(axes))
+            else:
+                axes[len(batch) + others.index(dim)] = size
+                found.append(np.arange(float(size)).reshape(axes))
+        return found
+
+    places = Places(arrays(rows.example), lambda run: arrays(rows.fetch(run)), rows.constant)
+    value = gathered(frame.compute, source, places, loops)
+    if len(kind.shape) == loops:
+        return value
+    own = iter(value.modes[len(batch) :])
+    kept = [() if dim in dims else next(own) for dim in range(len(shape))]
+    return replace(value, modes=(*value.modes[: len(batch)], *kept))
 
 
 def _check(array: Array, size: int) -> None:

@@ -38,6 +38,12 @@ class Hosted:
     fetch: Callable[[Arguments], Array]
     constant: bool
 
+    @classmethod
+    def number(cls, number: float) -> "Hosted":
+        """A number that is the same in every run."""
+        held = np.asarray(float(number))
+        return cls(held, lambda _: held, constant=True)
+
 
 @dataclass(frozen=True, eq=False)
 class Places:

@@ -116,9 +116,25 @@ class Interpreter:
             return self.linalg(op, known)
         if name.startswith(("arith.", "math.")):
             return [np.asarray(element(op, given, {}), np.float64)]
+        if name == "scf.for":
+            return self.repeat(op, known)
         if name == "tm_tensor.scatter":
             return [self.scatter(op, known)]
         return [self.tensor(op, short, given, known)]
+
+    def repeat(self, op: MlirOperation, known: dict[str, Array]) -> list[Array]:
+        """What a loop leaves of what it carries."""
+        lower, upper, step = (int(known[name]) for name in op.operands[:3])
+        carried = [known[name] for name in [*op.operands[3:], *op.groups.get("iter_args", [])]]
+        assert op.body is not None
+        assert op.body.last is not None
+        names = [name for name, _ in op.body.arguments]
+        for number in range(lower, upper, step):
+            around = dict(known) | dict(zip(names, [np.asarray(float(number)), *carried], strict=True))
+            for inner in needed(op.body, op.body.last.operands):
+                around.update(zip(inner.results, self.operation(inner, around), strict=False))
+            carried = [around[name] for name in op.body.last.operands]
+        return carried
 
     def scatter(self, op: MlirOperation, known: dict[str, Array]) -> Array:
         """Row by row, what the body makes of an update and of what is there."""
@@ -185,7 +201,22 @@ class Interpreter:
                 return np.array(given).reshape([size or 0 for size in _shape(op)])
             case "extract":
                 return np.asarray(taken(op, known))
+            case "gather":
+                return self.gather(op, first, known[op.lists[0][0] if op.lists else op.operands[1]])
         return first
+
+    def gather(self, op: MlirOperation, first: Array, rows: Array) -> Array:
+        """A slice of a tensor for each row of places."""
+        dims = op.attributes["gather_dims"]
+        batch = rows.shape[:-1]
+        found = []
+        for row in rows.reshape(-1, len(dims)).astype(int):
+            at: list[Any] = [slice(None)] * first.ndim
+            for dim, place in zip(dims, row, strict=True):
+                at[dim] = place
+            found.append(first[tuple(at)])
+        sizes = [size or 0 for size in _shape(op)]
+        return np.array(found).reshape(*batch, *sizes[len(batch) :])
 
     def reshape(self, op: MlirOperation, first: Array) -> Array:
         shape = list(_shape(op))

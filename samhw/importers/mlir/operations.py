@@ -204,6 +204,9 @@ class OperationReader:
         part: Callable[[MlirOperation], None] | None
         while (part := self._next_part(found)) is not None:
             part(found)
+        if found.name == "scf.for" and found.body is not None:
+            kinds = [OtherType("index"), *found.gives]
+            found.body.arguments = list(zip(found.attributes.pop("arguments", []), kinds, strict=False))
 
     def _next_part(self, found: MlirOperation) -> Callable[[MlirOperation], None] | None:
         """How the next token is read; None behind the end of the operation."""
@@ -243,7 +246,11 @@ class OperationReader:
         self.scan.next()
 
     def _value(self, found: MlirOperation) -> None:
-        found.operands.append(self.scan.next())
+        name = self.scan.next()
+        if found.name == "scf.for" and self.scan.taken("="):
+            found.attributes.setdefault("arguments", []).append(name)
+        else:
+            found.operands.append(name)
 
     def _attribute(self, found: MlirOperation) -> None:
         value = self.attributes.value()
@@ -298,7 +305,8 @@ class OperationReader:
             if scan.kind == "value":
                 values.append(scan.next())
                 if scan.taken("="):  # An argument of a loop.
-                    values[-1] = scan.expect_kind("value", "a value")
+                    found.attributes.setdefault("arguments", []).append(values.pop())
+                    values.append(scan.expect_kind("value", "a value"))
             else:
                 numbers.append(self.attributes.value())
             scan.taken(",")

@@ -14,7 +14,7 @@ from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.constants import constant, constant_shape, values_of
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
-from samhw.importers.mlir.gathers import gathered
+from samhw.importers.mlir.gathers import gather, gathered
 from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.hosted import Hosted, HostedValues
 from samhw.importers.mlir.idioms import literal, number_of
@@ -32,6 +32,8 @@ __all__ = ["FunctionWalk"]
 Shape = tuple[int, ...]
 
 _DEEPEST_CALLS = 64
+_MOST_ITERATIONS = 1024
+"""Of a loop, each of which becomes statements of its own."""
 _SAME = frozenset(
     {
         *(
@@ -116,7 +118,7 @@ class FunctionWalk:
         """What a function returns for some arguments, of which some are known before the run."""
         self.calls += 1
         last = function.body.last
-        if last is None or last.name not in ("return", "func.return"):
+        if last is None or last.name not in ("return", "func.return", "scf.yield"):
             raise self.module.file.error(
                 function.at,
                 f"'{function.name}' does not end in a return; only functions without branches are read.",
@@ -153,6 +155,7 @@ class _Frame:
         self.kinds: dict[str, MlirType] = dict(function.arguments)
         self.made: dict[str, MlirOperation] = {}
         self.making: set[str] = set()
+        self.results: dict[MlirOperation, list[Held]] = {}
         for op in function.body.operations:
             self.made.update(dict.fromkeys(op.results, op))
             self.kinds.update(zip(op.results, op.gives, strict=False))
@@ -308,7 +311,9 @@ class _Frame:
         if name in ("arith.constant", "constant"):
             return self.constant(op)
         if name in ("call", "func.call"):
-            return self.called(op)[place]
+            return self.several(op, self.called)[place]
+        if name == "scf.for":
+            return self.several(op, self.repeated)[place]
         if name == "linalg.fill":
             return self.filled(op)
         if name == "linalg.softmax":
@@ -319,6 +324,8 @@ class _Frame:
             return self.elements(op, kind)
         if name == "tm_tensor.scatter":
             return scatter(self, op, kind)
+        if name == "tensor.gather":
+            return gather(self, op, kind)
         if made := TENSOR_OPERATIONS.get(name):
             return made(self, op, kind)
         if name.partition(".")[0] in ("sam", "samml"):
@@ -365,6 +372,39 @@ class _Frame:
         if values is None:
             return self.walk.input(elided_name(self.walk.data, name[1:]), storage)
         return constant(self.compute, name[1:], values, kind.element, storage)
+
+    def several(self, op: MlirOperation, make: Callable[[MlirOperation], list[Held]]) -> list[Held]:
+        """All results of an operation, made once."""
+        if op not in self.results:
+            self.results[op] = make(op)
+        return self.results[op]
+
+    def repeated(self, op: MlirOperation) -> list[Held]:
+        """What a loop leaves of the tensors that it changes: its body, once for each number."""
+        block, walk = op.body, self.walk
+        inits = [*op.operands[3:], *op.groups.get("iter_args", [])]
+        if block is None or len(op.operands) < 3 or len(block.arguments) != 1 + len(inits):
+            raise UnsupportedError(
+                "is no loop over numbers", "give it a lower bound, an upper one and a step"
+            )
+        lower, upper, step = (self.number(name) for name in op.operands[:3])
+        numbers = range(lower, upper, step) if step > 0 else range(0)
+        if step < 1 or len(numbers) > _MOST_ITERATIONS or walk.calls > _DEEPEST_CALLS:
+            raise UnsupportedError(
+                f"goes from {lower} to {upper} by {step}, and each iteration becomes statements",
+                f"go up, at most {_MOST_ITERATIONS} times",
+            )
+        inside = (name for inner in block.operations for name in inner.values)
+        around = list(dict.fromkeys(name for name in inside if name in self.kinds))
+        arguments = [*((name, self.kinds[name]) for name in around), *block.arguments]
+        outside = {name: held for name in around if (held := self.hosted.of(name)) is not None}
+        carried = [self.held(name) for name in inits]
+        given = [self.held(name) for name in around]
+        for number in numbers:
+            function = MlirFunction(f"step{number}", op.at, arguments, op.gives, block)
+            hosted = {**outside, block.arguments[0][0]: Hosted.number(number)}
+            carried = walk.body(function, [*given, Value((), Literal(number)), *carried], hosted)
+        return carried
 
     def called(self, op: MlirOperation) -> list[Held]:
         """What a function of the same file gives."""

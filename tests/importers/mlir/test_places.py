@@ -61,6 +61,11 @@ func.func @f(%a: tensor<3x2xf32>) -> tensor<6x4xf32> {
   } -> tensor<6x4xf32>
   return %r : tensor<6x4xf32>
 }"""
+SLICES = """
+func.func @f(%x: tensor<5x3x4xf32>, %i: tensor<2x3x1xindex>) -> tensor<2x3x5x4xf32> {
+  %r = tensor.gather %x[%i] gather_dims([1]) : (tensor<5x3x4xf32>, tensor<2x3x1xindex>) -> tensor<2x3x5x4xf32>
+  return %r : tensor<2x3x5x4xf32>
+}"""
 SCATTER = """
 func.func @f(%m: tensor<5x1x3xf32>, %ids: tensor<5x1xi64>, %y: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %r = tm_tensor.scatter {dimension_map = array<i64: 0>} unique_indices(false)
@@ -130,6 +135,16 @@ def test_elements_are_taken_at_pairs_of_places():
     np.testing.assert_allclose(found, a[src, dst] ** 2)
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_slices_are_gathered(whole):
+    rng = np.random.default_rng(3)
+    x, i = rng.normal(size=(5, 3, 4)), rng.integers(0, 3, (2, 3, 1))
+    text = SLICES.replace("2x3x5x4", "2x3x5x1x4") if whole else SLICES
+    (found,) = outputs(text, {"x": x, "i": i})
+    wanted = x.transpose(1, 0, 2)[i[..., 0]]
+    np.testing.assert_array_equal(found, wanted[:, :, :, None] if whole else wanted)
+
+
 def test_an_upsampling_takes_each_element_several_times():
     a = np.arange(6.0).reshape(3, 2)
     (found,) = outputs(UPSAMPLE, {"a": a})
@@ -161,7 +176,7 @@ def test_points_are_put_at_places_that_loops_make():
     np.testing.assert_allclose(found, wanted)
 
 
-@pytest.mark.parametrize("text", [GATHER, PAIRS, UPSAMPLE, SCATTER, POINTS])
+@pytest.mark.parametrize("text", [GATHER, PAIRS, UPSAMPLE, SLICES, SCATTER, POINTS])
 def test_it_runs(text):
     assert_runs(text)
 

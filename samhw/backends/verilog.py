@@ -30,8 +30,6 @@ class VerilogTarget(Target):
         "address_map.h": "the host's addresses, also as JSON",
         "driver.h": "a driver in C",
         "bench/run.py": "a cocotb testbench: python bench/run.py",
-        "package.tcl": "packages an IP for Vivado; never run",
-        "*_litex.py": "a module of LiteX",
     }
 
     def build(

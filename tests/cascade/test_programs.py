@@ -1,0 +1,84 @@
+"""The built-in cascades against the plain formulas in float64, in every form."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from samhw import compile
+from samhw.frontend import load_cascade
+
+Arrays = Mapping[str, np.ndarray]
+RNG = np.random.default_rng(7)
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def mla(a: Arrays) -> Arrays:
+    scores = a["scale"] * (a["Q"] @ a["C"].T + a["R"] @ a["K"].T)
+    return {"O": softmax(scores) @ a["C"]}
+
+
+def moe_routing(a: Arrays) -> Arrays:
+    shares = softmax(a["X"] @ a["W"].T)
+    return {"gate": shares.max(-1), "expert": shares.argmax(-1).astype(float)}
+
+
+def sum_sum(a: Arrays) -> Arrays:
+    return {"z": (a["W"] * a["X"]).sum(-1) / a["W"].sum(-1)}
+
+
+def inertia(a: Arrays) -> Arrays:
+    centre = (a["W"] * a["X"]).sum(-1) / a["W"].sum(-1)
+    return {"inertia": (a["W"] * (a["X"] - centre[:, None]) ** 2).sum(-1)}
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.normal(size=shape)
+
+
+PROGRAMS: dict[str, tuple[Callable[[Arrays], Arrays], Arrays]] = {
+    "mla": (
+        mla,
+        {"Q": normal(3, 4), "R": normal(3, 2), "C": normal(9, 4), "K": normal(9, 2), "scale": np.array(0.4)},
+    ),
+    "moe_routing": (moe_routing, {"X": normal(5, 4), "W": normal(6, 4)}),
+    "sum_sum": (sum_sum, {"W": np.abs(normal(4, 11)) + 0.1, "X": normal(4, 11)}),
+    "inertia": (inertia, {"W": np.abs(normal(4, 11)) + 0.1, "X": normal(4, 11) + 1000}),
+}
+
+
+@pytest.mark.parametrize("cascade", ["off", "deferred", "rescaled", "auto"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_form(name: str, cascade: str) -> None:
+    plain, arrays = PROGRAMS[name]
+    result = compile(load_cascade(name), value="f32", schedule={"cascade": cascade}).run(arrays)
+    check = result.check()
+    assert str(check.verdict) == "right"
+    single = {name: array.astype(np.float32).astype(float) for name, array in arrays.items()}
+    for tensor, wanted in plain(single).items():
+        found = np.asarray(result.tensors[tensor].to_dense())
+        assert np.abs(found - wanted).max() <= check.bound + 1e-12
+
+
+@pytest.mark.parametrize("rows", ["rising", "falling", "equal"])
+@pytest.mark.parametrize("cascade", ["off", "rescaled"])
+def test_routing_of_ordered_scores(cascade: str, rows: str) -> None:
+    scores = {"rising": np.arange(8.0), "falling": -np.arange(8.0), "equal": np.ones(8)}[rows]
+    arrays = {"X": np.ones((1, 1)), "W": scores[:, None]}
+    result = compile(load_cascade("moe_routing"), value="f32", schedule={"cascade": cascade}).run(arrays)
+    assert result.check().good
+    # Of equal scores the first expert counts.
+    assert result.tensors["expert"].to_dense().tolist() == [7 if rows == "rising" else 0]
+    np.testing.assert_allclose(result.tensors["gate"].to_dense(), softmax(scores).max(), rtol=1e-5)
+
+
+def test_inertia_does_not_cancel() -> None:
+    """Far from the origin, where the sum of squares less the square of the sum has no digit left."""
+    arrays = {"W": np.ones((1, 64)), "X": 1e5 + np.arange(64.0)[None]}
+    result = compile(load_cascade("inertia"), value="f32").run(arrays)
+    wanted = inertia(arrays)["inertia"]
+    np.testing.assert_allclose(result.tensors["inertia"].to_dense(), wanted, rtol=1e-3)

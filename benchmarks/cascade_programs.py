@@ -20,9 +20,9 @@ from samhw.tensors import Tensor
 from samhw.workload import Workload
 
 SHAPES: Mapping[str, tuple[str, float | None, Mapping[str, tuple[int, ...]]]] = {
-    "attention": ("H1, 32 of 512 queries of a head", 1.09, {"Q": (32, 64), "K": (512, 64), "V": (512, 64)}),
+    "attention": ("H1, 8 of 512 queries of a head", 1.09, {"Q": (8, 64), "K": (512, 64), "V": (512, 64)}),
     "mla": ("L1 / 8, 4 of 128 heads", 1.02, {"Q": (4, 64), "R": (4, 8), "C": (128, 64), "K": (128, 8)}),
-    "moe_routing": ("R1, 16 of 2,048 tokens, hidden / 8", 1.7, {"X": (16, 96), "W": (128, 96)}),
+    "moe_routing": ("R6, 16 of 2,048 tokens, hidden / 16", 1.7, {"X": (16, 128), "W": (64, 128)}),
     "sum_sum": ("V1 / 8", None, {"W": (1, 1024), "X": (1, 1024)}),
     "variance": ("V1", None, {"X": (1, 8192)}),
     "inertia": ("I1", None, {"W": (3, 8192), "X": (3, 8192)}),
